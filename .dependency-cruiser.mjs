@@ -1,0 +1,92 @@
+// The import rules of ARCHITECTURE.md. Type-only imports count like any other.
+
+const core = '^packages/core/src/';
+const entry = `${core}(?:index|testing)\\.ts$`;
+const leaf = `${core}(?!(?:index|testing)\\.ts$)[^/]+\\.ts$`;
+const state = `${core}state/`;
+const loop = `${core}loop/`;
+const session = `${core}session/`;
+const adapter = '^packages/(?:driver|store)-[^/]+/';
+
+/** Modules of core in one layer may import that layer and the ones below it. */
+const layer = (name, from, below) => ({
+  name,
+  severity: 'error',
+  comment: 'Imports in core point one way: leaves, state, loop, session, entries.',
+  from: { path: from },
+  to: { path: core, pathNot: [from, ...below] },
+});
+
+const forbidden = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    layer('core-leaves', leaf, []),
+    layer('core-state', state, [leaf]),
+    layer('core-loop', loop, [leaf, state]),
+    layer('core-session', session, [leaf, state, loop]),
+    forbidden(
+      'core-folders',
+      'Core has three folders: state, loop, session.',
+      {},
+      { path: `${core}[^/]+/`, pathNot: [state, loop, session] },
+    ),
+    forbidden(
+      'core-session-contract',
+      'A session and the contract of its store are values: only the runtime reaches the loop.',
+      { path: `${session}session(?:-store)?\\.ts$` },
+      { path: loop, reachable: true },
+    ),
+    forbidden(
+      'core-barrels',
+      'Only index.ts and testing.ts re-export.',
+      { path: core, pathNot: entry },
+      { dependencyTypes: ['export'] },
+    ),
+    forbidden(
+      'core-alone',
+      'Core imports no package and no builtin of any runtime.',
+      { path: core },
+      { pathNot: core },
+    ),
+    forbidden(
+      'core-entry',
+      "Packages import core as '@holdfast/core'.",
+      { path: '^packages/[^/]+/src/', pathNot: core },
+      { path: '^packages/core/', pathNot: `${core}index\\.ts$` },
+    ),
+    forbidden(
+      'packages-by-name',
+      'A package is imported by its name, not by a path into its folder.',
+      { path: '^(packages|apps)/([^/]+)/' },
+      { path: '^(?:packages|apps)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+    ),
+    forbidden(
+      'adapters-apart',
+      'A driver or a store knows core, never another driver or store.',
+      { path: '^packages/((?:driver|store)-[^/]+)/' },
+      { path: adapter, pathNot: '^packages/$1/' },
+    ),
+    forbidden('packages-below-apps', 'Nothing imports an app.', { path: '^packages/' }, { path: '^apps/' }),
+    forbidden(
+      'declared',
+      'What is published imports only its own dependencies and peers.',
+      { path: '^packages/[^/]+/src/' },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['npm-peer'] },
+    ),
+    forbidden('resolvable', 'Every import leads somewhere.', {}, { couldNotResolve: true }),
+    forbidden('no-cycles', 'No cycles, type-only imports included.', {}, { circular: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(?:packages|apps)/[^/]+/(?:dist|temp)/' },
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    enhancedResolveOptions: {
+      conditionNames: ['@holdfast/source', 'types', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.json', '.d.ts'],
+    },
+  },
+};

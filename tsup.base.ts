@@ -1,0 +1,13 @@
+import { defineConfig } from 'tsup';
+
+/** The JavaScript of a published package; `tsc -p tsconfig.build.json` writes the declarations beside it. */
+export function library(entry: readonly string[]) {
+  return defineConfig({
+    entry: [...entry],
+    format: 'esm',
+    target: 'node22',
+    sourcemap: true,
+    clean: true,
+    silent: true,
+  });
+}
