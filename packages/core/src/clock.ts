@@ -1,0 +1,24 @@
+/**
+ * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
+ * the same in JSON; `new Date(instant)` shows it. Durations are something else: seconds, as numbers.
+ */
+export type Instant = number;
+
+/** Where time and identity come from. The only impure inputs of core; pass your own to make a run repeatable. */
+export interface Clock {
+  /** The present moment. */
+  now(): Instant;
+  /** A fresh UUID. */
+  newId(): string;
+}
+
+/** The clock of the machine and random UUIDs (version 4). */
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  newId: () => crypto.randomUUID(),
+});
+
+/** The seconds from one instant to another. */
+export function secondsBetween(from: Instant, to: Instant): number {
+  return (to - from) / 1000;
+}

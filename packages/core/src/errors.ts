@@ -1,0 +1,83 @@
+/** Every code an error of core can carry. Codes are stable between major versions, messages are not. */
+export const ERROR_CODES = [
+  'AGENT_STOP',
+  'AGENT_NOT_FOUND',
+  'CONTEXT_INVALID',
+  'DRIVER_FAILED',
+  'HOOK_FAILED',
+  'ID_INVALID',
+  'INFERENCE_INVALID',
+  'NOT_JSON',
+  'RUN_ABORTED',
+  'SCRIPT_MISMATCH',
+  'SESSION_CONFLICT',
+  'SESSION_NOT_FOUND',
+  'SESSION_REFUSED',
+  'SESSION_TOO_LARGE',
+  'STATE_FORMAT',
+  'STATE_VERSION',
+  'STORE_UNAVAILABLE',
+  'TOOL_ARGUMENTS_INVALID',
+  'TOOL_BLOCKED',
+  'TOOL_FAILED',
+  'TOOL_INTERRUPTED',
+  'TOOL_NOT_FOUND',
+  'TOOL_SCHEMA_INVALID',
+  'TOOL_TIMEOUT',
+] as const;
+
+/** A stable name for what went wrong; each is explained in docs/errors.md. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** What may accompany an error: what caused it, and JSON facts a program can read. */
+export interface HoldfastErrorOptions {
+  readonly cause?: unknown;
+  readonly data?: unknown;
+}
+
+/**
+ * The root of all errors that Holdfast raises on purpose. Check `code`, not the class: two copies of a package
+ * have two classes but one code. Misuse (a wrong argument) is a plain TypeError or RangeError instead.
+ */
+export class HoldfastError extends Error {
+  /** One of `ERROR_CODES`, or the code of an adapter. */
+  readonly code: string;
+  /** JSON facts about the failure, when there are any. */
+  readonly data: unknown;
+
+  constructor(code: string, message: string, options: HoldfastErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.data = options.data;
+  }
+}
+
+/** True when `error` carries the given code, whichever copy of the package made it. */
+export function hasErrorCode(error: unknown, code: ErrorCode): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+}
+
+/** A stored document does not fit the format. `path` says where; nothing was built from it. */
+export class StateFormatError extends HoldfastError {
+  /** Where in the document, as in `$.execution.steps[3].id`. */
+  readonly path: string;
+
+  constructor(path: string, expected: string, found: string, code: ErrorCode = 'STATE_FORMAT') {
+    super(code, `Invalid document at ${path}: expected ${expected}, found ${found}.`, {
+      data: { path, expected, found },
+    });
+    this.path = path;
+  }
+}
+
+/** A one-line description of a value for an error message: its type, and its text if that is short. */
+export function describeValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'function') return 'a function';
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return `${typeof value} ${text.length > 60 ? `${text.slice(0, 57)}…` : text}`;
+}

@@ -1,0 +1,256 @@
+import { describeValue, HoldfastError, StateFormatError } from './errors.ts';
+
+/** A value that JSON can hold. Values of this type inside a state are deeply frozen. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+const normalised = new WeakSet<object>();
+
+/**
+ * A deeply frozen copy of `value` as `JSON.stringify` would see it: `toJSON` is honoured, `undefined` members
+ * are left out, `NaN` and infinities become `null`. A value that came from here is returned as it is.
+ * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or nesting too deep for the stack.
+ */
+export function toJsonValue(value: unknown): JsonValue {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'object' && normalised.has(value)) return value as JsonValue;
+  let copy: JsonValue;
+  try {
+    copy = copyLenient(value, '') ?? null;
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error;
+    if (error instanceof RangeError) throw new HoldfastError('NOT_JSON', 'The value is nested too deeply or contains itself.');
+    throw new HoldfastError('NOT_JSON', 'The value could not be turned into JSON.', { cause: error });
+  }
+  if (typeof copy === 'object' && copy !== null) normalised.add(copy);
+  return copy;
+}
+
+/**
+ * The same for an object, such as metadata or provider options.
+ * @throws HoldfastError `NOT_JSON` when the value is not an object, or as `toJsonValue`.
+ */
+export function toJsonObject(value: unknown): JsonObject {
+  const copy = toJsonValue(value);
+  if (isJsonObject(copy)) return copy;
+  throw new HoldfastError('NOT_JSON', `Expected an object, found ${describeValue(value)}.`);
+}
+
+/** True for a JSON object: neither null nor an array. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function copyLenient(value: unknown, key: string): JsonValue | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value + 0 : null;
+    case 'object':
+      return value === null ? null : copyLenientObject(value, key);
+    case 'bigint':
+      throw new HoldfastError('NOT_JSON', `A BigInt${key && ` in "${key}"`} is not JSON: turn it into a string or a number.`);
+    default:
+      return undefined;
+  }
+}
+
+function copyLenientObject(value: object, key: string): JsonValue | undefined {
+  if ('toJSON' in value && typeof value.toJSON === 'function') return copyLenient(value.toJSON(key), key);
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => copyLenient(item, key) ?? null));
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return copyLenient(value.valueOf(), key);
+  }
+  return copyMembers(value, copyLenient);
+}
+
+function copyMembers(
+  value: object,
+  copy: (member: unknown, key: string) => JsonValue | undefined,
+): JsonObject {
+  const result: Record<string, JsonValue> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const copied = copy(member, key);
+    if (copied !== undefined) setMember(result, key, copied);
+  }
+  return Object.freeze(result);
+}
+
+/** Assignment that also works for a member named `__proto__`, which plain assignment would take as a prototype. */
+function setMember(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  } else target[key] = value;
+}
+
+/** A frozen copy without the members that are `undefined`. */
+export function compact<T extends object>(fields: T): Readonly<T> {
+  const result: Record<string, unknown> = {};
+  for (const key in fields) if (fields[key] !== undefined) result[key] = fields[key];
+  return Object.freeze(result) as Readonly<T>;
+}
+
+/** Turns one place of a document into a value, or fails through the reader. */
+export type Read<T> = (reader: DocumentReader, value: unknown) => T;
+
+/** Members of a document object whose names were checked and whose values were not. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a parsed JSON document strictly and knows at every moment where it is, so that each failure names the
+ * path. It copies: nothing of the document is kept or changed.
+ */
+export class DocumentReader {
+  private readonly path: (string | number)[] = [];
+
+  /** Reads a whole document. @throws StateFormatError naming the path of what does not fit. */
+  static read<T>(document: unknown, read: Read<T>): T {
+    const reader = new DocumentReader();
+    try {
+      return read(reader, document);
+    } catch (error) {
+      if (error instanceof RangeError) return reader.fail('a document that is not nested so deeply', document);
+      throw error;
+    }
+  }
+
+  /** Raises the error for the present place. */
+  fail(expected: string, found: unknown): never {
+    throw new StateFormatError(this.location(), expected, describeValue(found));
+  }
+
+  /** The present place, as in `$.execution.steps[3].id`. */
+  location(): string {
+    let text = '$';
+    for (const key of this.path) {
+      text += typeof key === 'number' ? `[${key}]` : /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+    }
+    return text;
+  }
+
+  /** An object, whatever its members. */
+  object(value: unknown): Members {
+    return isPlainObject(value) ? value : this.fail('an object', value);
+  }
+
+  /** An object that has no members but the named ones. */
+  members(value: unknown, names: ReadonlySet<string>): Members {
+    if (!isPlainObject(value)) return this.fail('an object', value);
+    for (const name in value) {
+      if (!names.has(name)) {
+        this.path.push(name);
+        this.fail(`one of ${[...names].join(', ')}`, value[name]);
+      }
+    }
+    return value;
+  }
+
+  /** Reads a member that must be there. */
+  required<T>(members: Members, name: string, read: Read<T>): T {
+    this.path.push(name);
+    const value = read(this, members[name]);
+    this.path.pop();
+    return value;
+  }
+
+  /** Reads a member that may be absent. */
+  optional<T>(members: Members, name: string, read: Read<T>): T | undefined {
+    return members[name] === undefined ? undefined : this.required(members, name, read);
+  }
+
+  /** Reads every element of an array. */
+  list<T>(value: unknown, read: Read<T>): T[] {
+    if (!Array.isArray(value)) return this.fail('an array', value);
+    const result: T[] = [];
+    for (let index = 0; index < value.length; index++) {
+      this.path.push(index);
+      result.push(read(this, value[index]));
+      this.path.pop();
+    }
+    return result;
+  }
+
+  /** Reads every member of an object whose names are free. */
+  entries<T>(value: unknown, read: Read<T>): [string, T][] {
+    if (!isPlainObject(value)) return this.fail('an object', value);
+    return Object.entries(value).map(([name, member]) => {
+      this.path.push(name);
+      const result = read(this, member);
+      this.path.pop();
+      return [name, result];
+    });
+  }
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A string. */
+export const readString: Read<string> = (reader, value) =>
+  typeof value === 'string' ? value : reader.fail('a string', value);
+
+/** A boolean. */
+export const readBoolean: Read<boolean> = (reader, value) =>
+  typeof value === 'boolean' ? value : reader.fail('true or false', value);
+
+/** A finite number. */
+export const readNumber: Read<number> = (reader, value) =>
+  typeof value === 'number' && Number.isFinite(value) ? value + 0 : reader.fail('a number', value);
+
+/** A whole number of at least 0. */
+export const readCount: Read<number> = (reader, value) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? value + 0
+    : reader.fail('a whole number of at least 0', value);
+
+/** A moment: whole milliseconds since the Unix epoch. */
+export const readInstant: Read<number> = (reader, value) =>
+  typeof value === 'number' && Number.isSafeInteger(value)
+    ? value + 0
+    : reader.fail('whole milliseconds since 1970', value);
+
+/** One of the listed strings. */
+export function readOneOf<T extends string>(choices: readonly T[]): Read<T> {
+  const known = new Map<unknown, T>(choices.map((choice) => [choice, choice]));
+  const expected = choices.map((choice) => `"${choice}"`).join(' or ');
+  return (reader, value) => known.get(value) ?? reader.fail(expected, value);
+}
+
+/** Any JSON value: a frozen copy. */
+export const readJson: Read<JsonValue> = (reader, value) => {
+  if (typeof value === 'object' && value !== null) {
+    if (normalised.has(value)) return value as JsonValue;
+    const copy = Array.isArray(value)
+      ? Object.freeze(reader.list(value, readJsonPart))
+      : Object.freeze(readObjectMembers(reader, value));
+    normalised.add(copy);
+    return copy;
+  }
+  return readJsonPart(reader, value);
+};
+
+const readJsonPart: Read<JsonValue> = (reader, value) => {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
+  if (typeof value === 'number') return readNumber(reader, value);
+  if (Array.isArray(value)) return Object.freeze(reader.list(value, readJsonPart));
+  if (typeof value === 'object') return Object.freeze(readObjectMembers(reader, value));
+  return reader.fail('a JSON value', value);
+};
+
+function readObjectMembers(reader: DocumentReader, value: unknown): Record<string, JsonValue> {
+  const result: Record<string, JsonValue> = {};
+  for (const [name, member] of reader.entries(value, readJsonPart)) setMember(result, name, member);
+  return result;
+}
+
+/** A JSON object: a frozen copy. */
+export const readJsonObject: Read<JsonObject> = (reader, value) => {
+  const copy = readJson(reader, value);
+  return isJsonObject(copy) ? copy : reader.fail('an object', value);
+};

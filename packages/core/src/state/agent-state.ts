@@ -1,0 +1,447 @@
+import type { Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { toErrorRecord } from './error-record.ts';
+import type { ErrorRecord } from './error-record.ts';
+import type { JsonValue, Read } from '../json.ts';
+import { compact, DocumentReader, readCount, readInstant } from '../json.ts';
+import { AgentContext } from './context.ts';
+import type { StopReason, StopSignal } from './continuation.ts';
+import { stopSignal } from './continuation.ts';
+import type { ExecutionStatus, Waiting } from './execution.ts';
+import { ExecutionState } from './execution.ts';
+import { AgentId, ExecutionId } from './ids.ts';
+import type { LlmConfig, ResponseFormat } from './inference.ts';
+import { checked, readLlmConfig, readResponseFormat, Usage } from './inference.ts';
+import { List } from './list.ts';
+import { tagMessage } from './message-tags.ts';
+import type { MessageStore } from './message-store.ts';
+import { CONVERSATION } from './message-store.ts';
+import type { Message, MessageOptions, Messages, UserPart } from './messages.ts';
+import { userMessage } from './messages.ts';
+import type { MetadataKey } from './metadata.ts';
+import { Metadata } from './metadata.ts';
+import type { SnapshotEnvelope } from './snapshot.ts';
+import { openSnapshot, sealSnapshot } from './snapshot.ts';
+import type { AgentStep, StepExecution, StepType } from './step.ts';
+import type { ToolExecution } from './tool-execution.ts';
+
+interface AgentStateFields {
+  readonly agentId: AgentId;
+  readonly parentAgentId: AgentId | undefined;
+  readonly createdAt: Instant;
+  /** When the state last changed; never goes back. */
+  readonly updatedAt: Instant;
+  /** How many executions were begun. */
+  readonly executionCount: number;
+  readonly llmConfig: LlmConfig | undefined;
+  readonly context: AgentContext;
+  /** The run in progress, or the last one until the next begins. */
+  readonly execution: ExecutionState | undefined;
+}
+
+/** What may be said about a new agent. */
+export interface AgentStateInit {
+  readonly agentId?: string;
+  readonly parentAgentId?: string;
+  readonly at?: Instant;
+}
+
+/** The facts of a state at one glance. */
+export interface AgentStateDebug {
+  readonly status: ExecutionStatus | undefined;
+  readonly executionCount: number;
+  readonly hasExecution: boolean;
+  readonly executionId: ExecutionId | undefined;
+  readonly steps: number;
+  readonly continuation: string;
+  readonly hasErrors: boolean;
+  readonly errors: readonly string[];
+  readonly usage: object;
+}
+
+const FORMAT = 'holdfast/agent-state';
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/**
+ * An agent as a value: who it is, what it has said, and how far its present run has got.
+ *
+ * Immutable: each `with…` returns a new state, or `this` when nothing differs. What survives executions
+ * (identity, model, context) is beside `execution`, which is the one run in progress, or the last one.
+ * A transition that needs an execution when there is none starts a fresh, pending one; two such calls on the
+ * same state therefore give two executions with different ids. Chain them instead.
+ *
+ * @example
+ * const state = AgentState.empty().withSystemPrompt('Be brief.').withUserMessage('Hello');
+ */
+export interface AgentState extends AgentStateFields {}
+export class AgentState {
+  private constructor(fields: AgentStateFields) {
+    Object.freeze(Object.assign(this, fields));
+  }
+
+  /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  static empty(init: AgentStateInit = {}): AgentState {
+    const { at = systemClock.now() } = init;
+    return new AgentState({
+      agentId: init.agentId === undefined ? AgentId.create() : AgentId.parse(init.agentId),
+      parentAgentId: init.parentAgentId === undefined ? undefined : AgentId.parse(init.parentAgentId),
+      createdAt: at,
+      updatedAt: at,
+      executionCount: 0,
+      llmConfig: undefined,
+      context: AgentContext.empty,
+      execution: undefined,
+    });
+  }
+
+  // What it knows
+
+  /** All messages in their sections. */
+  get store(): MessageStore {
+    return this.context.store;
+  }
+
+  /** The conversation: the `messages` section. What a model sees of it is a compiler's choice. */
+  get messages(): Messages {
+    return this.store.messages;
+  }
+
+  get systemPrompt(): string | undefined {
+    return this.context.systemPrompt;
+  }
+
+  get metadata(): Metadata {
+    return this.context.metadata;
+  }
+
+  get responseFormat(): ResponseFormat | undefined {
+    return this.context.responseFormat;
+  }
+
+  // How far it has got
+
+  /** `undefined` exactly when there is no execution. */
+  get status(): ExecutionStatus | undefined {
+    return this.execution?.status;
+  }
+
+  get executionId(): ExecutionId | undefined {
+    return this.execution?.executionId;
+  }
+
+  /** True while an execution is neither absent nor over. */
+  get hasActiveExecution(): boolean {
+    return this.execution !== undefined && !this.execution.isTerminal;
+  }
+
+  /** Steps of this execution, the current one included. Never counted from messages. */
+  get stepCount(): number {
+    return this.execution?.stepCount ?? 0;
+  }
+
+  /** Finished steps. */
+  get steps(): readonly AgentStep[] {
+    return this.stepExecutions.toArray().map((execution) => execution.step);
+  }
+
+  /** Finished steps with their times. */
+  get stepExecutions(): List<StepExecution> {
+    return this.execution?.stepExecutions ?? List.empty();
+  }
+
+  /** The step in progress. */
+  get currentStep(): AgentStep | undefined {
+    return this.execution?.currentStep;
+  }
+
+  /** The last finished step. */
+  get lastStep(): AgentStep | undefined {
+    return this.lastStepExecution?.step;
+  }
+
+  get lastStepType(): StepType | undefined {
+    return this.lastStep?.type;
+  }
+
+  get lastStepExecution(): StepExecution | undefined {
+    return this.execution?.lastStepExecution;
+  }
+
+  /** The tool execution that stands last, in the current step or before it. */
+  get lastToolExecution(): ToolExecution | undefined {
+    const current = this.currentStep?.toolExecutions.at(-1);
+    if (current) return current;
+    for (let index = this.stepExecutions.length - 1; index >= 0; index--) {
+      const last = this.stepExecutions.at(index)?.step.toolExecutions.at(-1);
+      if (last) return last;
+    }
+    return undefined;
+  }
+
+  /** The stop signal that ranks first. */
+  get stopSignal(): StopSignal | undefined {
+    return this.execution?.continuation.highest;
+  }
+
+  get stopReason(): StopReason | undefined {
+    return this.stopSignal?.reason;
+  }
+
+  /** The same as `stopReason`. */
+  get lastStopReason(): StopReason | undefined {
+    return this.stopReason;
+  }
+
+  /** Would the loop stop now? */
+  get shouldStop(): boolean {
+    return this.execution?.shouldStop ?? false;
+  }
+
+  /** What this execution used, the current step included. */
+  get usage(): Usage {
+    return this.execution?.usage ?? Usage.none;
+  }
+
+  /** What this execution cost in US dollars; `undefined` when no price is known. */
+  get cost(): number | undefined {
+    return this.usage.cost;
+  }
+
+  /** All errors of this execution, in order; those that were recovered from too. */
+  get errors(): readonly ErrorRecord[] {
+    return this.execution?.allErrors ?? NOTHING;
+  }
+
+  get hasErrors(): boolean {
+    return this.errors.length > 0;
+  }
+
+  /** Seconds by the clock on the wall, from the start to the end or `now`; 0 without an execution. */
+  executionDurationAt(now: Instant = systemClock.now()): number {
+    return this.execution?.duration(now) ?? 0;
+  }
+
+  /** Seconds by the clock on the wall; of an execution in progress, up to its last change. */
+  get executionDuration(): number {
+    return this.executionDurationAt(this.updatedAt);
+  }
+
+  /** True when the execution has come to an answer; one that was aborted is not one. */
+  get hasFinalResponse(): boolean {
+    return this.lastStepType === 'finalResponse' && this.lastStep?.response?.finishReason !== 'aborted';
+  }
+
+  /** The text of the answer that ended the execution; `undefined` when there is none. */
+  get finalResponse(): string | undefined {
+    return this.hasFinalResponse ? this.lastStep?.text : undefined;
+  }
+
+  /** The final response, else what the latest step said. */
+  get currentResponse(): string | undefined {
+    return this.finalResponse ?? this.execution?.latestStep?.text;
+  }
+
+  /** The facts at one glance, for a log or a test. */
+  debug(): AgentStateDebug {
+    const { execution } = this;
+    return {
+      status: this.status,
+      executionCount: this.executionCount,
+      hasExecution: execution !== undefined,
+      executionId: this.executionId,
+      steps: this.stepCount,
+      continuation: execution?.continuation.explain(execution.askedForTools) ?? 'no execution',
+      hasErrors: this.hasErrors,
+      errors: this.errors.map((error) => error.message),
+      usage: this.usage.toJSON(),
+    };
+  }
+
+  // Transitions of the session data
+
+  withSystemPrompt(systemPrompt: string | undefined, at?: Instant): AgentState {
+    return this.withContext(this.context.with({ systemPrompt }), at);
+  }
+
+  /** The same with a message of the user at the end of the conversation. */
+  withUserMessage(content: string | readonly UserPart[], options?: MessageOptions, at?: Instant): AgentState {
+    return this.withMessageStore(this.store.append(CONVERSATION, [userMessage(content, options)]), at);
+  }
+
+  /** The same with another conversation. Steps already taken keep counting. */
+  withMessages(messages: Iterable<Message>, at?: Instant): AgentState {
+    return this.withMessageStore(this.store.withSection(CONVERSATION, messages), at);
+  }
+
+  withMessageStore(store: MessageStore, at?: Instant): AgentState {
+    return this.withContext(this.context.with({ store }), at);
+  }
+
+  /** The same with one fact set in the metadata. */
+  withMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T, at?: Instant): AgentState {
+    return this.withContext(this.context.with({ metadata: this.metadata.with(key, value) }), at);
+  }
+
+  /** The same with another model or other settings. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
+  withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
+    if (llmConfig === this.llmConfig) return this;
+    return this.with({ llmConfig: llmConfig && checked('LLM configuration', llmConfig, readLlmConfig) }, at);
+  }
+
+  withResponseFormat(format: ResponseFormat | undefined, at?: Instant): AgentState {
+    if (format === this.responseFormat) return this;
+    const responseFormat = format && checked('response format', format, readResponseFormat);
+    return this.withContext(this.context.with({ responseFormat }), at);
+  }
+
+  // Transitions of the execution
+
+  /** The same with the step in progress; a step with another id begins a new one. */
+  withCurrentStep(step: AgentStep, at: Instant = systemClock.now()): AgentState {
+    return this.withExecution(this.executionAt(at).withCurrentStep(step, at), at);
+  }
+
+  /** The same with the current step finished and its messages in the conversation, tagged. */
+  withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
+    const { execution } = this;
+    const step = execution?.currentStep;
+    if (execution === undefined || step === undefined) return this;
+    const tags = {
+      step_id: step.id,
+      execution_id: execution.executionId,
+      agent_id: this.agentId,
+      ...(step.type !== 'finalResponse' && { is_trace: true as const }),
+    };
+    const tagged = step.output.map((message) => tagMessage(message, tags));
+    const context = this.context.with({ store: tagged.length === 0 ? this.store : this.store.append(CONVERSATION, tagged) });
+    return this.with({ context, execution: execution.withCurrentStepCompleted(at) }, at);
+  }
+
+  /** The same with one more reason to stop. */
+  withStopSignal(signal: StopSignal, at: Instant = systemClock.now()): AgentState {
+    return this.withExecution(this.executionAt(at).withStopSignal(stopSignal(signal)), at);
+  }
+
+  /** The same with another step asked for, whatever speaks for stopping. Holds until that step begins. */
+  withContinuationRequested(at: Instant = systemClock.now()): AgentState {
+    const execution = this.executionAt(at);
+    return this.withExecution(execution.withContinuation(execution.continuation.withRequested()), at);
+  }
+
+  /** The same with an error in the current step, or outside any step. What was thrown may be anything. */
+  withError(thrown: unknown, at: Instant = systemClock.now()): AgentState {
+    return this.withExecution(this.executionAt(at).withError(toErrorRecord(thrown)), at);
+  }
+
+  /** The same with an error, and the execution failed. */
+  withFailure(thrown: unknown, at: Instant = systemClock.now()): AgentState {
+    return this.withError(thrown, at).withExecutionStatus('failed', at);
+  }
+
+  /** The same with a status. Taking an execution from none or `pending` to `inProgress` counts it. */
+  withExecutionStatus(status: ExecutionStatus, at: Instant = systemClock.now(), waiting?: Waiting): AgentState {
+    const execution = this.executionAt(at);
+    const begins = status === 'inProgress' && execution.status === 'pending';
+    const executionCount = begins ? this.executionCount + 1 : this.executionCount;
+    return this.with({ executionCount, execution: execution.withStatus(status, at, waiting) }, at);
+  }
+
+  /** The same with the execution over, in the status that its errors and signals call for. */
+  withExecutionCompleted(at: Instant = systemClock.now()): AgentState {
+    const execution = this.executionAt(at);
+    return this.withExecution(execution.withStatus(execution.terminalStatus, at), at);
+  }
+
+  /** The same with more seconds counted as worked. */
+  withTimeWorked(seconds: number, at: Instant = systemClock.now()): AgentState {
+    return this.execution === undefined ? this : this.withExecution(this.execution.withTimeWorked(seconds), at);
+  }
+
+  /** The same between executions: all session data and no execution. */
+  forNextExecution(at?: Instant): AgentState {
+    return this.execution === undefined ? this : this.with({ execution: undefined }, at);
+  }
+
+  /** A copy as another agent, between executions. What was said stays; its tags tell who said it. */
+  forked(options: { readonly agentId?: string; readonly at?: Instant } = {}): AgentState {
+    const { at = systemClock.now() } = options;
+    const agentId = options.agentId === undefined ? AgentId.create() : AgentId.parse(options.agentId);
+    return new AgentState({ ...this, agentId, createdAt: at, updatedAt: at, executionCount: 0, execution: undefined });
+  }
+
+  private executionAt(at: Instant): ExecutionState {
+    return this.execution ?? ExecutionState.fresh({ at });
+  }
+
+  private withContext(context: AgentContext, at?: Instant): AgentState {
+    return context === this.context ? this : this.with({ context }, at);
+  }
+
+  private withExecution(execution: ExecutionState, at: Instant): AgentState {
+    return execution === this.execution ? this : this.with({ execution }, at);
+  }
+
+  private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
+    return new AgentState({ ...this, ...changes, updatedAt: Math.max(this.updatedAt, at) });
+  }
+
+  // As JSON
+
+  /**
+   * The state as a versioned JSON document, losslessly. `{ execution: 'omit' }` leaves the execution out, so that
+   * reading it back is `forNextExecution()`.
+   */
+  toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
+    const omitExecution = typeof options === 'object' && options.execution === 'omit';
+    const document = compact({
+      agentId: this.agentId,
+      parentAgentId: this.parentAgentId,
+      createdAt: this.createdAt,
+      updatedAt: this.updatedAt,
+      executionCount: this.executionCount,
+      llmConfig: this.llmConfig,
+      context: this.context.toJSON(),
+      execution: omitExecution ? undefined : this.execution?.encode(this.store),
+    });
+    return sealSnapshot(FORMAT, document);
+  }
+
+  /**
+   * A state from a document that `toJSON` made, of this or an older version.
+   * @throws StateFormatError naming the place that does not fit; `STATE_VERSION` when a newer release wrote it.
+   */
+  static fromJSON(json: unknown): AgentState {
+    return DocumentReader.read(openSnapshot(FORMAT, json), readAgentState);
+  }
+
+  /** @internal */
+  static restore(fields: AgentStateFields): AgentState {
+    return new AgentState(fields);
+  }
+}
+
+const NAMES = new Set([
+  'agentId',
+  'parentAgentId',
+  'createdAt',
+  'updatedAt',
+  'executionCount',
+  'llmConfig',
+  'context',
+  'execution',
+]);
+
+const readAgentState: Read<AgentState> = (reader, value) => {
+  const members = reader.members(value, NAMES);
+  const context = reader.required(members, 'context', AgentContext.read);
+  return AgentState.restore({
+    agentId: reader.required(members, 'agentId', AgentId.read),
+    parentAgentId: reader.optional(members, 'parentAgentId', AgentId.read),
+    createdAt: reader.required(members, 'createdAt', readInstant),
+    updatedAt: reader.required(members, 'updatedAt', readInstant),
+    executionCount: reader.required(members, 'executionCount', readCount),
+    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
+    context,
+    execution: reader.optional(members, 'execution', (r, execution) => ExecutionState.decode(r, execution, context.store)),
+  });
+};

@@ -1,0 +1,121 @@
+import type { Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import type { Read } from '../json.ts';
+import { compact, DocumentReader, readInstant, readNumber } from '../json.ts';
+
+/** The limits of one execution. What is absent is not limited. */
+export interface BudgetLimits {
+  readonly maxSteps?: number | undefined;
+  /** Input and output tokens together. */
+  readonly maxTokens?: number | undefined;
+  /** Seconds worked on; waiting and being dead do not count. */
+  readonly maxSeconds?: number | undefined;
+  /** US dollars. */
+  readonly maxCost?: number | undefined;
+  /** A moment after which no work is begun. */
+  readonly deadline?: Instant | undefined;
+}
+
+/** What was used up so far. */
+export interface BudgetSpent {
+  readonly steps?: number | undefined;
+  readonly tokens?: number | undefined;
+  readonly seconds?: number | undefined;
+  /** US dollars. */
+  readonly cost?: number | undefined;
+}
+
+/**
+ * How much one execution may use: steps, tokens, seconds, money, and a deadline.
+ * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
+ */
+export interface ExecutionBudget extends Required<BudgetLimits> {}
+export class ExecutionBudget {
+  private static readonly none: ExecutionBudget = new ExecutionBudget({});
+
+  private constructor({ maxSteps, maxTokens, maxSeconds, maxCost, deadline }: BudgetLimits) {
+    Object.freeze(Object.assign(this, { maxSteps, maxTokens, maxSeconds, maxCost, deadline }));
+  }
+
+  /** A budget of the given limits. @throws RangeError for a limit that is not a number of at least 0. */
+  static of(limits: BudgetLimits): ExecutionBudget {
+    if (limits instanceof ExecutionBudget) return limits;
+    for (const [name, limit] of Object.entries(limits)) {
+      if (limit !== undefined && !(limit >= 0)) {
+        throw new RangeError(`${name} must be a number of at least 0, found ${String(limit)}.`);
+      }
+    }
+    const budget = new ExecutionBudget(limits);
+    return budget.isEmpty ? ExecutionBudget.none : budget;
+  }
+
+  /** No limit at all. */
+  static unlimited(): ExecutionBudget {
+    return ExecutionBudget.none;
+  }
+
+  /** True when nothing is limited. */
+  get isEmpty(): boolean {
+    return LIMITS.every((limit) => this[limit] === undefined);
+  }
+
+  /** True when a limit is used up or the deadline has passed. */
+  isExhausted(now: Instant = systemClock.now()): boolean {
+    if (this.deadline !== undefined && now >= this.deadline) return true;
+    return LIMITS.some((limit) => limit !== 'deadline' && this[limit] !== undefined && this[limit] <= 0);
+  }
+
+  /** What is left after some was spent; never below 0. The deadline stays. */
+  remaining(spent: BudgetSpent): ExecutionBudget {
+    return ExecutionBudget.of({
+      maxSteps: minus(this.maxSteps, spent.steps),
+      maxTokens: minus(this.maxTokens, spent.tokens),
+      maxSeconds: minus(this.maxSeconds, spent.seconds),
+      maxCost: minus(this.maxCost, spent.cost),
+      deadline: this.deadline,
+    });
+  }
+
+  /** The tighter of the two, limit by limit; the earlier deadline. */
+  cappedBy(other: ExecutionBudget): ExecutionBudget {
+    const limits = LIMITS.map((limit) => [limit, smaller(this[limit], other[limit])] as const);
+    return ExecutionBudget.of(Object.fromEntries(limits));
+  }
+
+  toJSON(): BudgetLimits {
+    return compact({ ...this });
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): ExecutionBudget {
+    return DocumentReader.read(json, ExecutionBudget.read);
+  }
+
+  /** @internal */
+  static readonly read: Read<ExecutionBudget> = (reader, value) => {
+    const members = reader.members(value, NAMES);
+    return ExecutionBudget.of({
+      maxSteps: reader.optional(members, 'maxSteps', readLimit),
+      maxTokens: reader.optional(members, 'maxTokens', readLimit),
+      maxSeconds: reader.optional(members, 'maxSeconds', readLimit),
+      maxCost: reader.optional(members, 'maxCost', readLimit),
+      deadline: reader.optional(members, 'deadline', readInstant),
+    });
+  };
+}
+
+const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
+const NAMES: ReadonlySet<string> = new Set(LIMITS);
+
+const readLimit: Read<number> = (reader, value) => {
+  const limit = readNumber(reader, value);
+  return limit >= 0 ? limit : reader.fail('a number of at least 0', value);
+};
+
+function minus(limit: number | undefined, spent: number | undefined): number | undefined {
+  return limit === undefined ? undefined : Math.max(0, limit - (spent ?? 0));
+}
+
+function smaller(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined ? right : right === undefined ? left : Math.min(left, right);
+}

@@ -1,0 +1,62 @@
+import { HoldfastError } from '../errors.ts';
+import type { JsonValue, Read } from '../json.ts';
+import { compact, readJson, readString, toJsonValue } from '../json.ts';
+
+/** An error as a value: what can be kept, compared and read back. Stack traces are left out on purpose. */
+export interface ErrorRecord {
+  readonly name: string;
+  readonly message: string;
+  /** The stable code, when the error had one. */
+  readonly code?: string;
+  /** JSON facts about the failure. */
+  readonly data?: JsonValue;
+  /** What caused it. */
+  readonly cause?: ErrorRecord;
+}
+
+const MAX_CAUSES = 8;
+
+/** Anything that was thrown, as a record. Causes are followed up to eight deep. */
+export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
+  if (!(thrown instanceof Error)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
+  const { code, data } = thrown as Error & { code?: unknown; data?: unknown };
+  return compact({
+    name: thrown.name,
+    message: thrown.message,
+    code: typeof code === 'string' ? code : undefined,
+    data: data === undefined ? undefined : jsonOrNothing(data),
+    cause: thrown.cause === undefined || depth >= MAX_CAUSES ? undefined : toErrorRecord(thrown.cause, depth + 1),
+  }) as ErrorRecord;
+}
+
+function messageOfThrown(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown;
+  try {
+    return JSON.stringify(thrown) ?? String(thrown);
+  } catch {
+    return String(thrown);
+  }
+}
+
+function jsonOrNothing(data: unknown): JsonValue | undefined {
+  try {
+    return toJsonValue(data);
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined;
+    throw error;
+  }
+}
+
+const NAMES = new Set(['name', 'message', 'code', 'data', 'cause']);
+
+/** Reads one error. @internal */
+export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
+  const members = reader.members(value, NAMES);
+  return compact({
+    name: reader.required(members, 'name', readString),
+    message: reader.required(members, 'message', readString),
+    code: reader.optional(members, 'code', readString),
+    data: reader.optional(members, 'data', readJson),
+    cause: reader.optional(members, 'cause', readErrorRecord),
+  }) as ErrorRecord;
+};

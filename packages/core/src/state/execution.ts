@@ -1,0 +1,298 @@
+import type { Instant } from '../clock.ts';
+import { secondsBetween, systemClock } from '../clock.ts';
+import type { Read } from '../json.ts';
+import { compact, DocumentReader, readInstant, readNumber, readOneOf, readString } from '../json.ts';
+import { Continuation } from './continuation.ts';
+import type { StopSignal } from './continuation.ts';
+import type { ErrorRecord } from './error-record.ts';
+import { readErrorRecord } from './error-record.ts';
+import { ExecutionId, ToolExecutionId } from './ids.ts';
+import { Usage } from './inference.ts';
+import { List } from './list.ts';
+import { MessageRefReader, MessageRefWriter } from './message-refs.ts';
+import type { MessageStore } from './message-store.ts';
+import type { Message } from './messages.ts';
+import { readMessage } from './messages.ts';
+import { AgentStep, STEP_NAMES, StepExecution } from './step.ts';
+
+/**
+ * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
+ * The last three are terminal.
+ */
+export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
+
+const STATUSES: readonly ExecutionStatus[] = ['pending', 'inProgress', 'suspended', 'completed', 'stopped', 'failed'];
+
+/** True for the statuses that end an execution. */
+export function isTerminal(status: ExecutionStatus | undefined): boolean {
+  return status === 'completed' || status === 'stopped' || status === 'failed';
+}
+
+/** What a suspended execution waits for. */
+export type Waiting =
+  | { readonly type: 'approval'; readonly toolExecutionIds: readonly ToolExecutionId[] }
+  | { readonly type: 'until'; readonly until: Instant }
+  | { readonly type: 'children'; readonly sessionIds: readonly string[] }
+  | { readonly type: 'input' };
+
+interface ExecutionStateFields {
+  readonly executionId: ExecutionId;
+  readonly status: ExecutionStatus;
+  readonly startedAt: Instant;
+  /** Set in a terminal status, and only there. */
+  readonly completedAt: Instant | undefined;
+  /** Finished steps. */
+  readonly stepExecutions: List<StepExecution>;
+  readonly currentStep: AgentStep | undefined;
+  readonly currentStepStartedAt: Instant | undefined;
+  readonly continuation: Continuation;
+  /** Errors outside any step. */
+  readonly errors: readonly ErrorRecord[];
+  /** Seconds really worked: neither waiting nor dead. */
+  readonly workedSeconds: number;
+  readonly waiting: Waiting | undefined;
+  /** The sum over the finished steps. Follows from them; kept so that a budget check costs the same at every step. */
+  readonly finishedUsage: Usage;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** One run of an agent. */
+export interface ExecutionState extends ExecutionStateFields {}
+export class ExecutionState {
+  private constructor(fields: ExecutionStateFields) {
+    Object.freeze(Object.assign(this, fields));
+  }
+
+  /** A pending execution with nothing done. */
+  static fresh(options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {}): ExecutionState {
+    return new ExecutionState({
+      executionId: options.id ?? ExecutionId.create(),
+      status: 'pending',
+      startedAt: options.at ?? systemClock.now(),
+      completedAt: undefined,
+      stepExecutions: List.empty(),
+      currentStep: undefined,
+      currentStepStartedAt: undefined,
+      continuation: Continuation.empty,
+      errors: NOTHING,
+      workedSeconds: 0,
+      waiting: undefined,
+      finishedUsage: Usage.none,
+    });
+  }
+
+  get isTerminal(): boolean {
+    return isTerminal(this.status);
+  }
+
+  /** Finished steps and the current one: what a step limit counts. */
+  get stepCount(): number {
+    return this.stepExecutions.length + (this.currentStep ? 1 : 0);
+  }
+
+  /** What was used so far, the current step included. */
+  get usage(): Usage {
+    return this.currentStep ? this.finishedUsage.plus(this.currentStep.usage) : this.finishedUsage;
+  }
+
+  get lastStepExecution(): StepExecution | undefined {
+    return this.stepExecutions.last;
+  }
+
+  /** The current step, else the last one. */
+  get latestStep(): AgentStep | undefined {
+    return this.currentStep ?? this.lastStepExecution?.step;
+  }
+
+  /** Did the latest step ask for tools? */
+  get askedForTools(): boolean {
+    return this.latestStep?.askedForTools ?? false;
+  }
+
+  /** Stop or go on? Before the first step only signals stop. */
+  get shouldStop(): boolean {
+    return this.continuation.shouldStop(this.latestStep === undefined || this.askedForTools);
+  }
+
+  /** All errors, in order: of the finished steps, the current one, and outside any step. */
+  get allErrors(): readonly ErrorRecord[] {
+    const inSteps = this.stepExecutions.toArray().flatMap(({ step }) => step.allErrors);
+    return [...inSteps, ...(this.currentStep?.allErrors ?? NOTHING), ...this.errors];
+  }
+
+  /** Seconds by the clock on the wall, until the end or until `now`. */
+  duration(now: Instant = systemClock.now()): number {
+    return Math.max(0, secondsBetween(this.startedAt, this.completedAt ?? now));
+  }
+
+  /** The status that the execution ends in, by the first rule that fits. */
+  get terminalStatus(): ExecutionStatus {
+    const hasUncaughtError = this.errors.length > 0 || (this.latestStep?.errors.length ?? 0) > 0;
+    if (hasUncaughtError || this.continuation.highest?.reason === 'errorForbade') return 'failed';
+    return this.continuation.wasForceStopped ? 'stopped' : 'completed';
+  }
+
+  /** The same with a status; times and waiting follow from it. */
+  withStatus(status: ExecutionStatus, at: Instant, waiting?: Waiting): ExecutionState {
+    if (status === this.status && waiting === this.waiting) return this;
+    const completedAt = isTerminal(status) ? Math.max(at, this.startedAt) : undefined;
+    return new ExecutionState({ ...this, status, completedAt, waiting: status === 'suspended' ? waiting : undefined });
+  }
+
+  /** The same with the step in progress. Beginning a new step clears the continuation flag. */
+  withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
+    if (step === this.currentStep) return this;
+    if (step.id === this.currentStep?.id) return new ExecutionState({ ...this, currentStep: step });
+    const continuation = this.continuation.withStepBegun();
+    return new ExecutionState({ ...this, currentStep: step, currentStepStartedAt: at, continuation });
+  }
+
+  /** The same with the current step among the finished ones; `this` when there is none. */
+  withCurrentStepCompleted(at: Instant): ExecutionState {
+    const { currentStep: step, continuation, currentStepStartedAt: startedAt = at } = this;
+    if (step === undefined) return this;
+    const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
+    return new ExecutionState({
+      ...this,
+      stepExecutions: this.stepExecutions.append(finished),
+      finishedUsage: this.finishedUsage.plus(step.usage),
+      currentStep: undefined,
+      currentStepStartedAt: undefined,
+    });
+  }
+
+  withContinuation(continuation: Continuation): ExecutionState {
+    return continuation === this.continuation ? this : new ExecutionState({ ...this, continuation });
+  }
+
+  withStopSignal(signal: StopSignal): ExecutionState {
+    return this.withContinuation(this.continuation.withSignal(signal));
+  }
+
+  /** The same with an error: in the current step when there is one. */
+  withError(error: ErrorRecord): ExecutionState {
+    if (this.currentStep) return new ExecutionState({ ...this, currentStep: this.currentStep.withError(error) });
+    return new ExecutionState({ ...this, errors: Object.freeze([...this.errors, error]) });
+  }
+
+  /** The same with more time worked, in seconds. */
+  withTimeWorked(seconds: number): ExecutionState {
+    return seconds <= 0 ? this : new ExecutionState({ ...this, workedSeconds: this.workedSeconds + seconds });
+  }
+
+  /** @internal */
+  encode(store: MessageStore): object {
+    const refs = new MessageRefWriter(store);
+    let previous: StepExecution | undefined;
+    const steps = this.stepExecutions.toArray().map((execution) => {
+      const encoded = execution.encode(refs, previous?.step.input);
+      previous = execution;
+      return encoded;
+    });
+    const currentStep = this.currentStep?.encode(refs, previous?.step.input);
+    return compact({
+      executionId: this.executionId,
+      status: this.status,
+      startedAt: this.startedAt,
+      completedAt: this.completedAt,
+      workedSeconds: this.workedSeconds || undefined,
+      waiting: this.waiting,
+      continuation: this.continuation === Continuation.empty ? undefined : this.continuation.toJSON(),
+      errors: this.errors.length === 0 ? undefined : this.errors,
+      steps,
+      currentStep,
+      currentStepStartedAt: this.currentStepStartedAt,
+      messages: refs.others.length === 0 ? undefined : refs.others,
+    });
+  }
+
+  /** @internal */
+  static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
+    const members = reader.members(value, NAMES);
+    const refs = new MessageRefReader(store, reader.optional(members, 'messages', readMessageList) ?? NOTHING);
+    const status = reader.required(members, 'status', readStatus);
+    const completedAt = reader.optional(members, 'completedAt', readInstant);
+    if (isTerminal(status) !== (completedAt !== undefined)) {
+      reader.fail('completedAt exactly in a terminal status', status);
+    }
+    const stepExecutions = reader.required(members, 'steps', readSteps(refs));
+    const previous = stepExecutions.last?.step.input;
+    const readCurrentStep: Read<AgentStep> = (r, step) =>
+      AgentStep.decode(r, r.members(step, CURRENT_STEP_NAMES), refs, previous);
+    const currentStep = reader.optional(members, 'currentStep', readCurrentStep);
+    const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
+    if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
+      reader.fail('currentStep and currentStepStartedAt together, or neither', value);
+    }
+    return new ExecutionState({
+      executionId: reader.required(members, 'executionId', ExecutionId.read),
+      status,
+      startedAt: reader.required(members, 'startedAt', readInstant),
+      completedAt,
+      stepExecutions,
+      currentStep,
+      currentStepStartedAt,
+      continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
+      errors: reader.optional(members, 'errors', readErrorList) ?? NOTHING,
+      workedSeconds: reader.optional(members, 'workedSeconds', readNumber) ?? 0,
+      waiting: reader.optional(members, 'waiting', readWaiting),
+      finishedUsage: stepExecutions.toArray().reduce((sum, { usage }) => sum.plus(usage), Usage.none),
+    });
+  }
+}
+
+const NAMES = new Set([
+  'executionId',
+  'status',
+  'startedAt',
+  'completedAt',
+  'workedSeconds',
+  'waiting',
+  'continuation',
+  'errors',
+  'steps',
+  'currentStep',
+  'currentStepStartedAt',
+  'messages',
+]);
+const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
+
+const readStatus = readOneOf(STATUSES);
+const readMessageList: Read<readonly Message[]> = (reader, value) => reader.list(value, readMessage);
+const readErrorList: Read<readonly ErrorRecord[]> = (reader, value) =>
+  Object.freeze(reader.list(value, readErrorRecord));
+
+function readSteps(refs: MessageRefReader): Read<List<StepExecution>> {
+  return (reader, value) => {
+    let previous: StepExecution | undefined;
+    const steps = reader.list(value, (r, step) => {
+      previous = StepExecution.decode(r, step, refs, previous?.step.input);
+      return previous;
+    });
+    return List.from(steps);
+  };
+}
+
+const WAITING_TYPES = ['approval', 'until', 'children', 'input'] as const;
+const WAITING_NAMES = new Set(['type', 'toolExecutionIds', 'until', 'sessionIds']);
+const readWaitingType = readOneOf(WAITING_TYPES);
+
+const readWaiting: Read<Waiting> = (reader, value) => {
+  const members = reader.members(value, WAITING_NAMES);
+  const type = reader.required(members, 'type', readWaitingType);
+  switch (type) {
+    case 'approval': {
+      const readIds: Read<readonly ToolExecutionId[]> = (r, ids) => Object.freeze(r.list(ids, ToolExecutionId.read));
+      return Object.freeze({ type, toolExecutionIds: reader.required(members, 'toolExecutionIds', readIds) });
+    }
+    case 'until':
+      return Object.freeze({ type, until: reader.required(members, 'until', readInstant) });
+    case 'children': {
+      const readIds: Read<readonly string[]> = (r, ids) => Object.freeze(r.list(ids, readString));
+      return Object.freeze({ type, sessionIds: reader.required(members, 'sessionIds', readIds) });
+    }
+    case 'input':
+      return Object.freeze({ type });
+  }
+};

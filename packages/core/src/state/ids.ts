@@ -1,0 +1,63 @@
+import { systemClock } from '../clock.ts';
+import { describeValue, HoldfastError } from '../errors.ts';
+import type { Read } from '../json.ts';
+
+declare const kind: unique symbol;
+
+/** A string that was checked to be an id of one kind; ids of different kinds do not mix. */
+export type Id<Kind extends string> = string & { readonly [kind]: Kind };
+
+/** Makes and checks the ids of one kind. */
+export interface IdKind<Kind extends string> {
+  /** A fresh id. */
+  create(newId?: () => string): Id<Kind>;
+  /** The same string as an id. @throws HoldfastError `ID_INVALID` when it is not one. */
+  parse(value: unknown): Id<Kind>;
+  /** True when the value is such an id. */
+  is(value: unknown): value is Id<Kind>;
+  /** Reads one from a document. @internal */
+  readonly read: Read<Id<Kind>>;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const MAX_SESSION_ID_LENGTH = 1_000;
+
+function idKind<Kind extends string>(name: Kind, expected: string, test: (text: string) => boolean): IdKind<Kind> {
+  const is = (value: unknown): value is Id<Kind> => typeof value === 'string' && test(value);
+  const parse = (value: unknown): Id<Kind> => {
+    if (is(value)) return value;
+    throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
+  };
+  return Object.freeze<IdKind<Kind>>({
+    create: (newId = systemClock.newId) => parse(newId()),
+    parse,
+    is,
+    read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),
+  });
+}
+
+const uuidKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
+  idKind(name, 'a UUID', (text) => text.length === 36 && UUID.test(text));
+
+/** Who the agent is, over all its executions. */
+export type AgentId = Id<'AgentId'>;
+export const AgentId: IdKind<'AgentId'> = uuidKind('AgentId');
+/** One run of an agent. */
+export type ExecutionId = Id<'ExecutionId'>;
+export const ExecutionId: IdKind<'ExecutionId'> = uuidKind('ExecutionId');
+/** One step of a run. */
+export type StepId = Id<'StepId'>;
+export const StepId: IdKind<'StepId'> = uuidKind('StepId');
+/** One tool call as it is carried out; stable over attempts, and so its idempotency key. */
+export type ToolExecutionId = Id<'ToolExecutionId'>;
+export const ToolExecutionId: IdKind<'ToolExecutionId'> = uuidKind('ToolExecutionId');
+/** One message of a conversation. */
+export type MessageId = Id<'MessageId'>;
+export const MessageId: IdKind<'MessageId'> = uuidKind('MessageId');
+/** A session: any text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
+export type SessionId = Id<'SessionId'>;
+export const SessionId: IdKind<'SessionId'> = idKind(
+  'SessionId',
+  `1 to ${MAX_SESSION_ID_LENGTH} characters of well-formed Unicode`,
+  (text) => text.length > 0 && text.length <= MAX_SESSION_ID_LENGTH && text.isWellFormed(),
+);

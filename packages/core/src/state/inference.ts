@@ -1,0 +1,352 @@
+import { describeValue, HoldfastError, StateFormatError } from '../errors.ts';
+import type { JsonObject, Members, Read } from '../json.ts';
+import {
+  compact,
+  DocumentReader,
+  readCount,
+  readJsonObject,
+  readNumber,
+  readOneOf,
+  readString,
+} from '../json.ts';
+import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts';
+import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
+
+/** Why a model stopped. `aborted`: we stopped it; what had arrived is kept. */
+export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'aborted' | 'other';
+
+const FINISH_REASONS: readonly FinishReason[] = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'aborted',
+  'other',
+];
+
+/** Which model to call and how: a JSON value. Secrets and live objects belong to the driver, never here. */
+export interface LlmConfig {
+  /** The id by which the driver finds the model, as in `openai:gpt-5`. */
+  readonly model?: string;
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly stopSequences?: readonly string[];
+  readonly seed?: number;
+  /** How hard a reasoning model thinks, as the driver understands it (`low`, `medium`, `high`, …). */
+  readonly reasoning?: string;
+  /** Settings for one provider, by provider name. */
+  readonly providerOptions?: ProviderOptions;
+}
+
+const readStrings: Read<readonly string[]> = (reader, value) => Object.freeze(reader.list(value, readString));
+
+const LLM_CONFIG: { readonly [K in keyof Required<LlmConfig>]: Read<LlmConfig[K]> } = {
+  model: readString,
+  maxOutputTokens: readCount,
+  temperature: readNumber,
+  topP: readNumber,
+  topK: readNumber,
+  presencePenalty: readNumber,
+  frequencyPenalty: readNumber,
+  stopSequences: readStrings,
+  seed: readNumber,
+  reasoning: readString,
+  providerOptions: readJsonObject,
+};
+
+/** Reads a configuration. @internal */
+export const readLlmConfig: Read<LlmConfig> = readRecord<LlmConfig>(LLM_CONFIG);
+
+/** The form an answer must have. */
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  | {
+      readonly type: 'json';
+      /** JSON Schema of the answer; any JSON when absent. */
+      readonly schema?: JsonObject;
+      readonly name?: string;
+      readonly description?: string;
+    };
+
+const RESPONSE_FORMAT = {
+  type: readOneOf(['text', 'json']),
+  schema: readJsonObject,
+  name: readString,
+  description: readString,
+};
+
+/** Reads a response format. @internal */
+export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
+  const format = readRecord<{ readonly type?: 'text' | 'json' }>(RESPONSE_FORMAT)(reader, value);
+  return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : (format as ResponseFormat);
+};
+
+/** Reads a record whose members are all optional. */
+function readRecord<T extends object>(readers: { readonly [K in keyof T]-?: Read<unknown> }): Read<T> {
+  const names = new Set(Object.keys(readers));
+  const entries = Object.entries<Read<unknown>>(readers);
+  return (reader, value) => {
+    const members = reader.members(value, names);
+    return compact(Object.fromEntries(entries.map(([name, read]) => [name, reader.optional(members, name, read)]))) as T;
+  };
+}
+
+/** Checks a value that a caller passed in, such as an LLM configuration. @throws HoldfastError `CONTEXT_INVALID`. @internal */
+export function checked<T>(what: string, value: unknown, read: Read<T>): T {
+  try {
+    return DocumentReader.read(value, read);
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
+      cause: error,
+      data: error.data,
+    });
+  }
+}
+
+/** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
+export interface UsageFields {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens?: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens?: number | undefined;
+  /** US dollars. */
+  readonly cost?: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
+  readonly unreportedCalls?: number | undefined;
+}
+
+/** What inference used: of one call, or summed over many. */
+export interface Usage extends Required<UsageFields> {
+  readonly unreportedCalls: number;
+}
+export class Usage {
+  /** Nothing was used. */
+  static readonly none: Usage = new Usage({});
+  /** One call that reported nothing. */
+  static readonly unreported: Usage = new Usage({ unreportedCalls: 1 });
+
+  private constructor(fields: UsageFields) {
+    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = fields;
+    const { unreportedCalls = 0 } = fields;
+    const known = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost };
+    Object.freeze(Object.assign(this, known, { unreportedCalls }));
+  }
+
+  /** The usage of one call. Missing input or output tokens make it unreported. */
+  static of(fields: Omit<UsageFields, 'unreportedCalls'>): Usage {
+    const unreportedCalls = fields.inputTokens === undefined || fields.outputTokens === undefined ? 1 : 0;
+    return new Usage({ ...fields, unreportedCalls });
+  }
+
+  /** Input and output together, as far as they were reported. */
+  get totalTokens(): number {
+    return (this.inputTokens ?? 0) + (this.outputTokens ?? 0);
+  }
+
+  /** False when some call did not report its tokens: the numbers are then a lower bound. */
+  get isComplete(): boolean {
+    return this.unreportedCalls === 0;
+  }
+
+  /** The sum. A number that neither side knows stays unknown. */
+  plus(other: Usage): Usage {
+    if (other === Usage.none) return this;
+    if (this === Usage.none) return other;
+    return new Usage({
+      inputTokens: sum(this.inputTokens, other.inputTokens),
+      outputTokens: sum(this.outputTokens, other.outputTokens),
+      cacheReadTokens: sum(this.cacheReadTokens, other.cacheReadTokens),
+      cacheWriteTokens: sum(this.cacheWriteTokens, other.cacheWriteTokens),
+      reasoningTokens: sum(this.reasoningTokens, other.reasoningTokens),
+      cost: sum(this.cost, other.cost),
+      unreportedCalls: this.unreportedCalls + other.unreportedCalls,
+    });
+  }
+
+  /** The same with a known cost, in US dollars. */
+  withCost(cost: number): Usage {
+    return this.cost === cost ? this : new Usage({ ...this, cost });
+  }
+
+  toJSON(): UsageFields {
+    return compact({ ...this, unreportedCalls: this.unreportedCalls || undefined });
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): Usage {
+    return DocumentReader.read(json, Usage.read);
+  }
+
+  /** @internal */
+  static readonly read: Read<Usage> = (reader, value) => {
+    const fields = readUsageFields(reader, value);
+    for (const _ in fields) return new Usage(fields);
+    return Usage.none;
+  };
+}
+
+const readUsageFields = readRecord<UsageFields>({
+  inputTokens: readCount,
+  outputTokens: readCount,
+  cacheReadTokens: readCount,
+  cacheWriteTokens: readCount,
+  reasoningTokens: readCount,
+  cost: readNumber,
+  unreportedCalls: readCount,
+});
+
+function sum(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined ? right : right === undefined ? left : left + right;
+}
+
+/** What a driver may say about an answer. Only `content` is needed; `text` is short for one text part. */
+export interface InferenceResponseInit {
+  readonly content?: readonly AssistantPart[];
+  readonly text?: string;
+  /** Default: `tool-calls` when the content asks for tools, else `stop`. */
+  readonly finishReason?: FinishReason;
+  readonly rawFinishReason?: string | undefined;
+  readonly usage?: Usage | Omit<UsageFields, 'unreportedCalls'>;
+  /** What the provider said beyond the content; opaque. */
+  readonly providerMetadata?: ProviderOptions | undefined;
+  /** The model that answered, by the provider's own name. */
+  readonly modelId?: string | undefined;
+  /** The provider's id of the response. */
+  readonly responseId?: string | undefined;
+}
+
+interface InferenceResponseFields {
+  readonly content: readonly AssistantPart[];
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  readonly rawFinishReason: string | undefined;
+  readonly providerMetadata: ProviderOptions | undefined;
+  readonly modelId: string | undefined;
+  readonly responseId: string | undefined;
+}
+
+/** One answer of a model. */
+export interface InferenceResponse extends InferenceResponseFields {}
+export class InferenceResponse {
+  private constructor(fields: InferenceResponseFields) {
+    Object.freeze(Object.assign(this, fields));
+  }
+
+  /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
+  static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
+    if (init instanceof InferenceResponse) return init;
+    try {
+      const content = readAssistantContent(new DocumentReader(), init.content ?? textContent(init.text));
+      return new InferenceResponse({
+        content,
+        finishReason: init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop'),
+        rawFinishReason: init.rawFinishReason,
+        usage: usageOf(init.usage),
+        providerMetadata: init.providerMetadata && readJsonObject(new DocumentReader(), init.providerMetadata),
+        modelId: init.modelId,
+        responseId: init.responseId,
+      });
+    } catch (error) {
+      const found = error instanceof StateFormatError ? error.message : `Found ${describeValue(init)}.`;
+      throw new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause: error });
+    }
+  }
+
+  /** The text of the answer, run together. */
+  get text(): string {
+    return textOf(this.content);
+  }
+
+  /** The reasoning of the answer, run together. */
+  get reasoning(): string {
+    return reasoningOf(this.content);
+  }
+
+  /** The calls that are ours to run, in the model's order. */
+  get toolCalls(): readonly ToolCallPart[] {
+    return toolCallsOf(this.content);
+  }
+
+  /** Does it ask for tools that are ours to run? */
+  get hasToolCalls(): boolean {
+    return hasToolCalls(this.content);
+  }
+
+  /** The same with another usage, as when its cost becomes known. */
+  withUsage(usage: Usage): InferenceResponse {
+    return usage === this.usage ? this : new InferenceResponse({ ...this, usage });
+  }
+
+  toJSON(): object {
+    return { content: this.content, ...this.toEnvelope() };
+  }
+
+  /** All but the content, which a step may keep in its messages. @internal */
+  toEnvelope(): object {
+    return compact({
+      finishReason: this.finishReason,
+      rawFinishReason: this.rawFinishReason,
+      usage: this.usage === Usage.none ? undefined : this.usage.toJSON(),
+      providerMetadata: this.providerMetadata,
+      modelId: this.modelId,
+      responseId: this.responseId,
+    });
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): InferenceResponse {
+    return DocumentReader.read(json, (reader, value) => {
+      const members = reader.members(value, INFERENCE_NAMES);
+      return InferenceResponse.readEnvelope(reader, members, reader.required(members, 'content', readAssistantContent));
+    });
+  }
+
+  /** @internal */
+  static readEnvelope(
+    reader: DocumentReader,
+    members: Members,
+    content: readonly AssistantPart[],
+  ): InferenceResponse {
+    return new InferenceResponse({
+      content,
+      finishReason: reader.required(members, 'finishReason', readFinishReason),
+      rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
+      usage: reader.optional(members, 'usage', Usage.read) ?? Usage.none,
+      providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
+      modelId: reader.optional(members, 'modelId', readString),
+      responseId: reader.optional(members, 'responseId', readString),
+    });
+  }
+}
+
+/** The members of a stored response. @internal */
+export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
+  'content',
+  'finishReason',
+  'rawFinishReason',
+  'usage',
+  'providerMetadata',
+  'modelId',
+  'responseId',
+]);
+
+const readFinishReason = readOneOf(FINISH_REASONS);
+
+function textContent(text: string | undefined): readonly AssistantPart[] {
+  return text === undefined || text === '' ? [] : [{ type: 'text', text }];
+}
+
+function usageOf(usage: InferenceResponseInit['usage']): Usage {
+  if (usage === undefined) return Usage.unreported;
+  return usage instanceof Usage ? usage : Usage.of(usage);
+}

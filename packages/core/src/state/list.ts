@@ -1,0 +1,184 @@
+const WIDTH = 32;
+const BITS = 5;
+
+type Node<T> = readonly (Node<T> | readonly T[])[];
+
+interface ListFields<T> {
+  readonly length: number;
+  /** Full chunks of 32, in a tree 32 wide; `levels` 0 means that there are none. */
+  readonly root: Node<T>;
+  readonly levels: number;
+  /** The last 0 to 31 elements. */
+  readonly tail: readonly T[];
+}
+
+const EMPTY_NODE: Node<never> = Object.freeze([]);
+
+/**
+ * An immutable list whose versions share structure: appending costs the same however long the list is, and an
+ * older version may be appended to as well (the two then share all they have in common). Deeply frozen, and
+ * built so that equal contents make equal objects.
+ */
+export class List<T> implements Iterable<T> {
+  /** How many elements. */
+  readonly length: number;
+  private readonly root: Node<T>;
+  private readonly levels: number;
+  private readonly tail: readonly T[];
+
+  private static readonly none: List<never> = new List<never>({
+    length: 0,
+    root: EMPTY_NODE,
+    levels: 0,
+    tail: Object.freeze([]),
+  });
+
+  private constructor(fields: ListFields<T>) {
+    this.length = fields.length;
+    this.root = fields.root;
+    this.levels = fields.levels;
+    this.tail = fields.tail;
+    Object.freeze(this);
+  }
+
+  /** The list of nothing; there is one. */
+  static empty<T>(): List<T> {
+    return List.none;
+  }
+
+  /** A list of the elements; a list is returned as it is. */
+  static from<T>(elements: Iterable<T>): List<T> {
+    return elements instanceof List ? (elements as List<T>) : List.empty<T>().concat([...elements]);
+  }
+
+  /** True when there is no element. */
+  get isEmpty(): boolean {
+    return this.length === 0;
+  }
+
+  /** The last element, `undefined` when there is none. */
+  get last(): T | undefined {
+    return this.at(-1);
+  }
+
+  /** The element at an index, from the end if it is negative; `undefined` beyond the ends. */
+  at(index: number): T | undefined {
+    const position = index < 0 ? this.length + index : index;
+    if (position < 0 || position >= this.length) return undefined;
+    return this.chunkAt(position)[position % WIDTH];
+  }
+
+  /** A list with the elements added at the end. Amortised O(1) an element. */
+  append(...elements: readonly T[]): List<T> {
+    return this.concat(elements);
+  }
+
+  /** A list with all of an array added at the end; `this` when the array is empty. */
+  concat(elements: readonly T[]): List<T> {
+    if (elements.length === 0) return this;
+    let { root, levels } = this;
+    let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
+    let full = (this.length - tail.length) / WIDTH;
+    for (const element of elements) {
+      tail.push(element);
+      if (tail.length < WIDTH) continue;
+      if (levels === 0 || full === WIDTH ** levels) {
+        root = Object.freeze(levels === 0 ? [] : [root]);
+        levels++;
+      }
+      root = withChunk(root, levels, full, Object.freeze(tail));
+      full++;
+      tail = [];
+    }
+    return new List({ length: this.length + elements.length, root, levels, tail: Object.freeze(tail) });
+  }
+
+  /** The elements from one index up to another, as an array. */
+  slice(from = 0, to = this.length): readonly T[] {
+    const result: T[] = [];
+    const end = Math.min(to, this.length);
+    for (let position = Math.max(0, from); position < end; ) {
+      const chunk = this.chunkAt(position);
+      const offset = position % WIDTH;
+      const count = Math.min(chunk.length - offset, end - position);
+      for (let index = 0; index < count; index++) result.push(chunk[offset + index] as T);
+      position += count;
+    }
+    return result;
+  }
+
+  /** All elements as an array of the caller's own. */
+  toArray(): T[] {
+    return this.slice() as T[];
+  }
+
+  /** How many elements this list and another have in common from the start, by identity. Shared parts cost nothing. */
+  commonLength(other: List<T>): number {
+    if (this === other) return this.length;
+    let shared = 0;
+    if (this.levels > 0 && other.levels > 0) {
+      const levels = Math.min(this.levels, other.levels);
+      shared = commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
+    }
+    const end = Math.min(this.length, other.length);
+    while (shared < end && this.at(shared) === other.at(shared)) shared++;
+    return shared;
+  }
+
+  /** What was appended to `other` to make this list; `undefined` when this list does not begin with all of `other`. */
+  since(other: List<T>): readonly T[] | undefined {
+    return this.commonLength(other) === other.length ? this.slice(other.length) : undefined;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let position = 0; position < this.length; position += WIDTH) yield* this.chunkAt(position);
+  }
+
+  toJSON(): T[] {
+    return this.toArray();
+  }
+
+  private chunkAt(position: number): readonly T[] {
+    if (position >= this.length - this.tail.length) return this.tail;
+    let node: Node<T> | readonly T[] = this.root;
+    for (let level = this.levels; level > 0; level--) {
+      node = (node as Node<T>)[(position >>> (BITS * level)) % WIDTH] as Node<T>;
+    }
+    return node as unknown as readonly T[];
+  }
+
+  /** The leftmost subtree with the given number of levels. */
+  private leftmost(levels: number): Node<T> {
+    let node = this.root;
+    for (let level = this.levels; level > levels; level--) node = node[0] as Node<T>;
+    return node;
+  }
+}
+
+function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: readonly T[]): Node<T> {
+  const copy = [...node];
+  const slot = Math.floor(chunkIndex / WIDTH ** (level - 1)) % WIDTH;
+  copy[slot] =
+    level === 1 ? chunk : withChunk((copy[slot] as Node<T> | undefined) ?? EMPTY_NODE, level - 1, chunkIndex, chunk);
+  return Object.freeze(copy);
+}
+
+function commonInTree<T>(left: Node<T>, right: Node<T>, level: number): number {
+  let shared = 0;
+  const end = Math.min(left.length, right.length);
+  for (let slot = 0; slot < end; slot++) {
+    const [a, b] = [left[slot], right[slot]];
+    if (a === b) {
+      shared += level === 0 ? 1 : subtreeLength(a as Node<T>, level - 1);
+    } else {
+      if (level > 0) shared += commonInTree(a as Node<T>, b as Node<T>, level - 1);
+      break;
+    }
+  }
+  return shared;
+}
+
+function subtreeLength<T>(node: Node<T>, level: number): number {
+  if (level === 0) return node.length;
+  return (node.length - 1) * WIDTH ** level + subtreeLength(node.at(-1) as Node<T>, level - 1);
+}

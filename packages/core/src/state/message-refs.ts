@@ -1,0 +1,136 @@
+import type { DocumentReader, Read } from '../json.ts';
+import { compact, readBoolean, readCount, readString } from '../json.ts';
+import { List } from './list.ts';
+import type { MessageStore } from './message-store.ts';
+import type { Message, Messages } from './messages.ts';
+import { taggedCopyOf, untagMessage } from './message-tags.ts';
+
+/**
+ * Messages by reference: where in the store they stand instead of what they say, so that a run of n steps is
+ * stored in O(n). A range without a section counts in the `messages` of the document itself, which holds what
+ * the store does not have.
+ */
+export interface MessageRange {
+  readonly section?: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A run of messages by reference; `continues` puts those of the step before in front. */
+export interface MessageView {
+  readonly continues?: true;
+  readonly ranges?: readonly MessageRange[];
+}
+
+interface Position {
+  readonly section: string | undefined;
+  readonly index: number;
+}
+
+/** Turns messages into references. What the store lacks is collected in `others`. */
+export class MessageRefWriter {
+  readonly others: Message[] = [];
+  private readonly store: MessageStore;
+  private positions: Map<Message, Position> | undefined;
+
+  constructor(store: MessageStore) {
+    this.store = store;
+  }
+
+  /** A view of messages, in terms of the ones of the step before where it can be. */
+  view(messages: Messages, previous: Messages | undefined): MessageView {
+    const added = previous && !previous.isEmpty ? messages.since(previous) : undefined;
+    const ranges = this.ranges(added ?? messages.slice(), (message) => message);
+    return compact({ continues: added && (true as const), ranges }) as MessageView;
+  }
+
+  /** The messages a step made, by their tagged copies in the store. */
+  output(messages: readonly Message[]): readonly MessageRange[] | undefined {
+    return this.ranges(messages, (message) => taggedCopyOf(message));
+  }
+
+  private ranges(
+    messages: readonly Message[],
+    inStore: (message: Message) => Message | undefined,
+  ): readonly MessageRange[] | undefined {
+    const ranges: { section?: string; from: number; to: number }[] = [];
+    for (const message of messages) {
+      const { section, index } = this.position(inStore(message)) ?? this.positionAmongOthers(message);
+      const last = ranges.at(-1);
+      if (last !== undefined && last.section === section && last.to === index) last.to++;
+      else ranges.push({ ...(section !== undefined && { section }), from: index, to: index + 1 });
+    }
+    return ranges.length === 0 ? undefined : ranges;
+  }
+
+  private position(message: Message | undefined): Position | undefined {
+    this.positions ??= positionsIn(this.store);
+    return message && this.positions.get(message);
+  }
+
+  private positionAmongOthers(message: Message): Position {
+    const known = this.otherPositions.get(message);
+    if (known) return known;
+    const position = { section: undefined, index: this.others.push(message) - 1 };
+    this.otherPositions.set(message, position);
+    return position;
+  }
+
+  private readonly otherPositions = new Map<Message, Position>();
+}
+
+function positionsIn(store: MessageStore): Map<Message, Position> {
+  const positions = new Map<Message, Position>();
+  for (const { name, messages } of store.sections) {
+    messages.toArray().forEach((message, index) => positions.set(message, { section: name, index }));
+  }
+  return positions;
+}
+
+/** Turns references back into messages. */
+export class MessageRefReader {
+  private readonly store: MessageStore;
+  private readonly others: readonly Message[];
+
+  constructor(store: MessageStore, others: readonly Message[]) {
+    this.store = store;
+    this.others = others;
+  }
+
+  /** The messages of a view. */
+  view(reader: DocumentReader, value: unknown, previous: Messages | undefined): Messages {
+    const members = reader.members(value, VIEW_NAMES);
+    const continues = reader.optional(members, 'continues', readBoolean);
+    if (continues && previous === undefined) reader.fail('a step before the one that continues it', value);
+    const added = reader.optional(members, 'ranges', this.readRanges);
+    const start: Messages = continues ? (previous as Messages) : List.empty();
+    return start.concat(added?.map(({ message }) => message) ?? []);
+  }
+
+  /** The messages that a step made. */
+  readonly output: Read<readonly Message[]> = (reader, value) =>
+    Object.freeze(
+      this.readRanges(reader, value).map(({ message, isStored }) => (isStored ? untagMessage(message) : message)),
+    );
+
+  private readonly readRanges = (reader: DocumentReader, value: unknown): Referred[] =>
+    reader.list(value, this.readRange).flat();
+
+  private readonly readRange: Read<Referred[]> = (reader, value) => {
+    const members = reader.members(value, RANGE_NAMES);
+    const section = reader.optional(members, 'section', readString);
+    const from = reader.required(members, 'from', readCount);
+    const to = reader.required(members, 'to', readCount);
+    const messages = section === undefined ? this.others.slice(from, to) : this.store.section(section).slice(from, to);
+    if (messages.length !== to - from) reader.fail('a range of messages that exist', `${from} to ${to}`);
+    return messages.map((message) => ({ message, isStored: section !== undefined }));
+  };
+}
+
+interface Referred {
+  readonly message: Message;
+  readonly isStored: boolean;
+}
+
+const VIEW_NAMES = new Set(['continues', 'ranges']);
+const RANGE_NAMES = new Set(['section', 'from', 'to']);

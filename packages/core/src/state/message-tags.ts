@@ -1,0 +1,53 @@
+import type { AgentId, ExecutionId, StepId } from './ids.ts';
+import type { Message } from './messages.ts';
+import { messageOf, withMessageMetadata } from './messages.ts';
+
+/** Where a message came from, as it stands in the metadata of every message that a step adds. */
+export interface MessageTags {
+  readonly step_id: StepId;
+  readonly execution_id: ExecutionId;
+  readonly agent_id: AgentId;
+  /** The message is work on the way to an answer, not the answer. */
+  readonly is_trace?: true;
+}
+
+const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
+
+/** From the message of a step to its tagged copy in the store, so that a snapshot can keep one of the two. */
+const taggedCopies = new WeakMap<Message, Message>();
+
+/** A copy for the conversation that says which step made it. */
+export function tagMessage(message: Message, tags: MessageTags): Message {
+  const copy = withMessageMetadata(message, tags as MessageTags & Record<string, string | true>);
+  if (!hasTags(message)) taggedCopies.set(message, copy);
+  return copy;
+}
+
+/** The tagged copy of a step's message, if it was made here. @internal */
+export function taggedCopyOf(message: Message): Message | undefined {
+  return taggedCopies.get(message);
+}
+
+/** The message of a step, from its tagged copy. @internal */
+export function untagMessage(copy: Message): Message {
+  const metadata = Object.entries(copy.metadata ?? {}).filter(([name]) => !TAG_NAMES.has(name));
+  const message = messageOf(copy.role, { ...copy, metadata: Object.freeze(Object.fromEntries(metadata)) });
+  taggedCopies.set(message, copy);
+  return message;
+}
+
+/** The execution that added the message; `undefined` when no step did. */
+export function executionIdOf(message: Message): string | undefined {
+  const id = message.metadata?.['execution_id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** True for a message on the way to an answer: a tool call, a tool result, a failed attempt. */
+export function isTrace(message: Message): boolean {
+  return message.metadata?.['is_trace'] === true;
+}
+
+function hasTags(message: Message): boolean {
+  for (const name in message.metadata) if (TAG_NAMES.has(name)) return true;
+  return false;
+}

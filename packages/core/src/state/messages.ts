@@ -1,0 +1,375 @@
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { HoldfastError, StateFormatError } from '../errors.ts';
+import type { JsonObject, JsonValue, Members, Read } from '../json.ts';
+import {
+  compact,
+  DocumentReader,
+  readBoolean,
+  readJson,
+  readJsonObject,
+  readOneOf,
+  readString,
+  toJsonObject,
+} from '../json.ts';
+import { MessageId } from './ids.ts';
+import type { List } from './list.ts';
+
+/**
+ * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
+ * kept verbatim and sent back on the same part.
+ */
+export type ProviderOptions = JsonObject;
+
+interface PartBase {
+  readonly providerOptions?: ProviderOptions;
+}
+
+/** Written text. */
+export interface TextPart extends PartBase {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** What a model thought before it answered. */
+export interface ReasoningPart extends PartBase {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+
+/** The content of a file, always JSON: base64 (`data`), a URL, a provider's own file ids, or plain text. */
+export type FileData =
+  | { readonly type: 'data'; readonly data: string }
+  | { readonly type: 'url'; readonly url: string }
+  | { readonly type: 'reference'; readonly reference: Readonly<Record<string, string>> }
+  | { readonly type: 'text'; readonly text: string };
+
+/** A file or an image, told apart by its media type (`image/png`, `application/pdf`). */
+export interface FilePart extends PartBase {
+  readonly type: 'file';
+  readonly mediaType: string;
+  readonly data: FileData;
+  readonly filename?: string;
+}
+
+/** A request of the model to run a tool. */
+export interface ToolCallPart extends PartBase {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The arguments, parsed. When they could not be parsed: the raw text, and `invalid` says why. */
+  readonly input: JsonValue;
+  /** The provider runs it itself and puts the result in the same message; the loop leaves it alone. */
+  readonly providerExecuted?: boolean;
+  /** Why the arguments are not usable, when they are not. */
+  readonly invalid?: string;
+}
+
+/** What a model reads as the result of a call. */
+export type ToolOutput =
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'json'; readonly value: JsonValue }
+  | { readonly type: 'error-text'; readonly value: string }
+  | { readonly type: 'error-json'; readonly value: JsonValue }
+  | { readonly type: 'execution-denied'; readonly reason?: string }
+  | { readonly type: 'content'; readonly value: readonly JsonObject[] };
+
+/** The result of one call. */
+export interface ToolResultPart extends PartBase {
+  readonly type: 'tool-result';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output: ToolOutput;
+}
+
+/** A source that a model cited. Kept for readers; not sent back to models. */
+export interface SourcePart extends PartBase {
+  readonly type: 'source';
+  readonly source: JsonObject;
+}
+
+/** Something only one provider understands, kept verbatim and sent back to it. */
+export interface CustomPart extends PartBase {
+  readonly type: 'custom';
+  readonly kind: string;
+}
+
+/** What a person may send. */
+export type UserPart = TextPart | FilePart;
+/** What a model may answer with, in its order. */
+export type AssistantPart =
+  | TextPart
+  | ReasoningPart
+  | FilePart
+  | ToolCallPart
+  | ToolResultPart
+  | SourcePart
+  | CustomPart;
+/** Any part of any message. */
+export type MessagePart = UserPart | AssistantPart;
+
+interface MessageBase {
+  readonly id: MessageId;
+  readonly providerOptions?: ProviderOptions;
+  readonly metadata?: JsonObject;
+}
+
+export interface SystemMessage extends MessageBase {
+  readonly role: 'system';
+  readonly content: readonly TextPart[];
+}
+export interface UserMessage extends MessageBase {
+  readonly role: 'user';
+  readonly content: readonly UserPart[];
+}
+export interface AssistantMessage extends MessageBase {
+  readonly role: 'assistant';
+  readonly content: readonly AssistantPart[];
+}
+export interface ToolMessage extends MessageBase {
+  readonly role: 'tool';
+  readonly content: readonly ToolResultPart[];
+}
+
+/** One message. A deeply frozen JSON value: `JSON.stringify` shows all of it. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** Who speaks in a message. */
+export type MessageRole = Message['role'];
+
+/** An immutable run of messages; appending shares structure. */
+export type Messages = List<Message>;
+
+/** What may be said about a new message. */
+export interface MessageOptions {
+  readonly id?: string;
+  readonly providerOptions?: ProviderOptions;
+  readonly metadata?: JsonObject;
+  readonly clock?: Clock;
+}
+
+/** A message of a person, from text or parts. */
+export function userMessage(content: string | readonly UserPart[], options?: MessageOptions): UserMessage {
+  return createMessage('user', content, options) as UserMessage;
+}
+
+/** A message of a model, from text or parts. */
+export function assistantMessage(
+  content: string | readonly AssistantPart[],
+  options?: MessageOptions,
+): AssistantMessage {
+  return createMessage('assistant', content, options) as AssistantMessage;
+}
+
+/** Results of tool calls. */
+export function toolMessage(content: readonly ToolResultPart[], options?: MessageOptions): ToolMessage {
+  return createMessage('tool', content, options) as ToolMessage;
+}
+
+/** An instruction inside a conversation. The standing one is the context's system prompt. */
+export function systemMessage(content: string, options?: MessageOptions): SystemMessage {
+  return createMessage('system', content, options) as SystemMessage;
+}
+
+function createMessage(role: MessageRole, content: string | readonly MessagePart[], options: MessageOptions = {}): Message {
+  const { clock = systemClock, id = clock.newId(), metadata, providerOptions } = options;
+  return messageOf(role, {
+    id: MessageId.parse(id),
+    content: checkedParts(role, typeof content === 'string' ? [{ type: 'text', text: content }] : content),
+    providerOptions: providerOptions && toJsonObject(providerOptions),
+    metadata: metadata && toJsonObject(metadata),
+  });
+}
+
+/**
+ * Frozen copies of parts that fit the role.
+ * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not. @internal
+ */
+export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
+  try {
+    return DocumentReader.read(parts, contentReaders[role]) as readonly T[];
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    const message = `The content of a ${role} message is not valid. ${error.message}`;
+    throw new HoldfastError('CONTEXT_INVALID', message, { cause: error, data: error.data });
+  }
+}
+
+interface MessageFields {
+  readonly id: MessageId;
+  readonly content: readonly MessagePart[];
+  readonly providerOptions?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+/** A message of parts that were checked already: members in one order, empty ones left out. @internal */
+export function messageOf(role: MessageRole, fields: MessageFields): Message {
+  const message: Record<string, unknown> = { id: fields.id, role, content: fields.content };
+  if (isFilled(fields.providerOptions)) message['providerOptions'] = fields.providerOptions;
+  if (isFilled(fields.metadata)) message['metadata'] = fields.metadata;
+  return Object.freeze(message) as unknown as Message;
+}
+
+function isFilled(value: JsonObject | undefined): boolean {
+  if (value !== undefined) for (const _ in value) return true;
+  return false;
+}
+
+/** The same message with metadata laid over its own; equal but for `metadata`. */
+export function withMessageMetadata(message: Message, metadata: JsonObject): Message {
+  return messageOf(message.role, { ...message, metadata: Object.freeze({ ...message.metadata, ...metadata }) });
+}
+
+/** All text of a message or of its parts, run together. */
+export function textOf(content: Message | readonly MessagePart[]): string {
+  return joinText(content, 'text');
+}
+
+/** All reasoning of a message or of its parts, run together. */
+export function reasoningOf(content: Message | readonly MessagePart[]): string {
+  return joinText(content, 'reasoning');
+}
+
+function joinText(content: Message | readonly MessagePart[], type: 'text' | 'reasoning'): string {
+  let text = '';
+  for (const part of partsOf(content)) if (part.type === type) text += part.text;
+  return text;
+}
+
+/** The calls that are ours to run: those of the provider itself are left out. */
+export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
+  const calls: ToolCallPart[] = [];
+  for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
+  return calls;
+}
+
+/** Does the content ask for tools that are ours to run? */
+export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
+  for (const part of partsOf(content)) if (isOwnToolCall(part)) return true;
+  return false;
+}
+
+function isOwnToolCall(part: MessagePart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.providerExecuted !== true;
+}
+
+function partsOf(content: Message | readonly MessagePart[]): readonly MessagePart[] {
+  return 'role' in content ? content.content : content;
+}
+
+interface Shape<T> {
+  readonly names: ReadonlySet<string>;
+  read(reader: DocumentReader, members: Members): T;
+}
+
+function shape<T>(names: readonly string[], read: Shape<T>['read']): Shape<T> {
+  return { names: new Set(['type', ...names]), read };
+}
+
+/** Reads an object whose `type` chooses its shape. */
+function readVariant<T>(shapes: Readonly<Record<string, Shape<unknown>>>): Read<T> {
+  const readType = readOneOf(Object.keys(shapes));
+  const typed = new Map(Object.entries(shapes));
+  return (reader, value) => {
+    const type = reader.required(reader.object(value), 'type', readType);
+    const { names, read } = typed.get(type) as Shape<object>;
+    return compact({ type, ...read(reader, reader.members(value, names)) }) as T;
+  };
+}
+
+const readFileData: Read<FileData> = readVariant<FileData>({
+  data: shape(['data'], (reader, members) => ({ data: reader.required(members, 'data', readString) })),
+  url: shape(['url'], (reader, members) => ({ url: reader.required(members, 'url', readString) })),
+  reference: shape(['reference'], (reader, members) => ({
+    reference: reader.required(members, 'reference', readJsonObject),
+  })),
+  text: shape(['text'], (reader, members) => ({ text: reader.required(members, 'text', readString) })),
+});
+
+const readJsonObjects: Read<readonly JsonObject[]> = (reader, value) =>
+  Object.freeze(reader.list(value, readJsonObject));
+
+const textOutput = shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readString) }));
+const jsonOutput = shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readJson) }));
+
+/** Reads what a model is shown of a result. @internal */
+export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
+  text: textOutput,
+  json: jsonOutput,
+  'error-text': textOutput,
+  'error-json': jsonOutput,
+  'execution-denied': shape(['reason'], (reader, members) => ({
+    reason: reader.optional(members, 'reason', readString),
+  })),
+  content: shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readJsonObjects) })),
+});
+
+/** A part's shape: its own members and the provider options that every part may have. */
+function part(names: readonly string[], read: Shape<object>['read']): Shape<object> {
+  return shape([...names, 'providerOptions'], (reader, members) => ({
+    ...read(reader, members),
+    providerOptions: reader.optional(members, 'providerOptions', readJsonObject),
+  }));
+}
+
+const textual = part(['text'], (reader, members) => ({ text: reader.required(members, 'text', readString) }));
+
+const PARTS = {
+  text: textual,
+  reasoning: textual,
+  file: part(['mediaType', 'data', 'filename'], (reader, members) => ({
+    mediaType: reader.required(members, 'mediaType', readString),
+    data: reader.required(members, 'data', readFileData),
+    filename: reader.optional(members, 'filename', readString),
+  })),
+  'tool-call': part(
+    ['toolCallId', 'toolName', 'input', 'providerExecuted', 'invalid'],
+    (reader, members) => ({
+      toolCallId: reader.required(members, 'toolCallId', readString),
+      toolName: reader.required(members, 'toolName', readString),
+      input: reader.required(members, 'input', readJson),
+      providerExecuted: reader.optional(members, 'providerExecuted', readBoolean),
+      invalid: reader.optional(members, 'invalid', readString),
+    }),
+  ),
+  'tool-result': part(['toolCallId', 'toolName', 'output'], (reader, members) => ({
+    toolCallId: reader.required(members, 'toolCallId', readString),
+    toolName: reader.required(members, 'toolName', readString),
+    output: reader.required(members, 'output', readToolOutput),
+  })),
+  source: part(['source'], (reader, members) => ({ source: reader.required(members, 'source', readJsonObject) })),
+  custom: part(['kind'], (reader, members) => ({ kind: reader.required(members, 'kind', readString) })),
+} as const;
+
+function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
+  const readPart = readVariant<MessagePart>(shapes);
+  return (reader, value) => Object.freeze(reader.list(value, readPart));
+}
+
+const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>> = {
+  system: readContent({ text: PARTS.text }),
+  user: readContent({ text: PARTS.text, file: PARTS.file }),
+  assistant: readContent(PARTS),
+  tool: readContent({ 'tool-result': PARTS['tool-result'] }),
+};
+
+/** Reads one tool call. @internal */
+export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>({ 'tool-call': PARTS['tool-call'] });
+
+/** Reads the content of an assistant message. @internal */
+export const readAssistantContent = contentReaders.assistant as Read<readonly AssistantPart[]>;
+
+const readRole = readOneOf<MessageRole>(['system', 'user', 'assistant', 'tool']);
+const MESSAGE_NAMES = new Set(['id', 'role', 'content', 'providerOptions', 'metadata']);
+
+/** Reads one message. @internal */
+export const readMessage: Read<Message> = (reader, value) => {
+  const members = reader.members(value, MESSAGE_NAMES);
+  const role = reader.required(members, 'role', readRole);
+  return messageOf(role, {
+    id: reader.required(members, 'id', MessageId.read),
+    content: reader.required(members, 'content', contentReaders[role]),
+    providerOptions: reader.optional(members, 'providerOptions', readJsonObject),
+    metadata: reader.optional(members, 'metadata', readJsonObject),
+  });
+};

@@ -1,0 +1,217 @@
+import type { Instant } from '../clock.ts';
+import { secondsBetween } from '../clock.ts';
+import type { JsonValue, Members, Read } from '../json.ts';
+import { compact, DocumentReader, readCount, readInstant, readJson, readOneOf } from '../json.ts';
+import type { ErrorRecord } from './error-record.ts';
+import { readErrorRecord } from './error-record.ts';
+import { ToolExecutionId } from './ids.ts';
+import type { ToolCallPart, ToolOutput, ToolResultPart } from './messages.ts';
+import { readToolCall, readToolOutput } from './messages.ts';
+
+/**
+ * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
+ * nobody knows how it ended.
+ */
+export type ToolOutcomeType = 'succeeded' | 'failed' | 'blocked' | 'denied' | 'interrupted';
+
+/** The end of a call: a value, or an error. */
+export type ToolOutcome =
+  | {
+      readonly type: 'succeeded';
+      readonly value: JsonValue;
+      /** What the model reads, when it is not the value itself. */
+      readonly output?: ToolOutput;
+    }
+  | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
+
+/** What an outcome means for the step and the execution. The only place that says so. */
+export interface OutcomeRule {
+  readonly hasError: boolean;
+  /** The step's type becomes `error`. */
+  readonly makesStepError: boolean;
+  /** A step of nothing but such calls counts as a consecutive failure. */
+  readonly countsAsFailure: boolean;
+  /** With `toolErrors: 'fail'` the execution fails. */
+  readonly canFailExecution: boolean;
+}
+
+export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
+  succeeded: { hasError: false, makesStepError: false, countsAsFailure: false, canFailExecution: false },
+  failed: { hasError: true, makesStepError: true, countsAsFailure: true, canFailExecution: true },
+  blocked: { hasError: true, makesStepError: true, countsAsFailure: true, canFailExecution: false },
+  denied: { hasError: true, makesStepError: true, countsAsFailure: false, canFailExecution: false },
+  interrupted: { hasError: true, makesStepError: true, countsAsFailure: false, canFailExecution: true },
+};
+
+interface ToolExecutionFields {
+  readonly id: ToolExecutionId;
+  readonly call: ToolCallPart;
+  /** 1 for the first try, one more for each that follows a crash or a retry. */
+  readonly attempt: number;
+  readonly startedAt: Instant;
+  readonly completedAt: Instant | undefined;
+  /** Absent while it runs. */
+  readonly outcome: ToolOutcome | undefined;
+}
+
+/** One tool call as it was carried out. */
+export interface ToolExecution extends ToolExecutionFields {}
+export class ToolExecution {
+  private constructor(fields: ToolExecutionFields) {
+    Object.freeze(Object.assign(this, fields));
+  }
+
+  /** A call about to run. */
+  static started(call: ToolCallPart, at: Instant, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
+    return new ToolExecution({ id, call, attempt: 1, startedAt: at, completedAt: undefined, outcome: undefined });
+  }
+
+  /** The tool's name. */
+  get name(): string {
+    return this.call.toolName;
+  }
+
+  /** What the tool was called with. */
+  get args(): JsonValue {
+    return this.call.input;
+  }
+
+  /** What the tool returned; `undefined` unless it succeeded. */
+  get value(): JsonValue | undefined {
+    return this.outcome?.type === 'succeeded' ? this.outcome.value : undefined;
+  }
+
+  get error(): ErrorRecord | undefined {
+    return this.outcome === undefined || this.outcome.type === 'succeeded' ? undefined : this.outcome.error;
+  }
+
+  get hasError(): boolean {
+    return this.rule?.hasError ?? false;
+  }
+
+  get wasBlocked(): boolean {
+    return this.outcome?.type === 'blocked';
+  }
+
+  /** True while no outcome is known. */
+  get isRunning(): boolean {
+    return this.outcome === undefined;
+  }
+
+  /** The key to hand to an outside service, so that a repeated call has one effect. The same for every attempt. */
+  get idempotencyKey(): string {
+    return this.id;
+  }
+
+  /** Seconds from start to end; 0 while it runs. */
+  get duration(): number {
+    return this.completedAt === undefined ? 0 : secondsBetween(this.startedAt, this.completedAt);
+  }
+
+  /** What the outcome means; `undefined` while there is none. */
+  get rule(): OutcomeRule | undefined {
+    return this.outcome && OUTCOME_RULES[this.outcome.type];
+  }
+
+  /** The same with its end. */
+  withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
+    return new ToolExecution({ ...this, outcome: compact(outcome), completedAt: Math.max(at, this.startedAt) });
+  }
+
+  /** The same call, tried once more. */
+  withNextAttempt(at: Instant): ToolExecution {
+    const { id, call, attempt } = this;
+    return new ToolExecution({ id, call, attempt: attempt + 1, startedAt: at, completedAt: undefined, outcome: undefined });
+  }
+
+  /** The result as the model reads it. */
+  toResultPart(): ToolResultPart {
+    const { toolCallId, toolName } = this.call;
+    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output: this.toOutput() });
+  }
+
+  private toOutput(): ToolOutput {
+    const { outcome } = this;
+    if (outcome === undefined) return errorOutput('The call was started and its outcome is unknown.');
+    if (outcome.type === 'succeeded') return outcome.output ?? valueOutput(outcome.value);
+    if (outcome.type === 'blocked' || outcome.type === 'denied') {
+      return Object.freeze({ type: 'execution-denied', reason: outcome.error.message });
+    }
+    return errorOutput(outcome.error.message);
+  }
+
+  toJSON(): object {
+    return { ...this.toEnvelope(), call: this.call, ...(this.outcome && { outcome: this.outcome }) };
+  }
+
+  /** All but the call and the outcome, which a step may keep in its messages. @internal */
+  toEnvelope(): { readonly id: string } {
+    const { id, attempt, startedAt, completedAt } = this;
+    return compact({ id, attempt: attempt === 1 ? undefined : attempt, startedAt, completedAt });
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): ToolExecution {
+    return DocumentReader.read(json, (reader, value) => {
+      const members = reader.members(value, TOOL_EXECUTION_NAMES);
+      const call = reader.required(members, 'call', readToolCall);
+      return ToolExecution.readEnvelope(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+    });
+  }
+
+  /** @internal */
+  static readEnvelope(
+    reader: DocumentReader,
+    members: Members,
+    call: ToolCallPart,
+    outcome: ToolOutcome | undefined,
+  ): ToolExecution {
+    const completedAt = reader.optional(members, 'completedAt', readInstant);
+    if ((outcome === undefined) !== (completedAt === undefined)) {
+      reader.fail('an outcome and completedAt together, or neither', members);
+    }
+    const attempt = reader.optional(members, 'attempt', readCount) ?? 1;
+    const startedAt = reader.required(members, 'startedAt', readInstant);
+    const id = reader.required(members, 'id', ToolExecutionId.read);
+    return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome });
+  }
+}
+
+/** The members of a stored tool execution. @internal */
+export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
+  'id',
+  'call',
+  'attempt',
+  'startedAt',
+  'completedAt',
+  'outcome',
+]);
+
+/** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
+export function valueOutput(value: JsonValue): ToolOutput {
+  return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
+}
+
+/** A failure as a model reads it. @internal */
+export function errorOutput(message: string): ToolOutput {
+  return Object.freeze({ type: 'error-text', value: message });
+}
+
+const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
+const SUCCESS_NAMES = new Set(['type', 'value', 'output']);
+const FAILURE_NAMES = new Set(['type', 'error']);
+
+/** Reads an outcome. @internal */
+export const readOutcome: Read<ToolOutcome> = (reader, value) => {
+  const type = reader.required(reader.object(value), 'type', readOutcomeType);
+  if (type !== 'succeeded') {
+    const members = reader.members(value, FAILURE_NAMES);
+    return Object.freeze({ type, error: reader.required(members, 'error', readErrorRecord) });
+  }
+  const members = reader.members(value, SUCCESS_NAMES);
+  return compact({
+    type,
+    value: reader.required(members, 'value', readJson),
+    output: reader.optional(members, 'output', readToolOutput),
+  }) as ToolOutcome;
+};
