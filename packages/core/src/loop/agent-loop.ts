@@ -1,0 +1,138 @@
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { describeValue } from '../errors.ts';
+import { NEVER, RunAbort } from './abort.ts';
+import { AgentRun } from './agent-run.ts';
+import type { LoopParts } from './agent-run.ts';
+import { conversationWithCurrentToolTrace } from './compile-messages.ts';
+import type { MessageCompiler } from './compile-messages.ts';
+import type { Driver, ToolChoice } from './driver.ts';
+import { EventStream } from './event-stream.ts';
+import type { AgentEvent, AgentEventListener } from './events.ts';
+import { stepsLimit } from './guards.ts';
+import type { Hook } from './hook.ts';
+import { HookChain } from './hook-chain.ts';
+import type { Tool } from './tool.ts';
+import { toolsByName } from './tool.ts';
+
+export interface AgentLoopOptions {
+  /** Calls the model. */
+  readonly driver: Driver;
+  /** What the model may ask for; default none. */
+  readonly tools?: readonly Tool[];
+  /** Default `auto`. */
+  readonly toolChoice?: ToolChoice;
+  readonly hooks?: readonly Hook[];
+  /** Steps one execution may take; default 20. `Infinity` for no limit. */
+  readonly maxSteps?: number;
+  /** What a model sees of the state; default `conversationWithCurrentToolTrace()`. */
+  readonly compiler?: MessageCompiler;
+  /** A failed tool is a result that the model reads (`continue`, the default), or ends the execution `failed`. */
+  readonly toolErrors?: 'continue' | 'fail';
+  /** How many tools of one step may run at the same time; default 8. */
+  readonly maxParallelTools?: number;
+  /** Are told of every run of this loop. */
+  readonly listeners?: readonly AgentEventListener[];
+  readonly clock?: Clock;
+}
+
+export interface RunOptions {
+  /** Aborts the run; a `RunAbort` as the reason says what the abort means, any other cancels. */
+  readonly signal?: AbortSignal | undefined;
+  /** Is told of this run. */
+  readonly onEvent?: AgentEventListener | undefined;
+}
+
+/**
+ * A function from state to state: it takes steps until nothing is left to do or something says stop. It keeps
+ * nothing between calls, so one loop can run any number of states at the same time.
+ *
+ * A state between executions, or with one that is over, begins a new execution. One with an unfinished execution
+ * is taken up where it stands: finished tools are not run again, an answered step is not inferred again. Whatever
+ * a driver, tool or hook throws ends up in the state that is returned; only misuse throws.
+ */
+export interface AgentLoop {
+  /** Runs to the end and returns the last state. */
+  run(state: AgentState, options?: RunOptions): Promise<AgentState>;
+  /** The state after every step, and the final one. Leaving early stops the run between two steps. */
+  iterate(state: AgentState, options?: RunOptions): AsyncGenerator<AgentState, undefined>;
+  /** Everything that happens, text as it arrives included; `result` is the last state. */
+  stream(state: AgentState, options?: RunOptions): EventStream<AgentState>;
+}
+
+/**
+ * A loop from a driver, tools, and whatever else takes part.
+ * @throws RangeError for a limit that cannot be, or two tools of one name; TypeError without a driver.
+ * @example
+ * const loop = createAgentLoop({ driver, tools: [add] });
+ * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
+ */
+export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
+  const parts = loopParts(options);
+  const listeners = options.listeners ?? [];
+
+  async function* iterate(state: AgentState, run: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
+    const agentRun = startRun(parts, listeners, state, run);
+    try {
+      await agentRun.begin();
+      while (await agentRun.step()) yield agentRun.state;
+      await agentRun.finish();
+      yield agentRun.state;
+    } finally {
+      agentRun.dispose();
+    }
+  }
+
+  async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {
+    let last = state;
+    for await (const reached of iterate(state, runOptions)) last = reached;
+    return last;
+  }
+
+  function stream(state: AgentState, { signal, onEvent }: RunOptions = {}): EventStream<AgentState> {
+    const leaving = new AbortController();
+    const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
+    const work = (put: (event: AgentEvent) => void): Promise<AgentState> =>
+      run(state, { signal: either, onEvent: onEvent ? (event) => (put(event), onEvent(event)) : put });
+    return new EventStream(work, () => leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')));
+  }
+
+  return Object.freeze({ run, iterate, stream });
+}
+
+function loopParts(options: AgentLoopOptions): LoopParts {
+  const { driver, tools = [], hooks = [], maxSteps = DEFAULT_MAX_STEPS, maxParallelTools = 8 } = options;
+  if (typeof driver?.infer !== 'function') {
+    throw new TypeError(`A loop needs a driver with a method infer(), found ${describeValue(driver)}.`);
+  }
+  if (!(maxParallelTools >= 1)) {
+    throw new RangeError(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
+  }
+  const guards = maxSteps === Infinity ? [] : [stepsLimit(maxSteps)];
+  return {
+    driver,
+    tools: toolsByName(tools),
+    toolList: Object.freeze([...tools]),
+    toolChoice: options.toolChoice ?? 'auto',
+    hooks: new HookChain([...guards, ...hooks]),
+    compile: options.compiler ?? conversationWithCurrentToolTrace(),
+    toolErrors: options.toolErrors ?? 'continue',
+    maxParallelTools,
+    clock: options.clock ?? systemClock,
+  };
+}
+
+const DEFAULT_MAX_STEPS = 20;
+
+function startRun(
+  loop: LoopParts,
+  listeners: readonly AgentEventListener[],
+  state: AgentState,
+  { signal = NEVER, onEvent }: RunOptions,
+): AgentRun {
+  if (!(state instanceof AgentState)) {
+    throw new TypeError(`A loop runs an AgentState, found ${describeValue(state)}.`);
+  }
+  return new AgentRun(state, loop, { signal, listeners: onEvent ? [...listeners, onEvent] : listeners });
+}

@@ -1,0 +1,366 @@
+import type { Clock, Instant } from '../clock.ts';
+import { secondsBetween } from '../clock.ts';
+import { HoldfastError } from '../errors.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { AgentStop } from '../state/continuation.ts';
+import type { StopSignal } from '../state/continuation.ts';
+import type { ToolExecutionId } from '../state/ids.ts';
+import { StepId, ToolExecutionId as ToolExecutionIds } from '../state/ids.ts';
+import { InferenceResponse } from '../state/inference.ts';
+import type { ToolCallPart } from '../state/messages.ts';
+import { ToolExecution } from '../state/tool-execution.ts';
+import { toErrorRecord } from '../state/error-record.ts';
+import { abortKind, holdOnYield } from './abort.ts';
+import type { AbortKind, HeldSignal } from './abort.ts';
+import type { MessageCompiler } from './compile-messages.ts';
+import type { Driver, InferenceDelta, InferenceRequest, ToolChoice } from './driver.ts';
+import type { AgentEventListener, Happening } from './events.ts';
+import { announceTo, happeningsBetween } from './events.ts';
+import type { HookContext, InferenceChange, ResponseChange, ToolCallChange, ToolExecutionChange } from './hook.ts';
+import type { HookChain, StatePoint } from './hook-chain.ts';
+import type { Outcome } from './stepper.ts';
+import { apply, next } from './stepper.ts';
+import type { Tool } from './tool.ts';
+import { ToolExecutionBlockedError } from './tool.ts';
+import type { FinishedTool } from './tool-runner.ts';
+import { interrupted, runTool } from './tool-runner.ts';
+
+/** What a loop is made of; see `AgentLoopOptions`. */
+export interface LoopParts {
+  readonly driver: Driver;
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly toolList: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly hooks: HookChain;
+  readonly compile: MessageCompiler;
+  readonly toolErrors: 'continue' | 'fail';
+  readonly maxParallelTools: number;
+  readonly clock: Clock;
+}
+
+/** What is given to one run. */
+export interface RunParts {
+  readonly signal: AbortSignal;
+  readonly listeners: readonly AgentEventListener[];
+}
+
+/**
+ * One run in progress: the interpreter of the stepper. It owns the only variable there is, the present state, and
+ * changes it in one place. Every error of a driver, tool or hook ends up in the state; nothing is thrown.
+ */
+export class AgentRun {
+  state: AgentState;
+  private readonly loop: LoopParts;
+  private readonly run: RunParts;
+  /** Set when the run is to be left as it is: another process goes on with it. */
+  private left: AbortKind | undefined;
+  /** Since when work was not yet counted. */
+  private workingSince: Instant;
+  /** While the end is prepared: it is announced as one change. */
+  private isQuiet = false;
+  private readonly toolSignal: HeldSignal;
+
+  constructor(state: AgentState, loop: LoopParts, run: RunParts) {
+    this.state = state;
+    this.loop = loop;
+    this.run = run;
+    this.workingSince = loop.clock.now();
+    this.toolSignal = holdOnYield(run.signal);
+  }
+
+  /** BeforeExecution. Takes up what there is: a new execution, or one that was left unfinished. */
+  async begin(): Promise<void> {
+    const { status } = this.state;
+    if (status === 'suspended') return;
+    this.advance({ type: 'started', at: this.now() });
+    this.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
+    this.closeInterruptedTools();
+    await this.guarded(() => this.callStateHooks('beforeExecution'));
+  }
+
+  /** One step: BeforeStep, inference, tools, AfterStep. False when there is no step to take. */
+  async step(): Promise<boolean> {
+    const stepsBefore = this.state.stepExecutions.length;
+    await this.guarded(async () => {
+      if (next(this.state).type === 'beginStep') await this.beginStep();
+      if (next(this.state).type === 'infer') await this.infer();
+      if (next(this.state).type === 'runTools') await this.runTools();
+      if (next(this.state).type === 'closeStep' && !this.left) await this.callStateHooks('afterStep');
+    });
+    if (this.state.currentStep && !this.left) this.closeStep();
+    return this.state.stepExecutions.length > stepsBefore;
+  }
+
+  /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
+  async finish(): Promise<void> {
+    if (this.left === 'yield') this.countWork();
+    if (this.left || next(this.state).type !== 'finish') return;
+    if (this.state.execution?.continuation.wasForceStopped) await this.guarded(() => this.callStateHooks('onStop'));
+    this.countWork();
+    const before = this.state;
+    this.isQuiet = true;
+    this.advance({ type: 'finished', at: this.now() });
+    await this.guarded(() => this.callStateHooks('afterExecution'));
+    this.isQuiet = false;
+    this.announce(before, this.state);
+  }
+
+  /** Lets go of the caller's signal. */
+  dispose(): void {
+    this.toolSignal.release();
+  }
+
+  // Steps
+
+  private async beginStep(): Promise<void> {
+    if (this.checkAbort()) return;
+    await this.callStateHooks('beforeStep');
+    if (this.checkAbort() || next(this.state).type !== 'beginStep') return;
+    const { clock, compile } = this.loop;
+    const [stepId, input] = [StepId.create(clock.newId), compile(this.state)];
+    this.advance({ type: 'stepBegun', stepId, input, at: clock.now() });
+  }
+
+  private closeStep(): void {
+    this.countWork();
+    this.advance({ type: 'stepClosed', clock: this.loop.clock });
+  }
+
+  /** Calls that an earlier process started and did not finish. */
+  private closeInterruptedTools(): void {
+    for (const running of this.state.currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? []) {
+      const at = this.now();
+      this.advance({ type: 'toolAdvanced', toolExecution: running.withOutcome(interrupted(running), at), at });
+    }
+  }
+
+  // Inference
+
+  private async infer(): Promise<void> {
+    if (this.checkAbort()) return;
+    const request = await this.request();
+    this.emit({ type: 'inference-started', stepId: this.stepId, messageCount: request.messages.length });
+    const answer = await this.answer(request);
+    if (answer === undefined) return;
+    const response = await this.changedResponse(answer);
+    this.advance({ type: 'inferred', response, at: this.now() });
+    if (response.finishReason === 'error') {
+      throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
+        data: { rawFinishReason: response.rawFinishReason },
+      });
+    }
+  }
+
+  private async request(): Promise<InferenceRequest> {
+    const { state, loop } = this;
+    let request: InferenceRequest = {
+      messages: state.currentStep?.input ?? state.messages,
+      systemPrompt: state.systemPrompt,
+      tools: loop.toolList,
+      toolChoice: loop.toolChoice,
+      responseFormat: state.responseFormat,
+      llmConfig: state.llmConfig,
+    };
+    for (const hook of loop.hooks.at('beforeInference')) {
+      const change = await loop.hooks.call<InferenceChange>(hook, 'beforeInference', request, this.context);
+      if (change?.state) this.change(change.state);
+      request = change?.request ?? request;
+    }
+    return request;
+  }
+
+  /** The driver's answer; `undefined` when the run was aborted before there was one worth keeping. */
+  private async answer(request: InferenceRequest): Promise<InferenceResponse | undefined> {
+    const { signal, listeners } = this.run;
+    const { stepId } = this;
+    const report = (delta: InferenceDelta): void => this.emit({ type: 'inference-delta', stepId, delta });
+    const onDelta = listeners.length === 0 ? undefined : report;
+    try {
+      const response = InferenceResponse.of(await this.loop.driver.infer(request, { signal, onDelta }));
+      if (!this.checkAbort()) return response;
+      return this.left ? undefined : response;
+    } catch (error) {
+      if (this.checkAbort()) return this.left ? undefined : InferenceResponse.of({ finishReason: 'aborted' });
+      this.keepPartialResponse(error);
+      throw error;
+    }
+  }
+
+  /** What arrived before a driver failed stays in the step, though not in the conversation. */
+  private keepPartialResponse(error: unknown): void {
+    if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return;
+    if (!(error.partialResponse instanceof InferenceResponse)) return;
+    this.advance({ type: 'inferred', response: error.partialResponse, at: this.now() });
+  }
+
+  private async changedResponse(answer: InferenceResponse): Promise<InferenceResponse> {
+    let response = answer;
+    for (const hook of this.loop.hooks.at('afterInference')) {
+      const change = await this.loop.hooks.call<ResponseChange>(hook, 'afterInference', response, this.context);
+      if (change?.state) this.change(change.state);
+      response = change?.response ?? response;
+    }
+    return response;
+  }
+
+  // Tools
+
+  /** Runs the calls side by side; what they come to is taken in one after the other, as they end. */
+  private async runTools(): Promise<void> {
+    const waiting = [...(this.state.currentStep?.pendingToolCalls ?? [])];
+    const running = new Map<ToolExecutionId, Promise<FinishedTool>>();
+    let thrown: { readonly error: unknown } | undefined;
+    const start = async (call: ToolCallPart): Promise<void> => {
+      const execution = await this.startTool(call);
+      if (execution) running.set(execution.id, this.carryOut(execution));
+    };
+    const keepGoing = async (work: Promise<void>): Promise<void> => {
+      await work.catch((error: unknown) => (thrown ??= { error }));
+    };
+    while (waiting.length > 0 || running.size > 0) {
+      while (waiting.length > 0 && running.size < this.loop.maxParallelTools && !thrown && !this.mustStartNothing()) {
+        await keepGoing(start(waiting.shift() as ToolCallPart));
+      }
+      if (running.size === 0) break;
+      const finished = await Promise.race(running.values());
+      running.delete(finished.toolExecution.id);
+      await keepGoing(this.finishTool(finished));
+    }
+    if (thrown) throw thrown.error;
+  }
+
+  private mustStartNothing(): boolean {
+    return this.checkAbort() !== undefined || next(this.state).type !== 'runTools';
+  }
+
+  /** Asks the hooks, then marks the call as started; `undefined` when it must not run. */
+  private async startTool(requested: ToolCallPart): Promise<ToolExecution | undefined> {
+    let call = requested;
+    const { hooks, clock } = this.loop;
+    for (const hook of hooks.at('beforeToolUse')) {
+      const change = await hooks.call<ToolCallChange>(hook, 'beforeToolUse', call, this.context);
+      if (change?.state) this.change(change.state);
+      call = change?.call ?? call;
+      if (change?.block !== undefined) return void (await this.blockTool(call, change.block));
+    }
+    const at = clock.now();
+    const toolExecution = ToolExecution.started(call, at, ToolExecutionIds.create(clock.newId));
+    this.advance({ type: 'toolAdvanced', toolExecution, at });
+    return toolExecution;
+  }
+
+  private async blockTool(call: ToolCallPart, reason: string): Promise<void> {
+    const at = this.now();
+    const error = new ToolExecutionBlockedError(call.toolName, reason);
+    const started = ToolExecution.started(call, at, ToolExecutionIds.create(this.loop.clock.newId));
+    await this.finishTool({ toolExecution: started.withOutcome({ type: 'blocked', error: toErrorRecord(error) }, at) });
+  }
+
+  private carryOut(execution: ToolExecution): Promise<FinishedTool> {
+    const { tools, clock } = this.loop;
+    return runTool(execution, { tools, clock, state: this.state, signal: this.toolSignal.signal });
+  }
+
+  private async finishTool({ toolExecution, stop }: FinishedTool): Promise<void> {
+    let execution = toolExecution;
+    if (abortKind(this.run.signal) === 'lost') return void this.checkAbort();
+    this.advance({ type: 'toolAdvanced', toolExecution: execution, at: this.now() });
+    for (const hook of this.loop.hooks.at('afterToolUse')) {
+      const change = await this.loop.hooks.call<ToolExecutionChange>(hook, 'afterToolUse', execution, this.context);
+      if (change?.state) this.change(change.state);
+      if (change?.toolExecution === undefined) continue;
+      execution = change.toolExecution;
+      this.advance({ type: 'toolAdvanced', toolExecution: execution, at: this.now() });
+    }
+    if (stop) this.raise(stop);
+    if (this.loop.toolErrors === 'fail' && execution.rule?.canFailExecution) {
+      const message = `Tool "${execution.name}" failed: ${execution.error?.message ?? ''}`;
+      this.raise({ reason: 'errorForbade', message, source: 'toolErrors' });
+    }
+  }
+
+  // The state, in one place
+
+  /** Does some of the work; an error in it becomes part of the state. */
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof AgentStop) return this.raise(error.signal);
+      if (this.state.execution?.isTerminal) this.change(this.state.withFailure(error, this.now()));
+      else this.advance({ type: 'failed', error, at: this.now() });
+      await this.callErrorHooks(error);
+    }
+  }
+
+  private async callErrorHooks(error: unknown): Promise<void> {
+    for (const hook of this.loop.hooks.at('onError')) {
+      try {
+        const state = await this.loop.hooks.call<AgentState>(hook, 'onError', error, this.context);
+        if (state) this.change(state);
+      } catch (secondError) {
+        this.change(this.state.withError(secondError, this.now()));
+      }
+    }
+  }
+
+  private async callStateHooks(point: StatePoint): Promise<void> {
+    for (const hook of this.loop.hooks.at(point)) {
+      const state = await this.loop.hooks.call<AgentState>(hook, point, this.state, this.context);
+      if (state) this.change(state);
+    }
+  }
+
+  /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
+  private checkAbort(): AbortKind | undefined {
+    const kind = abortKind(this.run.signal);
+    if (kind === 'cancel') {
+      const isNoted = this.state.execution?.continuation.signals.some(({ source }) => source === ABORT_SOURCE);
+      if (!isNoted) this.raise({ reason: 'userRequested', message: 'The run was aborted.', source: ABORT_SOURCE });
+    } else if (kind !== undefined) this.left = kind;
+    return kind;
+  }
+
+  private raise(signal: StopSignal): void {
+    this.change(this.state.withStopSignal(signal, this.now()));
+  }
+
+  private countWork(): void {
+    const now = this.now();
+    this.state = this.state.withTimeWorked(secondsBetween(this.workingSince, now), now);
+    this.workingSince = now;
+  }
+
+  private advance(outcome: Outcome): void {
+    this.change(apply(this.state, outcome));
+  }
+
+  private change(state: AgentState): void {
+    const before = this.state;
+    this.state = state;
+    this.announce(before, state);
+  }
+
+  private announce(before: AgentState, after: AgentState): void {
+    if (this.run.listeners.length === 0 || this.isQuiet || before === after) return;
+    for (const happening of happeningsBetween(before, after)) this.emit(happening);
+  }
+
+  private emit(happening: Happening): void {
+    if (this.run.listeners.length > 0) announceTo(this.run.listeners, { ...happening, at: this.now(), state: this.state });
+  }
+
+  private get context(): HookContext {
+    return { state: this.state, signal: this.run.signal };
+  }
+
+  private get stepId(): StepId {
+    return this.state.currentStep?.id as StepId;
+  }
+
+  private now(): Instant {
+    return this.loop.clock.now();
+  }
+}
+
+const ABORT_SOURCE = 'abort';

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../json.ts';
+import type { InferenceResponse, InferenceResponseInit, LlmConfig, ResponseFormat } from '../state/inference.ts';
+import type { Messages } from '../state/messages.ts';
+
+/** What a model is told about a tool. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: JsonObject;
+}
+
+/** Whether the model may, must or must not ask for tools; or which one it must ask for. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly toolName: string };
+
+/** One call of a model, in full. A driver keeps nothing between calls. */
+export interface InferenceRequest {
+  /** Valid for a provider: every call has its result, every result its call. */
+  readonly messages: Messages;
+  readonly systemPrompt: string | undefined;
+  readonly tools: readonly ToolDescription[];
+  readonly toolChoice: ToolChoice;
+  readonly responseFormat: ResponseFormat | undefined;
+  /** Which model, and how. Absent: the driver's own choice. */
+  readonly llmConfig: LlmConfig | undefined;
+}
+
+/** A piece of an answer as it arrives. Pieces with one `id` belong to one part. */
+export type InferenceDelta =
+  | { readonly type: 'text'; readonly id: string; readonly text: string }
+  | { readonly type: 'reasoning'; readonly id: string; readonly text: string }
+  | {
+      readonly type: 'tool-input';
+      /** The tool call's id. */
+      readonly id: string;
+      readonly toolName: string;
+      /** A piece of the arguments' JSON text. */
+      readonly text: string;
+    };
+
+export interface InferenceOptions {
+  /** Aborts the call in flight. */
+  readonly signal: AbortSignal;
+  /** Wanted when somebody listens: called with each piece, before the answer is returned. */
+  readonly onDelta: ((delta: InferenceDelta) => void) | undefined;
+}
+
+/**
+ * Calls models. A driver does inference and nothing else: the loop compiles messages before and runs tools after.
+ *
+ * It answers with a response, or throws: the execution then ends `failed`, with the error in its state. When the
+ * signal aborts it stops at once, and either throws or answers with what had arrived and the finish reason
+ * `aborted`. A failure in the middle of an answer may be thrown as an error with a member `partialResponse`.
+ * Retries of a call that failed before it answered are the driver's own affair.
+ */
+export interface Driver {
+  infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse | InferenceResponseInit>;
+}

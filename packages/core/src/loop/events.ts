@@ -1,0 +1,120 @@
+import type { Instant } from '../clock.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { StopSignal } from '../state/continuation.ts';
+import type { ExecutionStatus } from '../state/execution.ts';
+import type { StepId } from '../state/ids.ts';
+import type { InferenceResponse, Usage } from '../state/inference.ts';
+import type { StepExecution } from '../state/step.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
+import type { InferenceDelta } from './driver.ts';
+
+/** What happened, without where and when. */
+export type Happening =
+  | { readonly type: 'execution-started' }
+  | { readonly type: 'execution-resumed' }
+  | { readonly type: 'execution-suspended' }
+  | { readonly type: 'execution-stopped' }
+  | { readonly type: 'execution-completed' }
+  | { readonly type: 'execution-failed' }
+  /** `stepNumber` counts from 1. */
+  | { readonly type: 'step-started'; readonly stepId: StepId; readonly stepNumber: number }
+  | { readonly type: 'step-completed'; readonly stepExecution: StepExecution; readonly stepNumber: number }
+  | { readonly type: 'inference-started'; readonly stepId: StepId; readonly messageCount: number }
+  | { readonly type: 'inference-delta'; readonly stepId: StepId; readonly delta: InferenceDelta }
+  | { readonly type: 'inference-completed'; readonly stepId: StepId; readonly response: InferenceResponse }
+  | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  | { readonly type: 'tool-blocked'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  | { readonly type: 'continuation-evaluated'; readonly shouldStop: boolean; readonly explanation: string }
+  | { readonly type: 'stop-signal-raised'; readonly signal: StopSignal }
+  | { readonly type: 'usage-updated'; readonly usage: Usage };
+
+/** One thing that happened in a run. A closed union: a switch over `type` can be complete. */
+export type AgentEvent = Happening & {
+  readonly at: Instant;
+  /** The state right after it. */
+  readonly state: AgentState;
+};
+
+export type AgentEventType = AgentEvent['type'];
+
+/** Is told what happens. What it throws changes nothing. */
+export type AgentEventListener = (event: AgentEvent) => void;
+
+/** Tells every listener. What one throws, at once or later, harms nobody. */
+export function announceTo(listeners: readonly AgentEventListener[], event: AgentEvent): void {
+  for (const listener of listeners) {
+    try {
+      const result: unknown = listener(event);
+      if (result instanceof Promise) result.catch(() => undefined);
+    } catch {
+      // A listener's error changes nothing.
+    }
+  }
+}
+
+const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: Happening['type'] } = {
+  suspended: 'execution-suspended',
+  stopped: 'execution-stopped',
+  completed: 'execution-completed',
+  failed: 'execution-failed',
+};
+
+/** What happened between two states of a run, in order. The loop announces this, and only this, of its states. */
+export function happeningsBetween(before: AgentState, after: AgentState): readonly Happening[] {
+  const found: Happening[] = [];
+  if (before.execution !== after.execution) {
+    collectStepStart(before, after, found);
+    collectStepProgress(before, after, found);
+    collectSignals(before, after, found);
+    collectStepEnd(before, after, found);
+    collectStatus(before, after, found);
+  }
+  return found;
+}
+
+function collectStepStart(before: AgentState, after: AgentState, found: Happening[]): void {
+  const step = after.currentStep;
+  if (step && step.id !== before.currentStep?.id) {
+    found.push({ type: 'step-started', stepId: step.id, stepNumber: after.stepCount });
+  }
+}
+
+function collectStepProgress(before: AgentState, after: AgentState, found: Happening[]): void {
+  const step = after.currentStep;
+  if (step === undefined) return;
+  const earlier = step.id === before.currentStep?.id ? before.currentStep : undefined;
+  if (step.response && !earlier?.response) {
+    found.push({ type: 'inference-completed', stepId: step.id, response: step.response });
+    found.push({ type: 'usage-updated', usage: after.usage });
+  }
+  if (step.toolExecutions === earlier?.toolExecutions) return;
+  for (const toolExecution of step.toolExecutions) {
+    const known = earlier?.toolExecutions.find(({ id }) => id === toolExecution.id);
+    if (known === toolExecution) continue;
+    if (toolExecution.wasBlocked) found.push({ type: 'tool-blocked', stepId: step.id, toolExecution });
+    else if (toolExecution.isRunning) found.push({ type: 'tool-started', stepId: step.id, toolExecution });
+    else if (known?.isRunning !== false) found.push({ type: 'tool-completed', stepId: step.id, toolExecution });
+  }
+}
+
+function collectSignals(before: AgentState, after: AgentState, found: Happening[]): void {
+  const known = before.executionId === after.executionId ? (before.execution?.continuation.signals.length ?? 0) : 0;
+  for (const signal of after.execution?.continuation.signals.slice(known) ?? []) {
+    found.push({ type: 'stop-signal-raised', signal });
+  }
+}
+
+function collectStepEnd(before: AgentState, after: AgentState, found: Happening[]): void {
+  const { execution, lastStepExecution: stepExecution } = after;
+  if (!execution || !stepExecution || stepExecution === before.lastStepExecution) return;
+  found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
+  const { continuation, askedForTools, shouldStop } = execution;
+  found.push({ type: 'continuation-evaluated', shouldStop, explanation: continuation.explain(askedForTools) });
+}
+
+function collectStatus(before: AgentState, after: AgentState, found: Happening[]): void {
+  const isSame = before.executionId === after.executionId && before.status === after.status;
+  const type = after.status && STATUS_EVENTS[after.status];
+  if (!isSame && type) found.push({ type } as Happening);
+}

@@ -1,0 +1,71 @@
+import type { AgentState } from '../state/agent-state.ts';
+import type { InferenceResponse } from '../state/inference.ts';
+import type { ToolCallPart } from '../state/messages.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
+import type { InferenceRequest } from './driver.ts';
+
+type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
+
+/** What a hook may know beside its first argument. */
+export interface HookContext {
+  readonly state: AgentState;
+  /** Aborts when the run is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** A changed request, state, or both. */
+export interface InferenceChange {
+  readonly request?: InferenceRequest;
+  readonly state?: AgentState;
+}
+
+/** A changed response, state, or both. */
+export interface ResponseChange {
+  readonly response?: InferenceResponse;
+  readonly state?: AgentState;
+}
+
+/** A changed call or state, or a reason why the call must not run. */
+export interface ToolCallChange {
+  readonly call?: ToolCallPart;
+  readonly state?: AgentState;
+  /** The call is not run; the model is told this reason. */
+  readonly block?: string;
+}
+
+/** A changed execution, state, or both. */
+export interface ToolExecutionChange {
+  readonly toolExecution?: ToolExecution;
+  readonly state?: AgentState;
+}
+
+/**
+ * Takes part in a run. Every method is optional; what one returns is kept, and returning nothing changes nothing.
+ * Hooks run one after another, by priority (highest first), then in the order they were registered. One that
+ * throws ends the execution `failed`, with the error in its state; throwing `AgentStop` ends it `stopped`.
+ */
+export interface Hook {
+  /** For messages about it. */
+  readonly name?: string;
+  /** Higher runs earlier; default 0. */
+  readonly priority?: number;
+  /** Once for each run, also of one that is resumed. */
+  beforeExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** Before a step is paid for: a stop signal raised here prevents it. */
+  beforeStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  beforeInference?(request: InferenceRequest, context: HookContext): Maybe<InferenceChange>;
+  afterInference?(response: InferenceResponse, context: HookContext): Maybe<ResponseChange>;
+  beforeToolUse?(call: ToolCallPart, context: HookContext): Maybe<ToolCallChange>;
+  afterToolUse?(execution: ToolExecution, context: HookContext): Maybe<ToolExecutionChange>;
+  /** The step is still `currentStep`, with all its results. */
+  afterStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** When the execution is forced to stop before its own answer. */
+  onStop?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** Once at the end, however it ended. */
+  afterExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** An error that ends the execution; it is in the state already. */
+  onError?(error: unknown, context: HookContext): Maybe<AgentState>;
+}
+
+/** The names of the points at which hooks are called. */
+export type HookPoint = Exclude<keyof Hook, 'name' | 'priority'>;

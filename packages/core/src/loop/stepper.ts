@@ -1,0 +1,89 @@
+import type { Clock, Instant } from '../clock.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { Waiting } from '../state/execution.ts';
+import type { StepId } from '../state/ids.ts';
+import type { FinishReason, InferenceResponse } from '../state/inference.ts';
+import type { Messages, ToolCallPart } from '../state/messages.ts';
+import { AgentStep } from '../state/step.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
+
+/**
+ * What is to be done with a state.
+ *
+ * - `start`: take the execution up (there is none, or nobody works on it yet)
+ * - `beginStep`: nothing is in progress and nothing speaks for stopping
+ * - `infer`: the current step has its input and no answer
+ * - `runTools`: these calls have no outcome
+ * - `closeStep`: the current step has all it will get
+ * - `wait`: the execution is suspended
+ * - `finish`: the execution is over but for its terminal status
+ * - `none`: it is over
+ */
+export type NextAction =
+  | { readonly type: 'start' | 'beginStep' | 'infer' | 'closeStep' | 'finish' | 'none' }
+  | { readonly type: 'runTools'; readonly calls: readonly ToolCallPart[] }
+  | { readonly type: 'wait'; readonly waiting: Waiting | undefined };
+
+/** What came of doing it. */
+export type Outcome =
+  | { readonly type: 'started'; readonly at: Instant }
+  | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
+  | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
+  /** A tool was started, or has ended: `outcome` tells which. */
+  | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
+  /** Something threw. It does not end the execution by itself: close what is open and finish. */
+  | { readonly type: 'failed'; readonly error: unknown; readonly at: Instant }
+  /** Ids of the messages come from the clock. */
+  | { readonly type: 'stepClosed'; readonly clock: Clock }
+  | { readonly type: 'finished'; readonly at: Instant };
+
+/** An answer that ended for these reasons is not to be acted upon. */
+const CUT_SHORT: ReadonlySet<FinishReason> = new Set(['length', 'content-filter', 'error', 'aborted']);
+
+/** What to do next. Pure: it follows from the state alone, in any process. */
+export function next(state: AgentState): NextAction {
+  const { execution } = state;
+  if (execution === undefined || execution.status === 'pending') return { type: 'start' };
+  if (execution.isTerminal) return { type: 'none' };
+  if (execution.status === 'suspended') return { type: 'wait', waiting: execution.waiting };
+  if (execution.currentStep) return nextInStep(execution.currentStep, execution.continuation.isInterrupted);
+  const hasFailed = execution.errors.length > 0 || (execution.latestStep?.errors.length ?? 0) > 0;
+  return { type: hasFailed || execution.shouldStop ? 'finish' : 'beginStep' };
+}
+
+function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
+  if (step.errors.length > 0) return { type: 'closeStep' };
+  if (step.response === undefined) return { type: 'infer' };
+  if (isToldToStop || CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
+  const calls = step.pendingToolCalls;
+  return calls.length > 0 ? { type: 'runTools', calls } : { type: 'closeStep' };
+}
+
+/** The state after an action came to an outcome. Pure. */
+export function apply(state: AgentState, outcome: Outcome): AgentState {
+  switch (outcome.type) {
+    case 'started':
+      return (state.execution?.isTerminal ? state.forNextExecution(outcome.at) : state).withExecutionStatus(
+        'inProgress',
+        outcome.at,
+      );
+    case 'stepBegun':
+      return state.withCurrentStep(AgentStep.start(outcome.input, outcome.stepId), outcome.at);
+    case 'inferred':
+      return inStep(state, outcome.at, (step) => step.withResponse(outcome.response));
+    case 'toolAdvanced':
+      return inStep(state, outcome.at, (step) => step.withToolExecution(outcome.toolExecution));
+    case 'failed':
+      return state.withError(outcome.error, outcome.at);
+    case 'stepClosed': {
+      const at = outcome.clock.now();
+      return inStep(state, at, (step) => step.withOutput(outcome.clock)).withCurrentStepCompleted(at);
+    }
+    case 'finished':
+      return state.withExecutionCompleted(outcome.at);
+  }
+}
+
+function inStep(state: AgentState, at: Instant, change: (step: AgentStep) => AgentStep): AgentState {
+  return state.currentStep === undefined ? state : state.withCurrentStep(change(state.currentStep), at);
+}

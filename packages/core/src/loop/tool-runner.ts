@@ -1,0 +1,97 @@
+import type { Clock } from '../clock.ts';
+import { HoldfastError } from '../errors.ts';
+import { toJsonValue } from '../json.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { StopSignal } from '../state/continuation.ts';
+import { AgentStop } from '../state/continuation.ts';
+import { toErrorRecord } from '../state/error-record.ts';
+import type { ToolExecution, ToolOutcome } from '../state/tool-execution.ts';
+import { NEVER, unlessAborted } from './abort.ts';
+import type { Tool, ToolContext } from './tool.ts';
+import { toolNotFound } from './tool.ts';
+
+export interface ToolRunOptions {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly state: AgentState;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/** A call that has ended, and the signal if it ended by telling the execution to stop. */
+export interface FinishedTool {
+  readonly toolExecution: ToolExecution;
+  readonly stop?: StopSignal;
+}
+
+/**
+ * Carries a call out. Never rejects: an unknown tool, bad arguments, a throw, a time-out are outcomes that the
+ * model can read. An abort leaves the call `interrupted`: it may have had its effect.
+ */
+export async function runTool(execution: ToolExecution, options: ToolRunOptions): Promise<FinishedTool> {
+  const finish = (outcome: ToolOutcome): ToolExecution => execution.withOutcome(outcome, options.clock.now());
+  try {
+    return { toolExecution: finish(await carryOut(execution, options)) };
+  } catch (error) {
+    if (error instanceof AgentStop) {
+      const { reason, message } = error.signal;
+      return { toolExecution: finish({ type: 'succeeded', value: toJsonValue({ stop: { reason, message } }) }), stop: error.signal };
+    }
+    if (options.signal.aborted) return { toolExecution: finish(interrupted(execution)) };
+    return { toolExecution: finish({ type: 'failed', error: toErrorRecord(asToolError(execution.name, error)) }) };
+  }
+}
+
+/** The outcome of a call that was started and of which nothing more is known. */
+export function interrupted({ name }: ToolExecution): ToolOutcome {
+  const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
+  return { type: 'interrupted', error: toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message)) };
+}
+
+async function carryOut(execution: ToolExecution, options: ToolRunOptions): Promise<ToolOutcome> {
+  const { call } = execution;
+  const found = options.tools.get(call.toolName);
+  if (found === undefined) throw toolNotFound(call.toolName, options.tools.keys());
+  if (call.invalid !== undefined) throw badArguments(call.toolName, call.invalid);
+  const validated = await found.validate(call.input);
+  if ('problem' in validated) throw badArguments(call.toolName, validated.problem);
+  const value = toJsonValue(await withinTime(found, options.signal, (signal) => {
+    const { id, attempt } = execution;
+    const context: ToolContext = { toolCallId: call.toolCallId, idempotencyKey: id, attempt, signal, state: options.state };
+    return found.execute(validated.value, context);
+  }));
+  if (found.toModelOutput === undefined) return { type: 'succeeded', value };
+  return { type: 'succeeded', value, output: found.toModelOutput(value) };
+}
+
+/** Runs the work until it ends, the run is aborted, or the tool's time is up. */
+async function withinTime(
+  { name, timeoutSeconds }: Tool,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => unknown,
+): Promise<unknown> {
+  if (timeoutSeconds === undefined) return signal === NEVER ? work(signal) : unlessAborted(started(work, signal), signal);
+  const limit = new AbortController();
+  const timer = setTimeout(() => {
+    const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
+    limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
+  }, timeoutSeconds * 1000);
+  const either = AbortSignal.any([signal, limit.signal]);
+  try {
+    return await unlessAborted(started(work, either), either);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function started(work: (signal: AbortSignal) => unknown, signal: AbortSignal): Promise<unknown> {
+  return work(signal);
+}
+
+function badArguments(name: string, problem: string): HoldfastError {
+  return new HoldfastError('TOOL_ARGUMENTS_INVALID', `The arguments of tool "${name}" are not valid: ${problem}.`);
+}
+
+function asToolError(name: string, error: unknown): unknown {
+  if (error instanceof Error) return error;
+  return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw something that is not an error.`, { cause: error });
+}
