@@ -1,0 +1,148 @@
+// What an agent is: immutable values
+export { AgentState } from './state/agent-state.ts';
+export type { AgentStateDebug, AgentStateInit } from './state/agent-state.ts';
+export { AgentContext } from './state/context.ts';
+export { MessageStore } from './state/message-store.ts';
+export type { Section } from './state/message-store.ts';
+export { List } from './state/list.ts';
+export {
+  assistantMessage,
+  reasoningOf,
+  systemMessage,
+  textOf,
+  toolCallsOf,
+  toolMessage,
+  userMessage,
+} from './state/messages.ts';
+export type {
+  AssistantMessage,
+  AssistantPart,
+  CustomPart,
+  FileData,
+  FilePart,
+  Message,
+  MessageOptions,
+  MessagePart,
+  MessageRole,
+  Messages,
+  ProviderOptions,
+  ReasoningPart,
+  SourcePart,
+  SystemMessage,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolOutput,
+  ToolResultPart,
+  UserMessage,
+  UserPart,
+} from './state/messages.ts';
+export { executionIdOf, isTrace } from './state/message-tags.ts';
+export type { MessageTags } from './state/message-tags.ts';
+export { Metadata, metadataKey } from './state/metadata.ts';
+export type { MetadataKey } from './state/metadata.ts';
+export { ExecutionState, isTerminal } from './state/execution.ts';
+export type { ExecutionStatus, Waiting } from './state/execution.ts';
+export { AgentStep, StepExecution } from './state/step.ts';
+export type { StepType } from './state/step.ts';
+export { OUTCOME_RULES, ToolExecution } from './state/tool-execution.ts';
+export type { OutcomeRule, ToolOutcome, ToolOutcomeType } from './state/tool-execution.ts';
+export { InferenceResponse, Usage } from './state/inference.ts';
+export type {
+  FinishReason,
+  InferenceResponseInit,
+  LlmConfig,
+  ResponseFormat,
+  UsageFields,
+} from './state/inference.ts';
+export { AgentStop, Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/continuation.ts';
+export type { StopReason, StopSignal } from './state/continuation.ts';
+export { ExecutionBudget } from './state/budget.ts';
+export type { BudgetLimits, BudgetSpent } from './state/budget.ts';
+export { agentDefinition } from './state/agent-definition.ts';
+export type { AgentDefinition } from './state/agent-definition.ts';
+export type { ErrorRecord } from './state/error-record.ts';
+export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } from './state/ids.ts';
+export type { Id, IdKind } from './state/ids.ts';
+export { SNAPSHOT_VERSION } from './state/snapshot.ts';
+export type { SnapshotEnvelope } from './state/snapshot.ts';
+
+// What an agent does: one step at a time
+export { createAgentLoop } from './loop/agent-loop.ts';
+export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
+export { apply, next } from './loop/stepper.ts';
+export type { NextAction, Outcome } from './loop/stepper.ts';
+export type {
+  Driver,
+  InferenceDelta,
+  InferenceOptions,
+  InferenceRequest,
+  ToolChoice,
+  ToolDescription,
+} from './loop/driver.ts';
+export { tool, ToolExecutionBlockedError } from './loop/tool.ts';
+export type { Tool, ToolContext } from './loop/tool.ts';
+export type { StandardIssue, StandardResult, StandardSchema, Validated } from './loop/tool-schema.ts';
+export type {
+  Hook,
+  HookContext,
+  HookPoint,
+  InferenceChange,
+  ResponseChange,
+  ToolCallChange,
+  ToolExecutionChange,
+} from './loop/hook.ts';
+export { stepsLimit, tokenLimit } from './loop/guards.ts';
+export { conversationWithCurrentToolTrace } from './loop/compile-messages.ts';
+export type { MessageCompiler } from './loop/compile-messages.ts';
+export { RunAbort } from './loop/abort.ts';
+export type { AbortKind } from './loop/abort.ts';
+export type { EventStream } from './loop/event-stream.ts';
+export type { AgentEvent, AgentEventListener, AgentEventType } from './loop/events.ts';
+
+// How an agent is kept: between runs and processes
+export { AgentSession } from './session/session.ts';
+export type { AgentSessionInit, SessionInfo, SessionRevision, SessionStatus } from './session/session.ts';
+export {
+  SessionConflictError,
+  SessionNotFoundError,
+  SessionTooLargeError,
+  StoreUnavailableError,
+} from './session/session-store.ts';
+export type {
+  DeleteOptions,
+  SaveOptions,
+  SessionConflictKind,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+} from './session/session-store.ts';
+export { resolveSessionQuery, sessionCursor } from './session/session-cursor.ts';
+export type { ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
+export { MemorySessionStore } from './session/memory-session-store.ts';
+export { SessionRuntime } from './session/session-runtime.ts';
+export type {
+  AgentCatalog,
+  CreateSessionOptions,
+  SessionEvent,
+  SessionHooks,
+  SessionRuntimeOptions,
+} from './session/session-runtime.ts';
+export {
+  changeModel,
+  changeStatus,
+  changeSystemPrompt,
+  clear,
+  resume,
+  sendMessage,
+  writeMetadata,
+} from './session/actions.ts';
+export type { ActionContext, SessionAction } from './session/actions.ts';
+
+// Leaves
+export { ERROR_CODES, hasErrorCode, HoldfastError, StateFormatError } from './errors.ts';
+export type { ErrorCode, HoldfastErrorOptions } from './errors.ts';
+export { systemClock } from './clock.ts';
+export type { Clock, Instant } from './clock.ts';
+export { toJsonObject, toJsonValue } from './json.ts';
+export type { JsonObject, JsonValue } from './json.ts';

@@ -1,0 +1,88 @@
+import { HoldfastError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import type { AgentEventListener } from '../loop/events.ts';
+import type { AgentLoop } from '../loop/agent-loop.ts';
+import type { LlmConfig } from '../state/inference.ts';
+import { List } from '../state/list.ts';
+import type { MessageOptions, UserPart } from '../state/messages.ts';
+import type { MetadataKey } from '../state/metadata.ts';
+import type { AgentSession, SessionStatus } from './session.ts';
+
+/** What an action may use. */
+export interface ActionContext {
+  /** The loop of the session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
+  loop(): AgentLoop;
+  /** Saves now. Go on with the session it returns. */
+  save(session: AgentSession): Promise<AgentSession>;
+  readonly signal: AbortSignal | undefined;
+  readonly onEvent: AgentEventListener | undefined;
+}
+
+/** Something done to a session between loading and saving it. */
+export type SessionAction = (session: AgentSession, context: ActionContext) => Promise<AgentSession> | AgentSession;
+
+/**
+ * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, and
+ * every step is saved as it ends.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ */
+export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
+  return async function sendMessageAction(session, context) {
+    requireActive(session);
+    const next = session.state.hasActiveExecution ? session.state : session.state.forNextExecution();
+    const accepted = await context.save(session.withState(next.withUserMessage(content, options)));
+    return runSaved(accepted, context);
+  };
+}
+
+/** Goes on with an execution that was left unfinished; does nothing when there is none. */
+export function resume(): SessionAction {
+  return async function resumeAction(session, context) {
+    requireActive(session);
+    return session.state.hasActiveExecution ? runSaved(session, context) : session;
+  };
+}
+
+/** Forgets the conversation and the execution; keeps the prompt, the model and the metadata. */
+export function clear(): SessionAction {
+  return (session) => {
+    const { state } = session;
+    return session.withState(state.forNextExecution().withMessages(List.empty()));
+  };
+}
+
+/** Uses another model, or other settings, from the next call on. */
+export function changeModel(llmConfig: LlmConfig): SessionAction {
+  return (session) => session.withState(session.state.withLlmConfig(llmConfig));
+}
+
+/** Uses another system prompt from the next call on. */
+export function changeSystemPrompt(systemPrompt: string | undefined): SessionAction {
+  return (session) => session.withState(session.state.withSystemPrompt(systemPrompt));
+}
+
+/** Sets one fact in the metadata. */
+export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T): SessionAction {
+  return (session) => session.withState(session.state.withMetadata(key, value));
+}
+
+/** Puts the session aside (`suspended`), or takes it up again (`active`). */
+export function changeStatus(status: SessionStatus): SessionAction {
+  return (session) => session.withStatus(status);
+}
+
+function requireActive(session: AgentSession): void {
+  if (session.status === 'active') return;
+  const message = `Session "${session.sessionId}" is ${session.status} and takes no messages. Make it active first.`;
+  throw new HoldfastError('SESSION_REFUSED', message, { data: { status: session.status } });
+}
+
+/** Runs the agent and saves after every step, so that a killed process loses the step in progress and no more. */
+async function runSaved(accepted: AgentSession, context: ActionContext): Promise<AgentSession> {
+  let session = accepted;
+  const { signal, onEvent } = context;
+  for await (const state of context.loop().iterate(session.state, { signal, onEvent })) {
+    if (state !== session.state) session = await context.save(session.withState(state));
+  }
+  return session;
+}

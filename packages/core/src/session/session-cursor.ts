@@ -1,0 +1,57 @@
+import { describeValue } from '../errors.ts';
+import type { SessionInfo } from './session.ts';
+import type { SessionQuery } from './session-store.ts';
+
+/** Where a page ended: the last session's place in the order. */
+export interface SessionPosition {
+  readonly at: number;
+  readonly sessionId: string;
+}
+
+/** A query with nothing left open. */
+export interface ResolvedSessionQuery extends SessionQuery {
+  readonly order: 'createdAt' | 'updatedAt';
+  readonly limit: number;
+  /** The page begins after this place. */
+  readonly after: SessionPosition | undefined;
+}
+
+const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 50;
+
+/**
+ * Fills in the defaults and opens the cursor. For stores.
+ * @throws RangeError for a limit outside 1 to 100, or a cursor of another order or of another making.
+ */
+export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
+  const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
+    throw new RangeError(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
+  }
+  return { ...query, order, limit, after: cursor === undefined ? undefined : openCursor(cursor, order) };
+}
+
+/** The cursor of a page that ended with this session. For stores. */
+export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt'): string {
+  return JSON.stringify([order, info[order], info.sessionId]);
+}
+
+function openCursor(cursor: string, order: string): SessionPosition {
+  const [cursorOrder, at, sessionId] = parsedList(cursor);
+  if (typeof at !== 'number' || typeof sessionId !== 'string') {
+    throw new RangeError(`The cursor is not one that list() returned, found ${describeValue(cursor)}.`);
+  }
+  if (cursorOrder !== order) {
+    throw new RangeError(`The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`);
+  }
+  return { at, sessionId };
+}
+
+function parsedList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,187 @@
+import type { Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import type { Read } from '../json.ts';
+import { compact, DocumentReader, readCount, readInstant, readOneOf, readString } from '../json.ts';
+import type { AgentDefinition } from '../state/agent-definition.ts';
+import { agentDefinition, readAgentDefinition } from '../state/agent-definition.ts';
+import { AgentState } from '../state/agent-state.ts';
+import type { ExecutionStatus } from '../state/execution.ts';
+import { SessionId } from '../state/ids.ts';
+import type { SnapshotEnvelope } from '../state/snapshot.ts';
+import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
+
+/** Where a session stands in its life. Changes only when an action says so; an active one may have a failed run. */
+export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';
+
+const STATUSES: readonly SessionStatus[] = ['active', 'suspended', 'completed', 'failed', 'deleted'];
+
+/**
+ * Which state of which session a store holds. A session that was deleted and created again is another
+ * incarnation, whatever its version.
+ */
+export interface SessionRevision {
+  /** Minted by the store at creation; `''` before. */
+  readonly incarnation: string;
+  /** 0 before creation, 1 after it, one more with each save. */
+  readonly version: number;
+}
+
+/** What a list of sessions shows of one. */
+export interface SessionInfo {
+  readonly sessionId: SessionId;
+  /** The session of the agent that started this one. */
+  readonly parentId: SessionId | undefined;
+  readonly agentName: string;
+  readonly status: SessionStatus;
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** How far the agent's execution has got; `undefined` when there is none. */
+  readonly executionStatus: ExecutionStatus | undefined;
+}
+
+interface AgentSessionFields {
+  readonly sessionId: SessionId;
+  readonly parentId: SessionId | undefined;
+  /** The session that this one is a copy of. */
+  readonly forkedFrom: SessionId | undefined;
+  readonly agentName: string;
+  readonly status: SessionStatus;
+  readonly revision: SessionRevision;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** The definition that the session was created with. */
+  readonly definition: AgentDefinition;
+  readonly state: AgentState;
+}
+
+/** What is said about a new session. */
+export interface AgentSessionInit {
+  /** Any text of 1 to 1,000 characters; a UUID when absent. */
+  readonly sessionId?: string | undefined;
+  readonly definition: AgentDefinition;
+  readonly parentId?: string | undefined;
+  readonly forkedFrom?: string | undefined;
+  /** Default: an empty state with the definition's prompt and model. */
+  readonly state?: AgentState | undefined;
+  readonly at?: Instant;
+}
+
+const FORMAT = 'holdfast/agent-session';
+const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
+
+/** An agent as a store keeps it: its state, what it is an instance of, and which revision this is. Immutable. */
+export interface AgentSession extends AgentSessionFields {}
+export class AgentSession {
+  private constructor(fields: AgentSessionFields) {
+    Object.freeze(Object.assign(this, fields));
+  }
+
+  /** A session that no store has seen yet. */
+  static create(init: AgentSessionInit): AgentSession {
+    const { at = systemClock.now() } = init;
+    const definition = agentDefinition(init.definition);
+    return new AgentSession({
+      sessionId: init.sessionId === undefined ? SessionId.create() : SessionId.parse(init.sessionId),
+      parentId: init.parentId === undefined ? undefined : SessionId.parse(init.parentId),
+      forkedFrom: init.forkedFrom === undefined ? undefined : SessionId.parse(init.forkedFrom),
+      agentName: definition.name,
+      status: 'active',
+      revision: UNSAVED,
+      createdAt: at,
+      updatedAt: at,
+      definition,
+      state: init.state ?? initialState(definition, at),
+    });
+  }
+
+  /** How often the session was written; 0 before it was created. */
+  get version(): number {
+    return this.revision.version;
+  }
+
+  get info(): SessionInfo {
+    const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
+    const executionStatus = state.status;
+    return Object.freeze({ sessionId, parentId, agentName, status, version, createdAt, updatedAt, executionStatus });
+  }
+
+  withState(state: AgentState): AgentSession {
+    return state === this.state ? this : this.with({ state });
+  }
+
+  withStatus(status: SessionStatus): AgentSession {
+    return status === this.status ? this : this.with({ status });
+  }
+
+  /** The same as a store has written it. For stores. */
+  withRevision(revision: SessionRevision, at: Instant): AgentSession {
+    return this.with({ revision: Object.freeze({ ...revision }), updatedAt: Math.max(this.updatedAt, at) });
+  }
+
+  private with(changes: Partial<AgentSessionFields>): AgentSession {
+    return new AgentSession({ ...this, ...changes });
+  }
+
+  /** The session as one versioned JSON document. */
+  toJSON(): SnapshotEnvelope {
+    const { agentName, state, ...fields } = this;
+    return sealSnapshot(FORMAT, compact({ ...fields, definition: toPlain(this.definition), state: state.toJSON() }));
+  }
+
+  /** @throws StateFormatError as `AgentState.fromJSON`. */
+  static fromJSON(json: unknown): AgentSession {
+    return DocumentReader.read(openSnapshot(FORMAT, json), readSession);
+  }
+
+  /** @internal */
+  static restore(fields: AgentSessionFields): AgentSession {
+    return new AgentSession(fields);
+  }
+}
+
+function initialState(definition: AgentDefinition, at: Instant): AgentState {
+  return AgentState.empty({ at }).withSystemPrompt(definition.systemPrompt, at).withLlmConfig(definition.llmConfig, at);
+}
+
+function toPlain(definition: AgentDefinition): object {
+  return { ...definition, ...(definition.budget && { budget: definition.budget.toJSON() }) };
+}
+
+const NAMES = new Set([
+  'sessionId',
+  'parentId',
+  'forkedFrom',
+  'status',
+  'revision',
+  'createdAt',
+  'updatedAt',
+  'definition',
+  'state',
+]);
+const REVISION_NAMES = new Set(['incarnation', 'version']);
+
+const readRevision: Read<SessionRevision> = (reader, value) => {
+  const members = reader.members(value, REVISION_NAMES);
+  return Object.freeze({
+    incarnation: reader.required(members, 'incarnation', readString),
+    version: reader.required(members, 'version', readCount),
+  });
+};
+
+const readSession: Read<AgentSession> = (reader, value) => {
+  const members = reader.members(value, NAMES);
+  const definition = reader.required(members, 'definition', readAgentDefinition);
+  return AgentSession.restore({
+    sessionId: reader.required(members, 'sessionId', SessionId.read),
+    parentId: reader.optional(members, 'parentId', SessionId.read),
+    forkedFrom: reader.optional(members, 'forkedFrom', SessionId.read),
+    agentName: definition.name,
+    status: reader.required(members, 'status', readOneOf(STATUSES)),
+    revision: reader.required(members, 'revision', readRevision),
+    createdAt: reader.required(members, 'createdAt', readInstant),
+    updatedAt: reader.required(members, 'updatedAt', readInstant),
+    definition,
+    state: reader.required(members, 'state', (_, state) => AgentState.fromJSON(state)),
+  });
+};

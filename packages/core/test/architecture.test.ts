@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { cruise } from 'dependency-cruiser';
+import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options';
+import { afterEach, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const options = await extractDepcruiseOptions(join(root, '.dependency-cruiser.mjs'));
+
+/** The import rules that a repository breaks, as `rule: from → to`. */
+async function brokenRules(baseDir: string): Promise<string[]> {
+  const { output } = await cruise(['packages', 'apps'], { ...options, baseDir });
+  if (typeof output === 'string') throw new TypeError(`Expected a result to read, got ${output}`);
+  return output.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
+}
+
+test('the imports of the repository follow the rules', async () => {
+  await expect(brokenRules(root)).resolves.toEqual([]);
+});
+
+test('core has no runtime dependency', async () => {
+  const manifest: unknown = JSON.parse(await readFile(join(root, 'packages/core/package.json'), 'utf8'));
+  expect(manifest).toHaveProperty('name', '@holdfast/core');
+  expect(manifest).not.toHaveProperty('dependencies');
+  expect(manifest).not.toHaveProperty('optionalDependencies');
+  expect(manifest).not.toHaveProperty('peerDependencies');
+});
+
+describe('on a tree with wrong imports', () => {
+  const folders: string[] = [];
+
+  afterEach(async () => {
+    await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+  });
+
+  /** A repository of three packages and an app, with these lines added to its files. */
+  async function repository(lines: Record<string, string>): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-architecture-'));
+    folders.push(folder);
+    const write = async (path: string, text: string) => {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    };
+    for (const name of ['core', 'driver-x', 'store-y']) {
+      const exports = {
+        '.': { '@holdfast/source': './src/index.ts' },
+        './testing': { '@holdfast/source': './src/testing.ts' },
+      };
+      await write(`packages/${name}/package.json`, JSON.stringify({ name: `@holdfast/${name}`, exports }));
+      await mkdir(join(folder, 'node_modules/@holdfast'), { recursive: true });
+      await symlink(join(folder, 'packages', name), join(folder, 'node_modules/@holdfast', name), 'junction');
+    }
+    await write('package.json', '{}');
+    await write('node_modules/left-pad/package.json', '{"name":"left-pad","main":"dist/index.js"}');
+    await write('node_modules/left-pad/dist/index.js', '');
+    const files: Record<string, string> = {
+      'packages/core/src/clock.ts': '',
+      'packages/core/src/json.ts': '',
+      'packages/core/src/state/step.ts': "import '../json.ts';",
+      'packages/core/src/loop/driver.ts': "import '../state/step.ts';",
+      'packages/core/src/session/session.ts': "import '../state/step.ts';",
+      'packages/core/src/session/session-store.ts': "import './session.ts';",
+      'packages/core/src/session/session-runtime.ts': "import '../loop/driver.ts';",
+      'packages/core/src/index.ts': "export * from './session/session-runtime.ts';",
+      'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
+      'packages/core/test/core.test.ts': "import '@holdfast/core';",
+      'packages/driver-x/src/index.ts': "import '@holdfast/core';",
+      'packages/store-y/src/index.ts': "import '@holdfast/core';",
+      'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
+      'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
+    };
+    for (const [path, line] of Object.entries(lines)) files[path] = `${files[path] ?? ''}\n${line}`;
+    for (const [path, text] of Object.entries(files)) await write(path, text);
+    return folder;
+  }
+
+  test('right imports break nothing', async () => {
+    await expect(brokenRules(await repository({}))).resolves.toEqual([]);
+  });
+
+  const core = 'packages/core/src';
+  const wrong: readonly (readonly [rule: string, file: string, line: string])[] = [
+    ['core-leaves', `${core}/clock.ts`, "import './state/step.ts';"],
+    ['core-leaves', `${core}/clock.ts`, "import type { A } from './session/session.ts';"],
+    ['core-state', `${core}/state/messages.ts`, "import '../loop/driver.ts';"],
+    ['core-state', `${core}/state/messages.ts`, "import '../session/session.ts';"],
+    ['core-state', `${core}/state/messages.ts`, "import '../index.ts';"],
+    ['core-loop', `${core}/loop/tool.ts`, "import '../session/session.ts';"],
+    ['core-loop', `${core}/loop/tool.ts`, "import type { A } from '../session/session-store.ts';"],
+    ['core-session', `${core}/session/claim.ts`, "import '../testing.ts';"],
+    ['core-folders', `${core}/index.ts`, "import './helpers/any.ts';"],
+    [
+      'core-session-contract',
+      `${core}/session/session-store.ts`,
+      "import type { A } from '../loop/driver.ts';",
+    ],
+    ['core-session-contract', `${core}/session/session-store.ts`, "import './session-runtime.ts';"],
+    ['core-barrels', `${core}/state/context.ts`, "export { A } from './step.ts';"],
+    ['core-barrels', `${core}/state/context.ts`, "export * from './step.ts';"],
+    ['core-alone', `${core}/clock.ts`, "import 'node:crypto';"],
+    ['core-alone', `${core}/clock.ts`, "import 'left-pad';"],
+    ['core-alone', `${core}/clock.ts`, "import type { A } from '@holdfast/driver-x';"],
+    ['core-entry', 'packages/driver-x/src/index.ts', "import '@holdfast/core/testing';"],
+    ['packages-by-name', 'packages/driver-x/src/index.ts', "import '../../core/src/index.ts';"],
+    ['packages-by-name', 'apps/demo/src/main.ts', "import '../../../packages/core/src/index.ts';"],
+    ['adapters-apart', 'packages/driver-x/src/index.ts', "import type { A } from '@holdfast/store-y';"],
+    ['packages-below-apps', 'packages/driver-x/src/index.ts', "import '../../../apps/demo/src/main.ts';"],
+    ['declared', 'packages/driver-x/src/index.ts', "import 'left-pad';"],
+    ['resolvable', 'packages/driver-x/src/index.ts', "import type { A } from 'nowhere';"],
+    ['no-cycles', `${core}/state/step.ts`, "import type { A } from './tool-execution.ts';"],
+  ];
+  const companions: Record<string, string> = {
+    [`${core}/helpers/any.ts`]: '',
+    [`${core}/state/tool-execution.ts`]: "import type { B } from './step.ts';",
+  };
+
+  test.each(wrong)('%s is broken in %s by %s', async (rule, file, line) => {
+    const broken = await brokenRules(await repository({ ...companions, [file]: line }));
+    expect(broken).toContainEqual(expect.stringMatching(`^${rule}: ${file} `));
+  });
+
+  test('every rule is broken by a case', () => {
+    const rules = options.ruleSet?.forbidden?.map(({ name }) => name);
+    expect(new Set(wrong.map(([rule]) => rule))).toEqual(new Set(rules));
+  });
+});
