@@ -1,0 +1,78 @@
+import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
+import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
+import type { LanguageModel } from 'ai';
+import type { CalledModel, CallPolicy } from './model-call.ts';
+import { ModelCall } from './model-call.ts';
+import { PromptBuilder } from './prompt-builder.ts';
+import type { Download } from './prompt-files.ts';
+import { PromptFiles } from './prompt-files.ts';
+import type { ModelRegistry } from './resolve-model.ts';
+import { ModelResolver } from './resolve-model.ts';
+import type { Wait } from './retry.ts';
+import { waitOnTimer } from './retry.ts';
+
+/** How a driver calls models. Every member may be left out. */
+export interface AiSdkDriverOptions {
+  /** The model of calls whose LLM configuration names none: a model of any AI SDK provider, or a model id. */
+  readonly model?: LanguageModel;
+  /** Finds models by id, as the result of `createProviderRegistry`. Default: where the AI SDK itself looks. */
+  readonly registry?: ModelRegistry;
+  /** How often a call that failed before it answered is made again; default 2. */
+  readonly maxRetries?: number;
+  /** Sent with every call. Their values are kept out of errors. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `auto` marks the system prompt and the end of the conversation for Anthropic's cache; default `off`. */
+  readonly promptCache?: 'off' | 'auto';
+  /** Is told what a model could not do as asked. Default: nobody is. */
+  readonly onWarning?: (warning: SharedV4Warning, model: CalledModel) => void;
+  /** Fetches files that a model cannot fetch itself. Default: from public http(s) addresses only. */
+  readonly download?: Download;
+  /** How large a downloaded file may be, in bytes; default 50 MiB. */
+  readonly maxDownloadBytes?: number;
+  /** Waits between attempts; default: a timer. */
+  readonly wait?: Wait;
+}
+
+/**
+ * A driver that calls language models through the AI SDK. Each call goes to the model that `llmConfig.model`
+ * names, else to `model`. One driver may serve any number of agents at the same time; it keeps converted messages
+ * for as long as the messages live, and nothing else of a call.
+ *
+ * `infer` throws a `DriverError` when there is no answer, and the signal's reason when that aborts the call before
+ * anything arrived.
+ * @throws RangeError when `maxRetries` is not a whole number of at least 0.
+ * @example
+ * const loop = createAgentLoop({ driver: aiSdkDriver({ model: openai('gpt-5') }), tools });
+ */
+export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
+  const policy = policyOf(options);
+  const resolver = new ModelResolver(options);
+  const files = new PromptFiles(options.download, options.maxDownloadBytes);
+  const builders = new WeakMap<LanguageModelV4, PromptBuilder>();
+
+  async function infer(request: InferenceRequest, inference: InferenceOptions): Promise<InferenceResponse> {
+    inference.signal.throwIfAborted();
+    const model = await resolver.resolve(request.llmConfig?.model);
+    let builder = builders.get(model);
+    if (builder === undefined) {
+      builder = new PromptBuilder({ model, files, promptCache: options.promptCache ?? 'off' });
+      builders.set(model, builder);
+    }
+    const prompt = builder.build(request.messages, request.systemPrompt, inference.signal);
+    return new ModelCall(model, policy, inference).answer(request, prompt);
+  }
+
+  return Object.freeze({ infer });
+}
+
+function policyOf({
+  maxRetries = 2,
+  wait = waitOnTimer,
+  headers,
+  onWarning,
+}: AiSdkDriverOptions): CallPolicy {
+  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
+    throw new RangeError(`maxRetries must be a whole number of at least 0, found ${String(maxRetries)}.`);
+  }
+  return { maxRetries, wait, headers, onWarning };
+}

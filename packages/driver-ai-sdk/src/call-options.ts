@@ -1,0 +1,74 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+} from '@ai-sdk/provider';
+import type {
+  InferenceRequest,
+  LlmConfig,
+  ResponseFormat,
+  ToolChoice,
+  ToolDescription,
+} from '@holdfast/core';
+import { sentOptions } from './provider-options.ts';
+
+/** What is the driver's own in every call. */
+export interface CallSetting {
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One call in the terms of the AI SDK. Made afresh for each attempt: models and middleware may change it. */
+export function convertRequest(
+  request: InferenceRequest,
+  prompt: LanguageModelV4Prompt,
+  { headers, signal }: CallSetting,
+): LanguageModelV4CallOptions {
+  return {
+    ...convertSettings(request.llmConfig),
+    ...convertTools(request.tools, request.toolChoice),
+    ...convertFormat(request.responseFormat),
+    ...(headers && { headers: { ...headers } }),
+    prompt: prompt.slice(),
+    abortSignal: signal,
+  };
+}
+
+type Settings = Omit<LanguageModelV4CallOptions, 'prompt'>;
+
+function convertSettings(config: LlmConfig = {}): Settings {
+  const { model: _, stopSequences, reasoning, providerOptions, ...settings } = config;
+  return {
+    ...settings,
+    ...(stopSequences && { stopSequences: [...stopSequences] }),
+    // The AI SDK adds levels between minor versions; the model says which it knows.
+    ...(reasoning !== undefined && { reasoning: reasoning as NonNullable<Settings['reasoning']> }),
+    ...sentOptions(providerOptions),
+  };
+}
+
+function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Settings {
+  if (tools.length === 0) return {};
+  let converted = convertedTools.get(tools);
+  if (converted === undefined) {
+    converted = tools.map(convertTool);
+    convertedTools.set(tools, converted);
+  }
+  return { tools: converted.slice(), toolChoice: convertToolChoice(choice) };
+}
+
+const convertedTools = new WeakMap<readonly ToolDescription[], readonly LanguageModelV4FunctionTool[]>();
+
+/** A tool as models are told of it; its schema goes as it is. */
+function convertTool({ name, description, inputSchema }: ToolDescription): LanguageModelV4FunctionTool {
+  return Object.freeze({ type: 'function', name, description, inputSchema });
+}
+
+function convertToolChoice(choice: ToolChoice): LanguageModelV4ToolChoice {
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.toolName };
+}
+
+function convertFormat(format: ResponseFormat | undefined): Settings {
+  return format === undefined ? {} : { responseFormat: { ...format } };
+}

@@ -1,0 +1,196 @@
+import type {
+  LanguageModelV4CustomPart,
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4ReasoningFilePart,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolCallPart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
+  SharedV4FileData,
+} from '@ai-sdk/provider';
+import type {
+  AssistantPart,
+  CustomPart,
+  FilePart,
+  JsonObject,
+  Message,
+  ToolCallPart,
+  ToolOutput,
+  ToolResultPart,
+  UserPart,
+} from '@holdfast/core';
+import { textOf } from '@holdfast/core';
+import { isReasoningFile, sentOptions, withoutMark } from './provider-options.ts';
+
+/** A file as it is sent: its data, and its media type as far as it is known. */
+export interface SentFile {
+  readonly data: SharedV4FileData;
+  readonly mediaType: string;
+}
+
+/** The files of a message, made ready for one model, by the part or JSON object that holds each. */
+export type SentFiles = ReadonlyMap<object, SentFile>;
+
+type SentMessage<Role extends Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
+type SentUserPart = SentMessage<'user'>['content'][number];
+type SentAssistantPart = SentMessage<'assistant'>['content'][number];
+type SentContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
+
+/**
+ * The message as the AI SDK's models read it, frozen, or `undefined` when there is nothing in it to send. Metadata
+ * and sources stay behind. `files` must hold every file of the message.
+ */
+export function convertMessage(message: Message, files: SentFiles): LanguageModelV4Message | undefined {
+  const converted = convertByRole(message, files);
+  if (converted === undefined || converted.content.length === 0) return undefined;
+  if (converted.role !== 'system') {
+    for (const part of converted.content) Object.freeze(part);
+    Object.freeze(converted.content);
+  }
+  return Object.freeze(converted);
+}
+
+function convertByRole(message: Message, files: SentFiles): LanguageModelV4Message | undefined {
+  const options = sentOptions(message.providerOptions);
+  switch (message.role) {
+    case 'system':
+      return {
+        role: 'system',
+        content: textOf(message),
+        ...sentOptions(message.content.at(-1)?.providerOptions),
+        ...options,
+      };
+    case 'user':
+      return { role: 'user', content: convertParts(message.content, files, convertUserPart), ...options };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: convertParts(message.content, files, convertAssistantPart),
+        ...options,
+      };
+    case 'tool':
+      return { role: 'tool', content: convertParts(message.content, files, convertToolResult), ...options };
+    default:
+      return undefined;
+  }
+}
+
+function convertParts<From, To>(
+  parts: readonly From[],
+  files: SentFiles,
+  convert: (part: From, files: SentFiles) => To | undefined,
+): To[] {
+  return parts.map((part) => convert(part, files)).filter((part) => part !== undefined);
+}
+
+function convertUserPart(part: UserPart, files: SentFiles): SentUserPart | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? undefined : convertText(part);
+    case 'file':
+      return convertFile(part, files);
+    default:
+      return undefined;
+  }
+}
+
+function convertAssistantPart(part: AssistantPart, files: SentFiles): SentAssistantPart | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' && !part.providerOptions ? undefined : convertText(part);
+    case 'reasoning':
+      return { type: 'reasoning', text: part.text, ...sentOptions(part.providerOptions) };
+    case 'file':
+      return isReasoningFile(part.providerOptions)
+        ? convertReasoningFile(part, files)
+        : convertFile(part, files);
+    case 'tool-call':
+      return convertToolCall(part);
+    case 'tool-result':
+      return convertToolResult(part, files);
+    case 'custom':
+      return convertCustom(part);
+    case 'source':
+    default:
+      return undefined;
+  }
+}
+
+function convertText(part: {
+  readonly text: string;
+  readonly providerOptions?: JsonObject;
+}): LanguageModelV4TextPart {
+  return { type: 'text', text: part.text, ...sentOptions(part.providerOptions) };
+}
+
+function convertFile(part: FilePart, files: SentFiles): LanguageModelV4FilePart {
+  const { data, mediaType } = fileOf(part, files);
+  const name = part.filename === undefined ? {} : { filename: part.filename };
+  return { type: 'file', data, mediaType, ...name, ...sentOptions(part.providerOptions) };
+}
+
+function convertReasoningFile(
+  part: FilePart,
+  files: SentFiles,
+): LanguageModelV4ReasoningFilePart | undefined {
+  const { data, mediaType } = fileOf(part, files);
+  if (data.type !== 'data' && data.type !== 'url') return undefined;
+  return { type: 'reasoning-file', data, mediaType, ...sentOptions(withoutMark(part.providerOptions)) };
+}
+
+function convertToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
+  const isUnusable = part.invalid !== undefined && (typeof part.input !== 'object' || part.input === null);
+  return {
+    type: 'tool-call',
+    toolCallId: part.toolCallId,
+    toolName: part.toolName,
+    input: isUnusable ? {} : part.input,
+    ...(part.providerExecuted === undefined ? {} : { providerExecuted: part.providerExecuted }),
+    ...sentOptions(part.providerOptions),
+  };
+}
+
+function convertCustom(part: CustomPart): LanguageModelV4CustomPart {
+  // The provider named its kind in the form `provider.type`; it is passed back as it came.
+  const kind = part.kind as LanguageModelV4CustomPart['kind'];
+  return { type: 'custom', kind, ...sentOptions(part.providerOptions) };
+}
+
+function convertToolResult(part: ToolResultPart, files: SentFiles): LanguageModelV4ToolResultPart {
+  return {
+    type: 'tool-result',
+    toolCallId: part.toolCallId,
+    toolName: part.toolName,
+    output: convertOutput(part.output, files),
+    ...sentOptions(part.providerOptions),
+  };
+}
+
+function convertOutput(output: ToolOutput, files: SentFiles): LanguageModelV4ToolResultOutput {
+  if (output.type === 'content') {
+    return { type: 'content', value: output.value.map((item) => convertContentItem(item, files)) };
+  }
+  return output;
+}
+
+/** An item of rich tool output. One that is not understood is shown to the model as JSON text. */
+function convertContentItem(item: JsonObject, files: SentFiles): SentContent {
+  const options = sentOptions(item['providerOptions']);
+  const file = files.get(item);
+  if (file) {
+    const filename = item['filename'];
+    return { type: 'file', ...file, ...(typeof filename === 'string' ? { filename } : {}), ...options };
+  }
+  if (item['type'] === 'custom') return { type: 'custom', ...options };
+  if (item['type'] === 'text' && typeof item['text'] === 'string') {
+    return { type: 'text', text: item['text'], ...options };
+  }
+  return { type: 'text', text: JSON.stringify(item) };
+}
+
+function fileOf(part: FilePart, files: SentFiles): SentFile {
+  const file = files.get(part);
+  if (file === undefined) throw new TypeError('A file was not made ready before its message was converted.');
+  return file;
+}

@@ -1,0 +1,157 @@
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4Source,
+  LanguageModelV4ToolCall,
+  LanguageModelV4ToolResult,
+  LanguageModelV4Usage,
+  SharedV4FileDataData,
+  SharedV4FileDataUrl,
+} from '@ai-sdk/provider';
+import type { AssistantPart, FileData, FinishReason, JsonValue, ToolOutput } from '@holdfast/core';
+import { InferenceResponse, toJsonObject, toJsonValue, Usage } from '@holdfast/core';
+import { asReasoningFile, keptOptions } from './provider-options.ts';
+
+/** A whole answer. `modelId` stands in when the provider does not name the model that answered. */
+export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
+  const { content, finishReason, usage, providerMetadata, response } = result;
+  return InferenceResponse.of({
+    content: convertContent(content),
+    finishReason: convertFinishReason(finishReason),
+    rawFinishReason: finishReason?.raw,
+    usage: convertUsage(usage),
+    providerMetadata: keptOptions(providerMetadata).providerOptions,
+    modelId: response?.modelId ?? modelId,
+    responseId: response?.id,
+  });
+}
+
+/** The parts of an answer that can be kept, in the model's order. Part types that are not known are left out. */
+export function convertContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
+  return content.map(convertPart).filter((part) => part !== undefined);
+}
+
+function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
+  const options = keptOptions(part.providerMetadata);
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      if (part.text === '' && !options.providerOptions) return undefined;
+      return { type: part.type, text: part.text, ...options };
+    case 'file':
+      return { type: 'file', mediaType: part.mediaType, data: convertFileData(part.data), ...options };
+    case 'reasoning-file': {
+      const data = convertFileData(part.data);
+      return {
+        type: 'file',
+        mediaType: part.mediaType,
+        data,
+        providerOptions: asReasoningFile(options.providerOptions),
+      };
+    }
+    case 'source':
+      return { ...convertSource(part), ...options };
+    case 'custom':
+      return { type: 'custom', kind: part.kind, ...options };
+    case 'tool-call':
+      return { ...convertToolCall(part), ...options };
+    case 'tool-result':
+      if (part.preliminary) return undefined;
+      return { ...convertToolResult(part), ...options };
+    case 'tool-approval-request':
+    default:
+      return undefined;
+  }
+}
+
+function convertSource(part: LanguageModelV4Source): AssistantPart {
+  const { type, ...source } = part;
+  delete source.providerMetadata;
+  return { type, source: toJsonObject(source) };
+}
+
+function convertToolCall({
+  toolCallId,
+  toolName,
+  input,
+  providerExecuted,
+}: LanguageModelV4ToolCall): AssistantPart {
+  const executed = providerExecuted ? { providerExecuted } : {};
+  return { type: 'tool-call', toolCallId, toolName, ...parseInput(input), ...executed };
+}
+
+/** The arguments. A model that says nothing means no arguments. */
+function parseInput(text: string): { input: JsonValue; invalid?: string } {
+  if (text.trim() === '') return { input: {} };
+  try {
+    return { input: JSON.parse(text) as JsonValue };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'not JSON';
+    return { input: text, invalid: `The arguments are not valid JSON: ${reason}` };
+  }
+}
+
+function convertToolResult({
+  toolCallId,
+  toolName,
+  result,
+  isError,
+}: LanguageModelV4ToolResult): AssistantPart {
+  return {
+    type: 'tool-result',
+    toolCallId,
+    toolName,
+    output: convertOutput(toJsonValue(result), isError ?? false),
+  };
+}
+
+function convertOutput(value: JsonValue, isError: boolean): ToolOutput {
+  if (isError) return { type: 'error-json', value };
+  return typeof value === 'string' ? { type: 'text', value } : { type: 'json', value };
+}
+
+function convertFileData(data: SharedV4FileDataData | SharedV4FileDataUrl): FileData {
+  if (data.type === 'url') return { type: 'url', url: data.originalUrl ?? data.url.href };
+  return { type: 'data', data: typeof data.data === 'string' ? data.data : toBase64(data.data) };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let from = 0; from < bytes.length; from += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(from, from + 0x8000));
+  }
+  return btoa(binary);
+}
+
+/** What was reported; what was not stays unknown. */
+export function convertUsage(usage: LanguageModelV4Usage | undefined): Usage {
+  if (usage === undefined) return Usage.unreported;
+  const { inputTokens, outputTokens } = usage;
+  return Usage.of({
+    inputTokens: countOf(inputTokens?.total),
+    outputTokens: countOf(outputTokens?.total),
+    cacheReadTokens: countOf(inputTokens?.cacheRead),
+    cacheWriteTokens: countOf(inputTokens?.cacheWrite),
+    reasoningTokens: countOf(outputTokens?.reasoning),
+  });
+}
+
+function countOf(count: number | undefined): number | undefined {
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? count : undefined;
+}
+
+const FINISH_REASONS = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['content-filter', 'content-filter'],
+  ['tool-calls', 'tool-calls'],
+  ['error', 'error'],
+  // The answer broke off at the provider and may lack anything: it is not to be acted upon.
+  ['interrupted', 'error'],
+]);
+
+/** Why the model stopped, as far as there is a word for it. */
+export function convertFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {
+  return FINISH_REASONS.get(reason?.unified ?? 'other') ?? 'other';
+}

@@ -1,0 +1,163 @@
+import {
+  InvalidPromptError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import type { InferenceResponse } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { redact } from './redact.ts';
+import { apiCallError, isRetryable } from './retry.ts';
+
+/** What is known about a failed call; JSON. */
+export interface DriverErrorData {
+  /** The provider's name, as in `openai.responses`; absent when no model was found. */
+  readonly provider?: string;
+  /** The id by which the model was called, or looked for. */
+  readonly modelId: string;
+  /** The HTTP status, when there was an answer to the call. */
+  readonly statusCode?: number;
+  /** True when the same call may succeed later. */
+  readonly isRetryable: boolean;
+  /** How often the model was called. */
+  readonly attempts: number;
+  /** The seconds after which the provider wants to be asked again, when it said so. */
+  readonly retryAfter?: number;
+}
+
+/**
+ * A model could not be found or did not answer. Code `DRIVER_FAILED`. Neither it nor its causes hold keys, headers
+ * or bodies of requests: causes are copies with name, message, code and stack.
+ */
+export class DriverError extends HoldfastError {
+  /** What is known about the call. */
+  declare readonly data: DriverErrorData;
+  /** What had arrived of an answer that broke off. */
+  readonly partialResponse: InferenceResponse | undefined;
+
+  constructor(message: string, data: DriverErrorData, options: DriverErrorOptions = {}) {
+    const { cause, secrets = [], partialResponse } = options;
+    super('DRIVER_FAILED', message, {
+      data: Object.freeze(data),
+      cause: cause && withoutSecrets(cause, secrets),
+    });
+    this.partialResponse = partialResponse;
+  }
+}
+
+/** What a `DriverError` may be made with. */
+export interface DriverErrorOptions {
+  /** What the AI SDK threw; the error keeps a copy without secrets. */
+  readonly cause?: unknown;
+  /** Texts that must not appear in messages, such as the values of headers. */
+  readonly secrets?: readonly string[];
+  /** What had arrived of an answer that broke off. */
+  readonly partialResponse?: InferenceResponse | undefined;
+}
+
+/** A call that failed. */
+export interface FailedCall {
+  readonly model: { readonly provider: string; readonly modelId: string };
+  readonly error: unknown;
+  readonly attempts: number;
+  readonly retryAfter: number | undefined;
+}
+
+/** The error for a call that failed. */
+export function callFailed(
+  { model, error, attempts, retryAfter }: FailedCall,
+  { secrets = [], partialResponse }: DriverErrorOptions,
+): DriverError {
+  const { provider, modelId } = model;
+  const statusCode = statusOf(error);
+  const facts = [
+    ...(isFailure(statusCode) ? [`HTTP ${statusCode}`] : []),
+    ...(attempts > 1 ? [`${attempts} attempts`] : []),
+    ...(partialResponse ? ['its answer broke off'] : []),
+  ];
+  const found = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+  const message = `The model "${modelId}" of ${provider} failed${found}: ${sentence(messageOf(error, secrets))}`;
+  const data: DriverErrorData = {
+    provider,
+    modelId,
+    ...(statusCode !== undefined && { statusCode }),
+    isRetryable: mayPass(error, statusCode),
+    attempts,
+    ...(retryAfter !== undefined && { retryAfter }),
+  };
+  return new DriverError(`${message} ${adviceFor(statusCode, error)}`, data, {
+    cause: error,
+    secrets,
+    partialResponse,
+  });
+}
+
+function adviceFor(statusCode: number | undefined, error: unknown): string {
+  if (statusCode === 401 || statusCode === 403) return 'Check the API key and what it may do.';
+  if (statusCode === 404) return 'Check the model id and the base URL.';
+  if (statusCode === 429) return 'Ask less often, or allow more retries.';
+  if (mayPass(error, statusCode)) return 'Try again later.';
+  if (isFailure(statusCode)) return 'Check the settings, tools and messages of the call.';
+  return 'See the cause.';
+}
+
+/** True when the same call may succeed later. */
+function mayPass(error: unknown, statusCode = 0): boolean {
+  return isRetryable(error) || statusCode >= 500 || [408, 409, 429].includes(statusCode);
+}
+
+/** A call that was accepted can still break off; its status then says nothing. */
+function isFailure(statusCode: number | undefined): statusCode is number {
+  return statusCode !== undefined && statusCode >= 400;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status = apiCallError(error)?.statusCode ?? member(error, 'statusCode');
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** A copy with name, message, code and stack, and the same of its causes. */
+function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): Error {
+  const message = messageOf(error, secrets);
+  const cause = error instanceof Error && depth < 4 ? error.cause : undefined;
+  const options =
+    cause === undefined || cause === null ? {} : { cause: withoutSecrets(cause, secrets, depth + 1) };
+  const copy = new Error(message, options);
+  copy.name = error instanceof Error ? error.name : 'Error';
+  const frames =
+    error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  copy.stack = [`${copy.name}: ${message}`, ...frames].join('\n');
+  const code = member(error, 'code');
+  return typeof code === 'string' ? Object.assign(copy, { code: redact(code, secrets) }) : copy;
+}
+
+/** The error in words. Messages that quote a response or a prompt are replaced. */
+function messageOf(error: unknown, secrets: readonly string[]): string {
+  if (TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
+    return 'The response does not have the expected form.';
+  }
+  if (JSONParseError.isInstance(error)) return 'The response is not valid JSON.';
+  if (InvalidPromptError.isInstance(error)) return 'The model does not accept the messages.';
+  const found = error instanceof Error ? error.message : describedBy(error);
+  return redact(found, secrets) || 'No reason was given.';
+}
+
+/** Providers stream errors as they get them: a text, or an object with a message somewhere in it. */
+function describedBy(error: unknown): string {
+  if (typeof error === 'string') return error;
+  for (const place of [error, member(error, 'error'), member(member(error, 'response'), 'error')]) {
+    const message = member(place, 'message');
+    if (typeof message === 'string') return message;
+  }
+  return '';
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}
+
+function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

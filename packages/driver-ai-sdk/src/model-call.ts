@@ -1,0 +1,125 @@
+import type { LanguageModelV4, LanguageModelV4Prompt, SharedV4Warning } from '@ai-sdk/provider';
+import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
+import { systemClock } from '@holdfast/core';
+import { unlessAborted } from './abort.ts';
+import { convertRequest } from './call-options.ts';
+import { convertResult } from './convert-response.ts';
+import type { DriverError } from './driver-error.ts';
+import { callFailed } from './driver-error.ts';
+import { readStream } from './read-stream.ts';
+import type { Attempt, Wait } from './retry.ts';
+import { retryAfter, withRetries } from './retry.ts';
+import { StreamedResponse } from './stream-response.ts';
+
+/** The model that was called. */
+export interface CalledModel {
+  /** The provider's name, as in `openai.responses`. */
+  readonly provider: string;
+  /** The provider's id of the model. */
+  readonly modelId: string;
+}
+
+/** What every call of a driver has in common. */
+export interface CallPolicy {
+  readonly maxRetries: number;
+  readonly wait: Wait;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly onWarning: ((warning: SharedV4Warning, model: CalledModel) => void) | undefined;
+}
+
+type CallOptions = ReturnType<typeof convertRequest>;
+
+/** One call of one model, with its retries. */
+export class ModelCall {
+  private readonly model: LanguageModelV4;
+  private readonly policy: CallPolicy;
+  private readonly inference: InferenceOptions;
+  private partialResponse: InferenceResponse | undefined;
+
+  constructor(model: LanguageModelV4, policy: CallPolicy, inference: InferenceOptions) {
+    this.model = model;
+    this.policy = policy;
+    this.inference = inference;
+  }
+
+  /** The answer. @throws DriverError when there is none, the signal's reason when it aborts before anything came. */
+  async answer(
+    request: InferenceRequest,
+    pendingPrompt: Promise<LanguageModelV4Prompt>,
+  ): Promise<InferenceResponse> {
+    const { headers, maxRetries, wait } = this.policy;
+    const { signal, onDelta } = this.inference;
+    const prompt = await this.value(() => pendingPrompt);
+    if ('error' in prompt) throw this.failure(prompt.error, 0);
+    const convert = (): CallOptions => convertRequest(request, prompt.answer, { headers, signal });
+    const attempt = (): Promise<Attempt<InferenceResponse>> =>
+      onDelta ? this.stream(convert(), onDelta) : this.generate(convert());
+    const outcome = await withRetries(attempt, { maxRetries, wait, signal, now: () => systemClock.now() });
+    if ('answer' in outcome) return outcome.answer;
+    throw this.failure(outcome.error, outcome.attempts);
+  }
+
+  private async generate(options: CallOptions): Promise<Attempt<InferenceResponse>> {
+    const result = await this.value(() => this.model.doGenerate(options));
+    if ('error' in result) return result;
+    this.warn(result.answer.warnings);
+    return { answer: convertResult(result.answer, this.model.modelId) };
+  }
+
+  private async stream(
+    options: CallOptions,
+    onDelta: NonNullable<InferenceOptions['onDelta']>,
+  ): Promise<Attempt<InferenceResponse>> {
+    const { signal } = this.inference;
+    const result = await this.value(
+      () => this.model.doStream(options),
+      ({ stream }) => void stream.cancel().catch(() => undefined),
+    );
+    if ('error' in result) return result;
+    const response = new StreamedResponse(this.model.modelId);
+    const end = await readStream(result.answer.stream, signal, (part) => {
+      if (part.type === 'stream-start') this.warn(part.warnings);
+      const delta = response.add(part);
+      if (delta) onDelta(delta);
+    });
+    if (response.isFinished) return { answer: response.complete() };
+    if (end.type === 'aborted') return { answer: response.partial('aborted') ?? abortedBy(signal) };
+    this.partialResponse = response.partial('error');
+    const error = end.type === 'failed' ? end.error : new Error('The stream ended before the answer did.');
+    return { error, isFinal: response.hasBegun };
+  }
+
+  /** What the SDK gives or throws, as a value. @throws the signal's reason when that comes first. */
+  private async value<T>(work: () => PromiseLike<T>, onLate?: (value: T) => void): Promise<Attempt<T>> {
+    const { signal } = this.inference;
+    try {
+      return { answer: await unlessAborted(work(), signal, onLate) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { error, isFinal: false };
+    }
+  }
+
+  private failure(error: unknown, attempts: number): DriverError {
+    const { model, partialResponse } = this;
+    const secrets = Object.values(this.policy.headers ?? {});
+    const after = retryAfter(error, systemClock.now());
+    return callFailed({ model, error, attempts, retryAfter: after }, { secrets, partialResponse });
+  }
+
+  private warn(warnings: readonly SharedV4Warning[] | undefined): void {
+    const { provider, modelId } = this.model;
+    for (const warning of warnings ?? []) {
+      try {
+        this.policy.onWarning?.(warning, { provider, modelId });
+      } catch {
+        // A listener does not take part in the call.
+      }
+    }
+  }
+}
+
+function abortedBy(signal: AbortSignal): never {
+  signal.throwIfAborted();
+  throw new DOMException('The call was aborted.', 'AbortError');
+}

@@ -1,0 +1,140 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { Message, Messages } from '@holdfast/core';
+import { convertMessage } from './convert-message.ts';
+import type { SentFiles } from './convert-message.ts';
+import type { PromptFiles } from './prompt-files.ts';
+import { hasFiles } from './prompt-files.ts';
+import { mergedOptions } from './provider-options.ts';
+
+/** What was converted of a conversation so far. `prompt` grows with it and is never handed out itself. */
+interface Conversation {
+  readonly messages: Messages;
+  readonly prompt: LanguageModelV4Message[];
+}
+
+/** What a prompt depends on besides the conversation. */
+export interface PromptParts {
+  readonly model: LanguageModelV4;
+  readonly files: PromptFiles;
+  /** `auto` marks the standing instructions and the end for the provider's cache. */
+  readonly promptCache: 'off' | 'auto';
+}
+
+const NO_FILES: SentFiles = new Map();
+
+/**
+ * Builds prompts for one model. A message is converted once, and a conversation that was seen before costs what
+ * was added to it: messages are immutable, and so are the converted ones. Each prompt is an array of the
+ * caller's own; its messages are frozen and shared between prompts.
+ */
+export class PromptBuilder {
+  private readonly model: LanguageModelV4;
+  private readonly files: PromptFiles;
+  private readonly promptCache: 'off' | 'auto';
+  /** `undefined` for a message with nothing to send. */
+  private readonly converted = new WeakMap<Message, LanguageModelV4Message | undefined>();
+  /** By their first message: what grows, and what is forked off, begins with the same one. */
+  private readonly conversations = new WeakMap<Message, Conversation>();
+
+  constructor({ model, files, promptCache }: PromptParts) {
+    this.model = model;
+    this.files = files;
+    this.promptCache = promptCache;
+  }
+
+  /** @throws what a download throws. */
+  async build(
+    messages: Messages,
+    systemPrompt: string | undefined,
+    signal: AbortSignal,
+  ): Promise<LanguageModelV4Prompt> {
+    const first = messages.at(0);
+    const prompt: LanguageModelV4Prompt = [];
+    if (systemPrompt) prompt.push(Object.freeze({ role: 'system', content: systemPrompt }));
+    if (first === undefined) return prompt;
+    const withFiles = this.continuation(first, messages).added.filter(hasFiles);
+    if (withFiles.length > 0)
+      await Promise.all(withFiles.map((message) => this.convertWithFiles(message, signal)));
+    const whole = prompt.concat(this.grown(first, messages));
+    if (this.promptCache === 'auto') addCacheMarks(whole);
+    return whole;
+  }
+
+  /** The conversation as far as it is known, and what is new in `messages`. */
+  private continuation(
+    first: Message,
+    messages: Messages,
+  ): { prompt: LanguageModelV4Message[]; added: readonly Message[] } {
+    const known = this.conversations.get(first);
+    const added = known && messages.since(known.messages);
+    return added ? { prompt: known.prompt, added } : { prompt: [], added: messages.slice() };
+  }
+
+  /** Never waits: of two calls that grow the same conversation, one goes first and the other sees it. */
+  private grown(first: Message, messages: Messages): readonly LanguageModelV4Message[] {
+    const { prompt, added } = this.continuation(first, messages);
+    for (const message of added) {
+      const converted = this.convertedMessage(message);
+      if (converted) append(prompt, converted);
+    }
+    this.conversations.set(first, { messages, prompt });
+    return prompt;
+  }
+
+  private convertedMessage(message: Message): LanguageModelV4Message | undefined {
+    if (this.converted.has(message)) return this.converted.get(message);
+    const converted = convertMessage(message, NO_FILES);
+    this.converted.set(message, converted);
+    return converted;
+  }
+
+  private async convertWithFiles(message: Message, signal: AbortSignal): Promise<void> {
+    if (this.converted.has(message)) return;
+    const files = await this.files.prepare(message, this.model, signal);
+    if (!this.converted.has(message)) this.converted.set(message, convertMessage(message, files));
+  }
+}
+
+/** Adds a message at the end; results that follow results become one message, as providers expect. */
+function append(prompt: LanguageModelV4Message[], message: LanguageModelV4Message): void {
+  const last = prompt.at(-1);
+  if (message.role === 'tool' && last?.role === 'tool')
+    prompt[prompt.length - 1] = joinedResults(last, message);
+  else prompt.push(message);
+}
+
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+
+/** What was said about the first message as a whole goes to its last part, where it still means the same. */
+function joinedResults(first: ToolMessage, second: ToolMessage): ToolMessage {
+  const content = [...first.content, ...second.content];
+  const end = first.content.length - 1;
+  const last = content[end];
+  if (last) content[end] = withOptions(last, mergedOptions(first.providerOptions, last.providerOptions));
+  Object.freeze(content);
+  return Object.freeze({ ...second, content });
+}
+
+function withOptions<T extends { providerOptions?: SharedV4ProviderOptions }>(
+  value: T,
+  providerOptions: SharedV4ProviderOptions | undefined,
+): T {
+  return providerOptions ? Object.freeze({ ...value, providerOptions }) : value;
+}
+
+/** Asks Anthropic's models to cache everything up to and including the message that carries it. */
+const CACHE_MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
+
+/** Marks a prompt for the provider's cache: at the standing instructions, and at the end. */
+function addCacheMarks(prompt: LanguageModelV4Prompt): void {
+  const last = prompt.length - 1;
+  for (const index of new Set([prompt[0]?.role === 'system' ? 0 : last, last])) {
+    const message = prompt[index];
+    if (message) prompt[index] = withOptions(message, mergedOptions(CACHE_MARK, message.providerOptions));
+  }
+}

@@ -1,0 +1,161 @@
+import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
+import type { FileData, JsonObject, JsonValue, Message, ToolOutput } from '@holdfast/core';
+import type { SentFile, SentFiles } from './convert-message.ts';
+
+/** A file that a model cannot fetch by itself. */
+export interface FileDownload {
+  /** Where it is. */
+  readonly url: URL;
+  /** More than this many bytes are to be refused. */
+  readonly maxBytes: number;
+  /** Aborts with the call. */
+  readonly signal: AbortSignal;
+}
+
+/** What was at a URL. */
+export interface DownloadedFile {
+  /** Its content. */
+  readonly data: Uint8Array;
+  /** As the server names it, when it does. */
+  readonly mediaType?: string | undefined;
+}
+
+/** Fetches a file, or throws. */
+export type Download = (file: FileDownload) => Promise<DownloadedFile>;
+
+/** A file in a message, and the part or JSON object that holds it. */
+interface HeldFile {
+  readonly holder: object;
+  readonly data: FileData;
+  readonly mediaType: string;
+}
+
+/** True when a message holds a file, which then has to be made ready for the model. */
+export function hasFiles(message: Message): boolean {
+  if (message.role === 'system') return false;
+  return message.content.some(
+    (part) => part.type === 'file' || (part.type === 'tool-result' && part.output.type === 'content'),
+  );
+}
+
+/** Makes the files of messages ready for models; downloads each file of a message once. */
+export class PromptFiles {
+  private readonly downloaded = new WeakMap<object, DownloadedFile>();
+  private readonly download: Download;
+  private readonly maxBytes: number;
+
+  constructor(download: Download = downloadSafely, maxBytes = 50 * 2 ** 20) {
+    this.download = download;
+    this.maxBytes = maxBytes;
+  }
+
+  /** The files of a message as `model` can take them. @throws what the download throws. */
+  async prepare(message: Message, model: LanguageModelV4, signal: AbortSignal): Promise<SentFiles> {
+    const files = heldFiles(message);
+    const sent = await Promise.all(files.map((file) => this.sentFile(file, model, signal)));
+    return new Map(files.map(({ holder }, index) => [holder, sent[index] as SentFile]));
+  }
+
+  private async sentFile(file: HeldFile, model: LanguageModelV4, signal: AbortSignal): Promise<SentFile> {
+    const { data, mediaType } = file;
+    switch (data.type) {
+      case 'data':
+        return withDetectedType(data, mediaType);
+      case 'url':
+        return this.sentUrl({ ...file, url: data.url }, model, signal);
+      default:
+        return { data, mediaType };
+    }
+  }
+
+  private async sentUrl(
+    file: HeldFile & { readonly url: string },
+    model: LanguageModelV4,
+    signal: AbortSignal,
+  ): Promise<SentFile> {
+    const { mediaType } = file;
+    if (!URL.canParse(file.url))
+      throw new TypeError('A file of the conversation has a URL that is not a URL.');
+    const url = new URL(file.url);
+    if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
+    const { isFullMediaType, isUrlSupported } = await import('@ai-sdk/provider-utils');
+    if (isUrlSupported({ url: url.href, mediaType, supportedUrls: await model.supportedUrls })) {
+      return {
+        data: { type: 'url', url, ...(url.href === file.url ? {} : { originalUrl: file.url }) },
+        mediaType,
+      };
+    }
+    const found =
+      this.downloaded.get(file.holder) ?? (await this.download({ url, maxBytes: this.maxBytes, signal }));
+    this.downloaded.set(file.holder, found);
+    const knownType = isFullMediaType(mediaType) ? mediaType : (found.mediaType ?? mediaType);
+    return withDetectedType({ type: 'data', data: found.data }, knownType);
+  }
+}
+
+/** Refuses what a server must not be made to fetch (private addresses) and more than `maxBytes`. */
+const downloadSafely: Download = async ({ url, maxBytes, signal }) => {
+  const { downloadBlob } = await import('@ai-sdk/provider-utils');
+  const blob = await downloadBlob(url.href, { maxBytes, abortSignal: signal });
+  return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type.split(';')[0] || undefined };
+};
+
+/** An image tells its type better than whoever named it. */
+async function withDetectedType(
+  data: Extract<SharedV4FileData, { type: 'data' }>,
+  mediaType: string,
+): Promise<SentFile> {
+  const { detectMediaType } = await import('@ai-sdk/provider-utils');
+  return { data, mediaType: detectMediaType({ data: data.data, topLevelType: 'image' }) ?? mediaType };
+}
+
+async function sentDataUrl(url: URL, mediaType: string): Promise<SentFile> {
+  const comma = url.href.indexOf(',');
+  const [type, ...parameters] = url.href.slice('data:'.length, comma).split(';');
+  const content = url.href.slice(comma + 1);
+  const data =
+    parameters.at(-1) === 'base64' ? content : new TextEncoder().encode(decodeURIComponent(content));
+  return withDetectedType({ type: 'data', data }, type || mediaType);
+}
+
+function heldFiles(message: Message): readonly HeldFile[] {
+  if (message.role === 'system') return [];
+  return message.content.flatMap((part): readonly HeldFile[] => {
+    if (part.type === 'file') return [{ holder: part, data: part.data, mediaType: part.mediaType }];
+    return part.type === 'tool-result' ? filesInOutput(part.output) : [];
+  });
+}
+
+function filesInOutput(output: ToolOutput): readonly HeldFile[] {
+  if (output.type !== 'content') return [];
+  return output.value.flatMap((item) => {
+    const data = fileDataOf(item);
+    return data ? [{ holder: item, data, mediaType: mediaTypeOf(item) }] : [];
+  });
+}
+
+/** What the AI SDK (now and earlier) and MCP call a file in the output of a tool. */
+const FILE_TYPES: ReadonlySet<unknown> = new Set(
+  'file file-data file-url image image-data image-url audio media'.split(' '),
+);
+
+function fileDataOf(item: JsonObject): FileData | undefined {
+  if (!FILE_TYPES.has(item['type'])) return undefined;
+  if (isFileData(item['data'])) return item['data'];
+  if (typeof item['data'] === 'string') return { type: 'data', data: item['data'] };
+  return typeof item['url'] === 'string' ? { type: 'url', url: item['url'] } : undefined;
+}
+
+function isFileData(value: JsonValue | undefined): value is JsonObject & FileData {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  const { type } = value;
+  if (type === 'reference') return typeof value['reference'] === 'object' && value['reference'] !== null;
+  return (type === 'data' || type === 'url' || type === 'text') && typeof value[type] === 'string';
+}
+
+function mediaTypeOf(item: JsonObject): string {
+  const named = item['mediaType'] ?? item['mimeType'];
+  if (typeof named === 'string') return named;
+  const { type } = item;
+  return typeof type === 'string' && type.startsWith('image') ? 'image' : 'application/octet-stream';
+}

@@ -1,0 +1,19 @@
+const MAX_LENGTH = 600;
+
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/\b(authorization["']?\s*[:=]\s*["']?(?:\w+\s+)?)[^\s"',;]+/gi, '$1[redacted]'],
+  [/\b(bearer)\s+(?=\S*[\d*])\S{6,}/gi, '$1 [redacted]'],
+  [/\b(?:sk|pk|rk|gsk|xai|vck|hf|r8)[-_](?=\S*[\d*])[\w*.-]{6,}/g, '[redacted]'],
+  [/\bAIza[\w-]{20,}/g, '[redacted]'],
+  [/\b(api[-_ ]?key|token|secret|password)(["']?\s*[:=]\s*["']?)[^\s"',;&)]{4,}/gi, '$1$2[redacted]'],
+  [/\b(\w+:\/\/)[^\s/@]+@/g, '$1[redacted]@'],
+  [/(\w+:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, '$1?[redacted]'],
+];
+
+/** The text without what looks like a key, the query of a URL, or one of the given secrets; not too long. */
+export function redact(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, '[redacted]');
+  for (const [pattern, replacement] of SECRETS) clean = clean.replace(pattern, replacement);
+  return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH)}…` : clean;
+}

@@ -1,0 +1,82 @@
+import { APICallError } from '@ai-sdk/provider';
+import type { Instant } from '@holdfast/core';
+import { unlessAborted } from './abort.ts';
+
+/** What an attempt came to: an answer, or why there is none, and whether another attempt could do harm. */
+export type Attempt<T> = { readonly answer: T } | { readonly error: unknown; readonly isFinal: boolean };
+
+/** Waits; may end early when the signal aborts. */
+export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
+
+export interface RetryPolicy {
+  readonly maxRetries: number;
+  readonly wait: Wait;
+  readonly signal: AbortSignal;
+  readonly now: () => Instant;
+}
+
+/** The last attempt, and how many there were. */
+export type Attempted<T> = Attempt<T> & { readonly attempts: number };
+
+/** Attempts until there is an answer or no reason to try again. @throws the signal's reason when it aborts a wait. */
+export async function withRetries<T>(
+  attempt: () => Promise<Attempt<T>>,
+  { maxRetries, wait, signal, now }: RetryPolicy,
+): Promise<Attempted<T>> {
+  for (let attempts = 1; ; attempts++) {
+    const outcome = await attempt();
+    if ('answer' in outcome || outcome.isFinal || attempts > maxRetries) return { ...outcome, attempts };
+    const delay = isRetryable(outcome.error) ? retryDelay(outcome.error, attempts, now()) : Infinity;
+    if (delay > MAX_DELAY) return { ...outcome, attempts };
+    await unlessAborted(wait(delay, signal), signal);
+  }
+}
+
+/** Seconds. A provider that asks for more is not waited for: that is for whoever called. */
+const MAX_DELAY = 60;
+const FIRST_DELAY = 2;
+
+/** The seconds to wait after an attempt: as the provider asks, else 2, 4, 8, … */
+export function retryDelay(error: unknown, attempts: number, now: Instant): number {
+  return retryAfter(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
+}
+
+/** The seconds after which the provider wants to be asked again, when it says so. */
+export function retryAfter(error: unknown, now: Instant): number | undefined {
+  const headers = apiCallError(error)?.responseHeaders;
+  const milliseconds = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
+  if (milliseconds >= 0) return milliseconds / 1000;
+  const after = headers?.['retry-after'] ?? '';
+  const seconds = /^\s*[\d.]+\s*$/.test(after) ? Number(after) : (Date.parse(after) - now) / 1000;
+  return seconds >= 0 ? seconds : undefined;
+}
+
+/** True when the provider, or the gateway before it, says that the same call may succeed later. */
+export function isRetryable(error: unknown): boolean {
+  return (APICallError.isInstance(error) || isGatewayError(error)) && error.isRetryable;
+}
+
+/** The error of the HTTP call, also when the gateway put its own around it. */
+export function apiCallError(error: unknown): APICallError | undefined {
+  if (APICallError.isInstance(error)) return error;
+  return isGatewayError(error) && APICallError.isInstance(error.cause) ? error.cause : undefined;
+}
+
+/** As `GatewayError.isInstance`, which would load all of `ai`. */
+function isGatewayError(error: unknown): error is Error & { readonly isRetryable: boolean } {
+  return error instanceof Error && GATEWAY_ERROR in error;
+}
+
+const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
+
+/** Waits on the timer of the machine. */
+export const waitOnTimer: Wait = (seconds, signal) =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, seconds * 1000);
+    signal.addEventListener('abort', end, { once: true });
+  });

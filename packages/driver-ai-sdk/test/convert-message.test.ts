@@ -1,0 +1,158 @@
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { AssistantPart, Message, ToolOutput, UserPart } from '@holdfast/core';
+import { assistantMessage, systemMessage, toolMessage, userMessage } from '@holdfast/core';
+import { describe, expect, test } from 'vitest';
+import type { SentFiles } from '../src/convert-message.ts';
+import { convertMessage } from '../src/convert-message.ts';
+
+const none: SentFiles = new Map();
+const options = { anthropic: { signature: 's' } };
+
+function expectFrozen(message: LanguageModelV4Message | undefined): void {
+  expect(message).toSatisfy(Object.isFrozen);
+  if (message === undefined || message.role === 'system') return;
+  expect(message.content).toSatisfy(Object.isFrozen);
+  for (const part of message.content) expect(part).toSatisfy(Object.isFrozen);
+}
+
+describe('messages', () => {
+  const table: [string, Message, LanguageModelV4Message | undefined][] = [
+    ['system', systemMessage('be brief'), { role: 'system', content: 'be brief' }],
+    [
+      'system with options',
+      systemMessage('be brief', { providerOptions: options }),
+      { role: 'system', content: 'be brief', providerOptions: options },
+    ],
+    ['empty system', systemMessage(''), undefined],
+    ['user', userMessage('hi'), { role: 'user', content: [{ type: 'text', text: 'hi' }] }],
+    [
+      'user with options and metadata',
+      userMessage('hi', { providerOptions: options, metadata: { secret: 'stays here' } }),
+      { role: 'user', content: [{ type: 'text', text: 'hi' }], providerOptions: options },
+    ],
+    ['empty user', userMessage(''), undefined],
+    ['assistant', assistantMessage('yes'), { role: 'assistant', content: [{ type: 'text', text: 'yes' }] }],
+    ['assistant with sources only', assistantMessage([{ type: 'source', source: { url: 'u' } }]), undefined],
+    ['no results', toolMessage([]), undefined],
+  ];
+  test.each(table)('%s', (_, message, expected) => {
+    const converted = convertMessage(message, none);
+    expect(converted).toStrictEqual(expected);
+    if (converted) expectFrozen(converted);
+  });
+});
+
+describe('parts of an assistant', () => {
+  type Sent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+  const table: [string, AssistantPart, Sent][] = [
+    ['text', { type: 'text', text: 'a' }, [{ type: 'text', text: 'a' }]],
+    ['empty text', { type: 'text', text: '' }, []],
+    [
+      'empty text with options',
+      { type: 'text', text: '', providerOptions: options },
+      [{ type: 'text', text: '', providerOptions: options }],
+    ],
+    [
+      'reasoning with its signature',
+      { type: 'reasoning', text: 'hm', providerOptions: options },
+      [{ type: 'reasoning', text: 'hm', providerOptions: options }],
+    ],
+    [
+      'call',
+      { type: 'tool-call', toolCallId: '1', toolName: 'add', input: { a: 1 }, providerOptions: options },
+      [{ type: 'tool-call', toolCallId: '1', toolName: 'add', input: { a: 1 }, providerOptions: options }],
+    ],
+    [
+      'call whose arguments could not be parsed',
+      { type: 'tool-call', toolCallId: '1', toolName: 'add', input: '{"a":', invalid: 'not JSON' },
+      [{ type: 'tool-call', toolCallId: '1', toolName: 'add', input: {} }],
+    ],
+    [
+      'call whose arguments do not fit the schema',
+      { type: 'tool-call', toolCallId: '1', toolName: 'add', input: { b: 1 }, invalid: 'no a' },
+      [{ type: 'tool-call', toolCallId: '1', toolName: 'add', input: { b: 1 } }],
+    ],
+    [
+      'call that the provider ran',
+      { type: 'tool-call', toolCallId: '1', toolName: 'search', input: {}, providerExecuted: true },
+      [{ type: 'tool-call', toolCallId: '1', toolName: 'search', input: {}, providerExecuted: true }],
+    ],
+    [
+      'result of the provider',
+      { type: 'tool-result', toolCallId: '1', toolName: 'search', output: { type: 'json', value: [1] } },
+      [{ type: 'tool-result', toolCallId: '1', toolName: 'search', output: { type: 'json', value: [1] } }],
+    ],
+    [
+      'custom',
+      { type: 'custom', kind: 'openai.compaction', providerOptions: options },
+      [{ type: 'custom', kind: 'openai.compaction', providerOptions: options }],
+    ],
+    ['source', { type: 'source', source: { url: 'https://a.example' } }, []],
+  ];
+  test.each(table)('%s', (_, part, expected) => {
+    const converted = convertMessage(assistantMessage([part, { type: 'text', text: 'end' }]), none);
+    expect(converted?.content).toStrictEqual([...expected, { type: 'text', text: 'end' }]);
+    expectFrozen(converted);
+  });
+});
+
+test('files go as they were made ready', () => {
+  const part: UserPart = {
+    type: 'file',
+    mediaType: 'image/*',
+    data: { type: 'url', url: 'https://a.example/a.png' },
+    filename: 'a.png',
+    providerOptions: options,
+  };
+  const message = userMessage([part]);
+  const file = { data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' } as const;
+  expect(convertMessage(message, new Map([[message.content[0] as object, file]]))).toStrictEqual({
+    role: 'user',
+    content: [{ type: 'file', ...file, filename: 'a.png', providerOptions: options }],
+  });
+});
+
+test('a file of the reasoning is sent as one, without our mark', () => {
+  const message = assistantMessage([
+    {
+      type: 'file',
+      mediaType: 'image/png',
+      data: { type: 'data', data: 'AAAA' },
+      providerOptions: { google: { thoughtSignature: 't' }, holdfast: { reasoningFile: true } },
+    },
+  ]);
+  const file = { data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' } as const;
+  expect(convertMessage(message, new Map([[message.content[0] as object, file]]))?.content).toStrictEqual([
+    { type: 'reasoning-file', ...file, providerOptions: { google: { thoughtSignature: 't' } } },
+  ]);
+});
+
+describe('output of tools', () => {
+  const same: ToolOutput[] = [
+    { type: 'text', value: 'ok' },
+    { type: 'json', value: { a: [1, null] } },
+    { type: 'error-text', value: 'failed' },
+    { type: 'error-json', value: { code: 7 } },
+    { type: 'execution-denied', reason: 'no' },
+    { type: 'execution-denied' },
+    { type: 'content', value: [{ type: 'text', text: 'seen' }] },
+    { type: 'content', value: [{ type: 'custom', providerOptions: { openai: { a: 1 } } }] },
+  ];
+  const result = { type: 'tool-result', toolCallId: '1', toolName: 'look' } as const;
+
+  test.each(same)('$type is the same in both', (output) => {
+    const message = toolMessage([{ ...result, output, providerOptions: options }]);
+    expect(convertMessage(message, none)).toStrictEqual({
+      role: 'tool',
+      content: [{ ...result, output, providerOptions: options }],
+    });
+  });
+
+  test('what is not understood is shown as JSON text', () => {
+    const value = [{ type: 'chart', points: [1, 2] }];
+    const message = toolMessage([{ ...result, output: { type: 'content', value } }]);
+    expect(convertMessage(message, none)?.content[0]).toMatchObject({
+      output: { type: 'content', value: [{ type: 'text', text: '{"type":"chart","points":[1,2]}' }] },
+    });
+  });
+});

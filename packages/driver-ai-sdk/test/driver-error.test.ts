@@ -1,0 +1,151 @@
+import { InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
+import type { DriverError } from '@holdfast/driver-ai-sdk';
+import { hasErrorCode, HoldfastError } from '@holdfast/core';
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { callFailed } from '../src/driver-error.ts';
+import { redact } from '../src/redact.ts';
+import { apiError } from './builders.ts';
+
+const model = { provider: 'openai.chat', modelId: 'gpt-5' };
+
+function failure(error: unknown, attempts = 1, secrets: readonly string[] = []): DriverError {
+  return callFailed({ model, error, attempts, retryAfter: undefined }, { secrets });
+}
+
+describe('the message says what, what was found and what to do', () => {
+  const table: [unknown, string][] = [
+    [
+      apiError(401),
+      'The model "gpt-5" of openai.chat failed (HTTP 401): status 401. Check the API key and what it may do.',
+    ],
+    [
+      apiError(404),
+      'The model "gpt-5" of openai.chat failed (HTTP 404): status 404. Check the model id and the base URL.',
+    ],
+    [
+      apiError(429),
+      'The model "gpt-5" of openai.chat failed (HTTP 429): status 429. Ask less often, or allow more retries.',
+    ],
+    [
+      apiError(400, { message: 'Unknown field!' }),
+      'The model "gpt-5" of openai.chat failed (HTTP 400): Unknown field! Check the settings, tools and messages of the call.',
+    ],
+    [apiError(503), 'The model "gpt-5" of openai.chat failed (HTTP 503): status 503. Try again later.'],
+    [
+      new TypeError('x is undefined'),
+      'The model "gpt-5" of openai.chat failed: x is undefined. See the cause.',
+    ],
+    ['overloaded', 'The model "gpt-5" of openai.chat failed: overloaded. See the cause.'],
+    [
+      { error: { message: 'overloaded' } },
+      'The model "gpt-5" of openai.chat failed: overloaded. See the cause.',
+    ],
+    [
+      { response: { error: { message: 'gone' } } },
+      'The model "gpt-5" of openai.chat failed: gone. See the cause.',
+    ],
+    [undefined, 'The model "gpt-5" of openai.chat failed: No reason was given. See the cause.'],
+    [
+      new TypeValidationError({ value: { text: 'response-secret' }, cause: new Error('no id') }),
+      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. See the cause.',
+    ],
+    [
+      new InvalidResponseDataError({ data: 'response-secret' }),
+      'The model "gpt-5" of openai.chat failed: The response does not have the expected form. See the cause.',
+    ],
+    [
+      new JSONParseError({ text: 'response-secret', cause: new Error('x') }),
+      'The model "gpt-5" of openai.chat failed: The response is not valid JSON. See the cause.',
+    ],
+  ];
+  test.each(table)('%s', (error, message) => {
+    expect(failure(error).message).toBe(message);
+  });
+
+  test('and how often it was tried', () => {
+    expect(failure(apiError(503), 3).message).toContain('(HTTP 503, 3 attempts)');
+  });
+});
+
+describe('the facts', () => {
+  test('are JSON', () => {
+    const error = callFailed({ model, error: apiError(429), attempts: 3, retryAfter: 90 }, {});
+    expect(error).toBeInstanceOf(HoldfastError);
+    expect(hasErrorCode(error, 'DRIVER_FAILED')).toBe(true);
+    expect(error.name).toBe('DriverError');
+    expect(error.data).toStrictEqual({
+      ...model,
+      statusCode: 429,
+      isRetryable: true,
+      attempts: 3,
+      retryAfter: 90,
+    });
+  });
+
+  test('say what may be tried again, also when the provider streamed its error', () => {
+    const errors = [
+      apiError(400),
+      apiError(500),
+      { message: 'x', statusCode: 529 },
+      { message: 'x' },
+      new Error('x'),
+    ];
+    expect(errors.map((error) => failure(error).data.isRetryable)).toEqual([false, true, true, false, false]);
+  });
+});
+
+describe('secrets', () => {
+  test('of the call do not get into the error or its causes', () => {
+    const cause = Object.assign(
+      new Error('connect to https://user:pass-secret@api.example.com/x?sig=url-secret'),
+      {
+        code: 'ECONNREFUSED',
+        config: { headers: { authorization: 'Bearer header-secret' } },
+      },
+    );
+    const api = apiError(500, {
+      message: 'Incorrect API key provided: sk-proj-key-secret-123456. team-value-secret',
+    });
+    const error = failure(Object.assign(api, { cause }), 1, ['team-value-secret']);
+    const shown = inspect(error, { depth: 10, showHidden: true }) + error.stack;
+    expect(shown).not.toMatch(/[\w]+-secret/);
+    expect(error.cause).toMatchObject({
+      name: 'AI_APICallError',
+      cause: { name: 'Error', code: 'ECONNREFUSED' },
+    });
+    expect(error.cause).not.toBe(api);
+  });
+
+  test('endless causes end', () => {
+    const error = new Error('round');
+    error.cause = error;
+    expect(inspect(failure(error), { depth: 20 }).match(/Error: round/g)?.length).toBeLessThan(10);
+  });
+});
+
+describe('redact', () => {
+  const table: [string, string][] = [
+    ...[
+      'risk-free key-values, sk-ipping, bearer tokens, basic authentication, HTTP 404',
+      'max_tokens: 5000 is more than the 4096 tokens of the model',
+      'Unexpected token } in JSON at position 3',
+    ].map((text): [string, string] => [text, text]),
+    ['Incorrect API key provided: sk-1234********cdef.', 'Incorrect API key provided: [redacted]'],
+    ['Authorization: Bearer abc.def-ghi', 'Authorization: Bearer [redacted]'],
+    ['{"authorization":"Basic YWJjOmRlZg=="}', '{"authorization":"Basic [redacted]"}'],
+    ['the bearer abc1234 is bad', 'the bearer [redacted] is bad'],
+    ['key AIzaSyA1234567890abcdefghijklmnop bad', 'key [redacted] bad'],
+    ['{"api_key":"abcdefgh"}', '{"api_key":"[redacted]"}'],
+    ['see https://a.example/b?token=abc&x=1 now', 'see https://a.example/b?[redacted] now'],
+    ['see https://me:pw@a.example/b', 'see https://[redacted]@a.example/b'],
+    ['my own-value here', 'my [redacted] here'],
+  ];
+  test.each(table)('%s', (text, expected) => {
+    expect(redact(text, ['own-value', 'he'])).toBe(expected);
+  });
+
+  test('cuts what is too long', () => {
+    expect(redact('a'.repeat(5000), []).length).toBeLessThan(1000);
+  });
+});

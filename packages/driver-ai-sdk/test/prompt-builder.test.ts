@@ -1,0 +1,196 @@
+import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { Message, Messages, ToolResultPart } from '@holdfast/core';
+import { assistantMessage, List, systemMessage, toolMessage, userMessage } from '@holdfast/core';
+import { MockLanguageModelV4 } from 'ai/test';
+import { describe, expect, test } from 'vitest';
+import { PromptBuilder } from '../src/prompt-builder.ts';
+import type { Download } from '../src/prompt-files.ts';
+import { PromptFiles } from '../src/prompt-files.ts';
+
+const { signal } = new AbortController();
+
+function builder({
+  promptCache = 'off',
+  download,
+  model = new MockLanguageModelV4(),
+}: { promptCache?: 'off' | 'auto'; download?: Download; model?: LanguageModelV4 } = {}): {
+  readonly build: (messages: Messages, systemPrompt?: string) => Promise<LanguageModelV4Prompt>;
+} {
+  const prompts = new PromptBuilder({ model, files: new PromptFiles(download), promptCache });
+  return { build: (messages, systemPrompt) => prompts.build(messages, systemPrompt, signal) };
+}
+
+const result = (toolCallId: string): ToolResultPart => ({
+  type: 'tool-result',
+  toolCallId,
+  toolName: 'add',
+  output: { type: 'text', value: toolCallId },
+});
+
+function turns(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) =>
+    index % 2 === 0 ? userMessage(`question ${index}`) : assistantMessage(`answer ${index}`),
+  );
+}
+
+describe('a growing conversation', () => {
+  test('converts each message once: later prompts hold the same objects', async () => {
+    const { build } = builder();
+    let messages = List.from<Message>(turns(100));
+    const prompts = [await build(messages)];
+    for (let step = 0; step < 5; step++) {
+      messages = messages.append(...turns(2));
+      prompts.push(await build(messages));
+    }
+    const last = prompts.at(-1) ?? [];
+    expect(last).toHaveLength(110);
+    for (const prompt of prompts) prompt.forEach((message, index) => expect(message).toBe(last[index]));
+  });
+
+  test('reads only what was added', async () => {
+    const { build } = builder();
+    let reads = 0;
+    const counted = turns(100).map((message) => {
+      return new Proxy(message, {
+        get: (target, name) => (name === 'role' && reads++, Reflect.get(target, name)),
+      });
+    });
+    const messages = List.from<Message>(counted);
+    await build(messages);
+    const readsOfAll = reads;
+    await build(messages.append(userMessage('new')));
+    expect(readsOfAll).toBeGreaterThan(0);
+    expect(reads).toBe(readsOfAll);
+  });
+
+  test('each prompt is an array of its own, made of frozen messages', async () => {
+    const { build } = builder();
+    const messages = List.from<Message>(turns(3));
+    const first = await build(messages, 'be brief');
+    first.length = 1;
+    first.push({ role: 'user', content: [{ type: 'text', text: 'smuggled' }] });
+    const second = await build(messages, 'be brief');
+    expect(second).toHaveLength(4);
+    for (const message of second) expect(message).toSatisfy(Object.isFrozen);
+    expect(() => (second[1] as { content: unknown[] }).content.push({})).toThrow(TypeError);
+  });
+
+  test('forks, rewritten histories and shorter ones are themselves', async () => {
+    const { build } = builder();
+    const base = List.from<Message>(turns(40));
+    const texts = async (messages: Messages): Promise<string> => JSON.stringify(await build(messages));
+    const fresh = async (messages: Messages): Promise<string> =>
+      JSON.stringify(await builder().build(messages));
+    const left = base.append(userMessage('left'));
+    const right = base.append(userMessage('right'), assistantMessage('more'));
+    const rewritten = List.from<Message>([...base.slice(0, 10), userMessage('instead'), ...base.slice(20)]);
+    for (const messages of [base, left, right, left, base, rewritten, List.from(base.slice(0, 5)), right]) {
+      expect(await texts(messages)).toBe(await fresh(messages));
+    }
+    const [first, second] = [await build(left), await build(rewritten)];
+    expect(second[5]).toBe(first[5]);
+    expect(second.at(-1)).toBe(first[39]);
+  });
+
+  test('two calls that grow one conversation at the same time do not disturb each other', async () => {
+    const gate = Promise.withResolvers<void>();
+    const download: Download = async () => (
+      await gate.promise,
+      { data: new Uint8Array([1]), mediaType: 'x/y' }
+    );
+    const { build } = builder({ download });
+    const base = List.from<Message>(turns(3));
+    await build(base);
+    const picture = {
+      type: 'file',
+      mediaType: 'x/y',
+      data: { type: 'url', url: 'https://a.example/a' },
+    } as const;
+    const withFile = base.append(userMessage([picture]));
+    const [slow, fast] = [build(withFile), build(base.append(userMessage('fast')))];
+    expect(await fast).toHaveLength(4);
+    gate.resolve();
+    expect((await slow).at(-1)).toMatchObject({ content: [{ type: 'file' }] });
+    expect(await build(withFile)).toHaveLength(4);
+  });
+});
+
+describe('what is sent', () => {
+  test('the system prompt first, system messages where they are, empty messages not', async () => {
+    const prompt = await builder().build(
+      List.from<Message>([
+        userMessage('a'),
+        assistantMessage(''),
+        systemMessage('now in French'),
+        userMessage('b'),
+      ]),
+      'be brief',
+    );
+    expect(
+      prompt.map(({ role, content }) => [role, typeof content === 'string' ? content : content.length]),
+    ).toEqual([
+      ['system', 'be brief'],
+      ['user', 1],
+      ['system', 'now in French'],
+      ['user', 1],
+    ]);
+  });
+
+  test('nothing, and a system prompt alone', async () => {
+    expect(await builder().build(List.empty())).toEqual([]);
+    expect(await builder().build(List.empty(), '')).toEqual([]);
+    expect(await builder().build(List.empty(), 's')).toEqual([{ role: 'system', content: 's' }]);
+  });
+
+  test('results that follow each other become one message, also when one of them comes later', async () => {
+    const { build } = builder();
+    const messages = List.from<Message>([
+      userMessage('a'),
+      assistantMessage('b'),
+      toolMessage([result('1')], { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }),
+    ]);
+    const before = await build(messages);
+    const after = await build(messages.append(toolMessage([result('2')])));
+    expect(before.at(-1)?.content).toHaveLength(1);
+    expect(after).toHaveLength(3);
+    expect(after.at(-1)).toStrictEqual({
+      role: 'tool',
+      content: [
+        { ...result('1'), providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } },
+        result('2'),
+      ],
+    });
+    expect(after.at(-1)).toSatisfy(Object.isFrozen);
+  });
+});
+
+describe('marks for the cache', () => {
+  const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+
+  test('are at the instructions and at the end, and move on', async () => {
+    const { build } = builder({ promptCache: 'auto' });
+    const messages = List.from<Message>(turns(3));
+    const marked = (prompt: LanguageModelV4Prompt): number[] =>
+      prompt.flatMap(({ providerOptions }, index) => (providerOptions ? [index] : []));
+    expect(marked(await build(messages, 's'))).toEqual([0, 3]);
+    expect(marked(await build(messages.append(userMessage('next')), 's'))).toEqual([0, 4]);
+    expect(marked(await build(messages))).toEqual([2]);
+    expect((await build(messages, 's'))[0]).toStrictEqual({
+      role: 'system',
+      content: 's',
+      providerOptions: mark,
+    });
+  });
+
+  test('leave what somebody set in place', async () => {
+    const own = { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' }, other: 1 }, openai: { a: 1 } };
+    const messages = List.from<Message>([userMessage('a', { providerOptions: own })]);
+    expect((await builder({ promptCache: 'auto' }).build(messages))[0]?.providerOptions).toStrictEqual(own);
+  });
+
+  test('are off by default', async () => {
+    expect(JSON.stringify(await builder().build(List.from<Message>(turns(2)), 's'))).not.toContain(
+      'cacheControl',
+    );
+  });
+});
