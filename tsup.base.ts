@@ -9,5 +9,7 @@ export function library(entry: readonly string[]) {
     sourcemap: true,
     clean: true,
     silent: true,
+    // `node:sqlite` exists under that name only; by default tsup would import `sqlite`.
+    removeNodeProtocol: false,
   });
 }

@@ -1,7 +1,9 @@
 import { HoldfastError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AgentEventListener } from '../loop/events.ts';
+import { abortKind } from '../loop/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
+import { next } from '../loop/stepper.ts';
 import type { LlmConfig } from '../state/inference.ts';
 import { List } from '../state/list.ts';
 import type { MessageOptions, UserPart } from '../state/messages.ts';
@@ -19,18 +21,25 @@ export interface ActionContext {
 }
 
 /** Something done to a session between loading and saving it. */
-export type SessionAction = (session: AgentSession, context: ActionContext) => Promise<AgentSession> | AgentSession;
+export type SessionAction = (
+  session: AgentSession,
+  context: ActionContext,
+) => Promise<AgentSession> | AgentSession;
 
 /**
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, and
- * every step is saved as it ends.
+ * every step is saved as it ends. An execution that was left unfinished goes on, and answers the message too; one
+ * that only lacks its end is ended first.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  */
 export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
   return async function sendMessageAction(session, context) {
     requireActive(session);
-    const next = session.state.hasActiveExecution ? session.state : session.state.forNextExecution();
-    const accepted = await context.save(session.withState(next.withUserMessage(content, options)));
+    const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;
+    const state = ready.state.hasActiveExecution
+      ? ready.state.withContinuationRequested()
+      : ready.state.forNextExecution();
+    const accepted = await context.save(ready.withState(state.withUserMessage(content, options)));
     return runSaved(accepted, context);
   };
 }
@@ -77,11 +86,15 @@ function requireActive(session: AgentSession): void {
   throw new HoldfastError('SESSION_REFUSED', message, { data: { status: session.status } });
 }
 
-/** Runs the agent and saves after every step, so that a killed process loses the step in progress and no more. */
+/**
+ * Runs the agent and saves after every step, so that a killed process loses the step in progress and no more. When
+ * another process has taken the session over, nothing more is saved.
+ */
 async function runSaved(accepted: AgentSession, context: ActionContext): Promise<AgentSession> {
   let session = accepted;
   const { signal, onEvent } = context;
   for await (const state of context.loop().iterate(session.state, { signal, onEvent })) {
+    if (signal && abortKind(signal) === 'lost') break;
     if (state !== session.state) session = await context.save(session.withState(state));
   }
   return session;

@@ -1,8 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { AgentSession } from './session.ts';
-import type { SessionInfo, SessionRevision } from './session.ts';
-import { resolveSessionQuery, sessionCursor } from './session-cursor.ts';
+import type { AgentSession, SessionInfo, SessionRevision } from './session.ts';
+import { compareSessionInfos, isAfter, resolveSessionQuery, sessionCursor } from './session-cursor.ts';
 import type { ResolvedSessionQuery } from './session-cursor.ts';
 import type { DeleteOptions, SaveOptions, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
 import { SessionConflictError, SessionNotFoundError } from './session-store.ts';
@@ -27,7 +26,8 @@ export class MemorySessionStore implements SessionStore {
   create(session: AgentSession): Promise<AgentSession> {
     return attempt(() => {
       const existing = this.entries.get(session.sessionId);
-      if (session.version !== 0) throw new RangeError(`A new session has version 0, found ${session.version}.`);
+      if (session.version !== 0)
+        throw new RangeError(`A new session has version 0, found ${session.version}.`);
       if (existing) throw conflict(session, existing.session.revision);
       return this.put(session, { incarnation: this.clock.newId(), version: 1 }, undefined);
     });
@@ -68,8 +68,10 @@ export class MemorySessionStore implements SessionStore {
     return attempt(() => {
       const resolved = resolveSessionQuery(query);
       const { order, limit } = resolved;
-      const matching = [...this.entries.values()].map(({ session }) => session.info).filter((info) => fits(info, resolved));
-      const sorted = matching.sort((left, right) => right[order] - left[order] || (left.sessionId < right.sessionId ? -1 : 1));
+      const matching = [...this.entries.values()]
+        .map(({ session }) => session.info)
+        .filter((info) => fits(info, resolved));
+      const sorted = matching.toSorted(compareSessionInfos(order));
       const sessions = sorted.slice(0, limit);
       const last = sessions.at(-1);
       return { sessions, cursor: last && sorted.length > limit ? sessionCursor(last, order) : undefined };
@@ -80,7 +82,11 @@ export class MemorySessionStore implements SessionStore {
     return Promise.resolve();
   }
 
-  private put(session: AgentSession, revision: SessionRevision, operationId: string | undefined): AgentSession {
+  private put(
+    session: AgentSession,
+    revision: SessionRevision,
+    operationId: string | undefined,
+  ): AgentSession {
     const saved = session.withRevision(revision, this.clock.now());
     this.entries.set(saved.sessionId, { session: saved, operationId });
     return saved;
@@ -100,15 +106,22 @@ function isSameRevision(left: SessionRevision, right: SessionRevision): boolean 
   return left.version === right.version && left.incarnation === right.incarnation;
 }
 
-function isOwnEarlierSave({ session, operationId }: Entry, base: SessionRevision, wanted: string | undefined): boolean {
+function isOwnEarlierSave(
+  { session, operationId }: Entry,
+  base: SessionRevision,
+  wanted: string | undefined,
+): boolean {
   const { incarnation, version } = session.revision;
-  return wanted !== undefined && operationId === wanted && incarnation === base.incarnation && version === base.version + 1;
+  return (
+    wanted !== undefined &&
+    operationId === wanted &&
+    incarnation === base.incarnation &&
+    version === base.version + 1
+  );
 }
 
 function fits(info: SessionInfo, query: ResolvedSessionQuery): boolean {
-  const { after, order } = query;
-  if (after && !(info[order] < after.at || (info[order] === after.at && info.sessionId > after.sessionId))) return false;
-  return FILTERS.every((name) => query[name] === undefined || query[name] === info[name]);
+  return isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name]);
 }
 
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus'] as const;

@@ -31,6 +31,32 @@ export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQu
   return { ...query, order, limit, after: cursor === undefined ? undefined : openCursor(cursor, order) };
 }
 
+/** Newest first; among equals by id, by code point. For stores. */
+export function compareSessionInfos(order: 'createdAt' | 'updatedAt'): (left: SessionInfo, right: SessionInfo) => number {
+  return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
+}
+
+/** Does the session come after the place where a page ended? For stores. */
+export function isAfter(info: SessionInfo, { order, after }: ResolvedSessionQuery): boolean {
+  if (after === undefined || info[order] < after.at) return true;
+  return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
+}
+
+/** By code point, which is the order of UTF-8 bytes, in which databases compare. */
+function compareSessionIds(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const [unit, other] = [left.charCodeAt(index), right.charCodeAt(index)];
+    if (unit !== other) return codePointRank(unit) - codePointRank(other);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points beyond all others, though their units do not come last. */
+function codePointRank(unit: number): number {
+  return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
+}
+
 /** The cursor of a page that ended with this session. For stores. */
 export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt'): string {
   return JSON.stringify([order, info[order], info.sessionId]);

@@ -26,7 +26,7 @@ export interface SessionQuery {
   readonly agentName?: string | undefined;
   readonly parentId?: string | undefined;
   readonly executionStatus?: ExecutionStatus | undefined;
-  /** Newest first, by creation (default; stable while others write) or by last change. */
+  /** Newest first, by creation (default; stable while others write) or by last change; ties by id, by code point. */
   readonly order?: 'createdAt' | 'updatedAt' | undefined;
   /** 1 to 100; default 50. */
   readonly limit?: number | undefined;
@@ -45,7 +45,8 @@ export interface SessionPage {
  * wins, and the other gets a `SessionConflictError` and has changed nothing. What was acknowledged can be loaded.
  *
  * All methods reject with `StoreUnavailableError` when the storage does not answer, and with `StateFormatError`
- * when what it holds cannot be read; that is then left untouched.
+ * when what it holds cannot be read; that is then left untouched. A string that cannot be a session id names no
+ * session: it is absent.
  */
 export interface SessionStore {
   /** Keeps a new session, version 0, as version 1. @throws SessionConflictError `exists` when its id is taken. */

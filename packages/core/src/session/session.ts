@@ -1,5 +1,5 @@
 import type { Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, toInstant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readCount, readInstant, readOneOf, readString } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
@@ -79,7 +79,7 @@ export class AgentSession {
 
   /** A session that no store has seen yet. */
   static create(init: AgentSessionInit): AgentSession {
-    const { at = systemClock.now() } = init;
+    const at = toInstant(init.at ?? systemClock.now());
     const definition = agentDefinition(init.definition);
     return new AgentSession({
       sessionId: init.sessionId === undefined ? SessionId.create() : SessionId.parse(init.sessionId),
@@ -103,7 +103,16 @@ export class AgentSession {
   get info(): SessionInfo {
     const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
     const executionStatus = state.status;
-    return Object.freeze({ sessionId, parentId, agentName, status, version, createdAt, updatedAt, executionStatus });
+    return Object.freeze({
+      sessionId,
+      parentId,
+      agentName,
+      status,
+      version,
+      createdAt,
+      updatedAt,
+      executionStatus,
+    });
   }
 
   withState(state: AgentState): AgentSession {
@@ -125,8 +134,11 @@ export class AgentSession {
 
   /** The session as one versioned JSON document. */
   toJSON(): SnapshotEnvelope {
-    const { agentName, state, ...fields } = this;
-    return sealSnapshot(FORMAT, compact({ ...fields, definition: toPlain(this.definition), state: state.toJSON() }));
+    const { agentName: _agentName, state, ...fields } = this;
+    return sealSnapshot(
+      FORMAT,
+      compact({ ...fields, definition: toPlain(this.definition), state: state.toJSON() }),
+    );
   }
 
   /** @throws StateFormatError as `AgentState.fromJSON`. */
@@ -141,7 +153,9 @@ export class AgentSession {
 }
 
 function initialState(definition: AgentDefinition, at: Instant): AgentState {
-  return AgentState.empty({ at }).withSystemPrompt(definition.systemPrompt, at).withLlmConfig(definition.llmConfig, at);
+  return AgentState.empty({ at })
+    .withSystemPrompt(definition.systemPrompt, at)
+    .withLlmConfig(definition.llmConfig, at);
 }
 
 function toPlain(definition: AgentDefinition): object {

@@ -1,0 +1,9 @@
+export { SqliteSessionStore } from './sqlite-session-store.ts';
+export type { SqliteSessionStoreOptions } from './sqlite-session-store.ts';
+export type {
+  SqliteDatabase,
+  SqliteParameters,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from './sqlite-database.ts';

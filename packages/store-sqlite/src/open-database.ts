@@ -1,0 +1,100 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { prepareSchema, schemaVersion } from './schema.ts';
+import type { SqliteDatabase } from './sqlite-database.ts';
+import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
+
+const MEMORY = ':memory:';
+const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;
+const MAX_WAL_ATTEMPTS = 100;
+
+/** A database that is ready for sessions, and its name in messages. */
+export interface OpenDatabase {
+  readonly database: DatabaseSync;
+  readonly location: string;
+}
+
+/**
+ * Opens a session database and makes it when there is none, its folder too.
+ * @throws StateFormatError for a file that is not ours, or is of a newer schema: it is not touched;
+ * StoreUnavailableError when it cannot be opened; RangeError for a path or a timeout that cannot be.
+ */
+export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
+  if (path === '') throw new RangeError('path must name a file, or be ":memory:"; found "".');
+  if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= MAX_BUSY_TIMEOUT_SECONDS)) {
+    throw new RangeError(
+      `busyTimeoutSeconds must be from 0 to ${MAX_BUSY_TIMEOUT_SECONDS}, found ${busyTimeoutSeconds}.`,
+    );
+  }
+  const location = path === MEMORY ? path : resolve(path);
+  const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
+  return attempt({ location, isWrite: false }, () => {
+    if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout);
+    const database = new DatabaseSync(location);
+    try {
+      database.exec(busyTimeout);
+      prepareSchema(database, location);
+      makeDurable(database, location);
+      return { database, location };
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  });
+}
+
+/** Is there a file with something in it? Makes the folder when it is missing. */
+function hasContent(location: string): boolean {
+  try {
+    mkdirSync(dirname(location), { recursive: true });
+    return (statSync(location, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  } catch (error) {
+    const message = `The session database ${location} could not be opened: its folder cannot be made or read.`;
+    throw unavailable(message, error);
+  }
+}
+
+/**
+ * Refuses a file that is not ours. A connection that can write would change even such a file: closing it takes
+ * what a crash left in the write-ahead log into the file. (Nor may the header be read without SQLite: closing the
+ * file would drop the locks that other connections of this process hold on it.)
+ */
+function checkFile(location: string, busyTimeout: string): void {
+  const database = new DatabaseSync(location, { readOnly: true });
+  try {
+    database.exec(busyTimeout);
+    schemaVersion(database, location);
+  } catch (error) {
+    // A journal that a crash left must be rolled back before anything can be read: opening it to write does that.
+    if (!isReadOnly(error)) throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * What is acknowledged stays: readers and one writer at a time through a write-ahead log (a killed process loses
+ * nothing), forced to the disk at each commit (nor does a power cut).
+ */
+function makeDurable(database: SqliteDatabase, location: string): void {
+  const mode = useWriteAheadLog(database);
+  if (mode !== (location === MEMORY ? 'memory' : 'wal')) {
+    throw unavailable(
+      `The session database ${location} cannot have a write-ahead log; found the journal mode "${mode}".`,
+    );
+  }
+  database.exec('PRAGMA synchronous = FULL');
+}
+
+function useWriteAheadLog(database: SqliteDatabase): string {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return String(database.prepare('PRAGMA journal_mode = WAL').get({})?.['journal_mode']);
+    } catch (error) {
+      if (!isBusy(error) || attempts === MAX_WAL_ATTEMPTS) throw error;
+    }
+    // Another connection is opening the new file too. Unlike the PRAGMA, this waits for it, up to the busy timeout.
+    database.exec('BEGIN EXCLUSIVE; ROLLBACK');
+  }
+}

@@ -1,0 +1,72 @@
+import { AgentStep, InferenceResponse, StepId, ToolExecution, ToolExecutionId } from '@holdfast/core';
+import type { AgentState, ToolOutcome } from '@holdfast/core';
+import { START, testClock } from './store-case.ts';
+
+const clock = testClock();
+const newId = (): string => clock.newId();
+const at = (seconds: number): number => START + seconds * 1_000;
+
+function response(tools: readonly string[], text: string): InferenceResponse {
+  return InferenceResponse.of({
+    content: [
+      { type: 'reasoning', text: 'Let me see.', providerOptions: { tester: { signature: 'c2ln' } } },
+      ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+      ...tools.map((toolName, index) => ({
+        type: 'tool-call' as const,
+        toolCallId: `call-${toolName}-${index}`,
+        toolName,
+        input: { city: 'Oslo' },
+      })),
+    ],
+    usage: { inputTokens: 100, outputTokens: 20, cost: 0.01 },
+    modelId: 'tester-1',
+    responseId: 'r-1',
+  });
+}
+
+function step(state: AgentState, tools: readonly string[], text = ''): AgentStep {
+  return AgentStep.start(state.messages, StepId.create(newId)).withResponse(response(tools, text));
+}
+
+/** The step with a tool execution for each call: ended as given, or still running. */
+function withTools(step: AgentStep, outcomes: readonly (ToolOutcome | undefined)[]): AgentStep {
+  return step.requestedToolCalls.reduce((result, call, index) => {
+    const started = ToolExecution.started(call, at(1), ToolExecutionId.create(newId));
+    const outcome = outcomes[index];
+    return result.withToolExecution(outcome ? started.withOutcome(outcome, at(2)) : started);
+  }, step);
+}
+
+function begun(state: AgentState): AgentState {
+  return state
+    .withUserMessage('How warm is it in Oslo?', { id: '20000000-0000-4000-8000-000000000001' }, at(0))
+    .withExecutionStatus('inProgress', at(0));
+}
+
+/** A state whose first step has asked for a tool that is still running. */
+export function stateInStep(state: AgentState): AgentState {
+  const running = begun(state);
+  return running.withCurrentStep(withTools(step(running, ['weather']), [undefined]), at(1));
+}
+
+/** A state whose execution is over: two steps with tools of every outcome, then an answer. */
+export function stateAfterSteps(state: AgentState): AgentState {
+  const error = { name: 'Error', message: 'No.', code: 'TOOL_FAILED', data: { status: 503 } };
+  const running = begun(state);
+  const first = withTools(step(running, ['weather', 'clock', 'map']), [
+    { type: 'succeeded', value: { degrees: 21, exact: null } },
+    { type: 'failed', error },
+    { type: 'denied', error: { name: 'Error', message: 'A person said no.' } },
+  ]);
+  const afterFirst = close(running, first, 2);
+  const second = withTools(step(afterFirst, ['weather']), [{ type: 'interrupted', error }]);
+  const afterSecond = close(afterFirst, second, 4);
+  return close(afterSecond, step(afterSecond, [], 'It is 21 °C.'), 6)
+    .withStopSignal({ reason: 'completed', message: 'done', context: { steps: 3 } }, at(7))
+    .withTimeWorked(6.5, at(7))
+    .withExecutionCompleted(at(7));
+}
+
+function close(state: AgentState, step: AgentStep, second: number): AgentState {
+  return state.withCurrentStep(step.withOutput(clock), at(second)).withCurrentStepCompleted(at(second + 1));
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import type { AgentSessionInit, SessionQuery, SessionStore } from '@holdfast/core';
+import { stateAfterSteps, stateInStep } from './execution-states.ts';
+import { emptyState, START, storeCase } from './store-case.ts';
+import type { CaseContext, SessionStoreCase } from './store-case.ts';
+
+type IdInit = readonly [id: string, init?: Partial<AgentSessionInit>];
+
+/** Sessions that are created one second apart. */
+async function createEach({ clock, created }: CaseContext, sessions: readonly IdInit[]): Promise<void> {
+  for (const [id, init] of sessions) {
+    await created(id, init);
+    clock.time += 1_000;
+  }
+}
+
+async function idsOf(store: SessionStore, query?: SessionQuery): Promise<string[]> {
+  return (await store.list(query)).sessions.map((info) => info.sessionId);
+}
+
+const MAX_PAGES = 100;
+
+/** The ids of all pages, one array a page. `between` happens after each page. */
+async function pagesOf(
+  store: SessionStore,
+  query: SessionQuery,
+  between: (page: readonly string[]) => Promise<unknown> = async () => undefined,
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ ...query, cursor });
+    pages.push(page.sessions.map((info) => info.sessionId));
+    await between(pages.at(-1) ?? []);
+    cursor = page.cursor;
+    assert(pages.length <= MAX_PAGES, 'The pages have no end.');
+  } while (cursor !== undefined);
+  return pages;
+}
+
+const order = [
+  storeCase('an empty store lists nothing', async ({ store }) => {
+    assert.deepEqual(await store.list(), { sessions: [], cursor: undefined });
+    assert.deepEqual(await store.list({ order: 'updatedAt', status: 'active' }), {
+      sessions: [],
+      cursor: undefined,
+    });
+  }),
+  storeCase('a list shows the facts of a session', async ({ store, clock, created }) => {
+    const base = await created('a', { parentId: 'p', definition: { name: 'writer' } });
+    clock.time += 8_000;
+    const saved = await store.save(base.withState(stateAfterSteps(base.state)).withStatus('completed'));
+    const { sessions } = await store.list();
+    assert.deepEqual(sessions, [saved.info]);
+    assert.deepEqual(sessions[0], {
+      sessionId: 'a',
+      parentId: 'p',
+      agentName: 'writer',
+      status: 'completed',
+      version: 2,
+      createdAt: START,
+      updatedAt: START + 8_000,
+      executionStatus: 'completed',
+    });
+  }),
+  storeCase('the newest comes first, by creation or by last change', async (context) => {
+    const { store } = context;
+    await createEach(context, [['a'], ['b'], ['c']]);
+    const first = await store.load('a');
+    assert(first);
+    await store.save(first);
+    assert.deepEqual(await idsOf(store), ['c', 'b', 'a']);
+    assert.deepEqual(await idsOf(store, { order: 'createdAt' }), ['c', 'b', 'a']);
+    assert.deepEqual(await idsOf(store, { order: 'updatedAt' }), ['a', 'c', 'b']);
+  }),
+  storeCase('creation is the session’s own time, not the time of the write', async ({ store, created }) => {
+    await created('late', { at: START + 1_000 });
+    await created('early', { at: START - 1_000 });
+    assert.deepEqual(await idsOf(store), ['late', 'early']);
+  }),
+  storeCase('sessions of one moment come in the order of their ids', async ({ store, created }) => {
+    for (const id of ['b', 'a\0', 'B', 'a', 'é', '10', '9']) await created(id);
+    const sorted = ['10', '9', 'B', 'a', 'a\0', 'b', 'é'];
+    assert.deepEqual(await idsOf(store), sorted);
+    assert.deepEqual(await idsOf(store, { order: 'updatedAt' }), sorted);
+    assert.deepEqual((await pagesOf(store, { limit: 2 })).flat(), sorted);
+  }),
+  storeCase('the order of ids is that of their code points', async ({ store, created }) => {
+    for (const id of ['\u{1f98a}', '\uffee', '\ue000', 'z\u{1f98a}', 'z\uffee']) await created(id);
+    const sorted = ['z\uffee', 'z\u{1f98a}', '\ue000', '\uffee', '\u{1f98a}'];
+    assert.deepEqual(await idsOf(store), sorted);
+    assert.deepEqual((await pagesOf(store, { limit: 1 })).flat(), sorted);
+  }),
+];
+
+const SEVEN = ['1', '2', '3', '4', '5', '6', '7'];
+
+const paging = [
+  storeCase('pages hold each session once', async (context) => {
+    const { store } = context;
+    await createEach(
+      context,
+      SEVEN.map((id) => [id]),
+    );
+    assert.deepEqual(await pagesOf(store, { limit: 3 }), [['7', '6', '5'], ['4', '3', '2'], ['1']]);
+    assert.deepEqual(
+      await pagesOf(store, { limit: 1 }),
+      SEVEN.toReversed().map((id) => [id]),
+    );
+    assert.deepEqual(await pagesOf(store, { limit: 7 }), [SEVEN.toReversed()]);
+    assert.deepEqual(await pagesOf(store, { limit: 2, order: 'updatedAt' }), [
+      ['7', '6'],
+      ['5', '4'],
+      ['3', '2'],
+      ['1'],
+    ]);
+  }),
+  storeCase('pages hold each session once when many are of one moment', async ({ store, clock, created }) => {
+    for (const id of ['b1', 'b2', 'b3', 'b4']) await created(id);
+    clock.time += 1_000;
+    for (const id of ['a1', 'a2', 'a3']) await created(id);
+    const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'b4'];
+    for (const limit of [1, 2, 3, 4]) {
+      for (const by of ['createdAt', 'updatedAt'] as const) {
+        const pages = await pagesOf(store, { limit, order: by });
+        assert.deepEqual(pages.flat(), all);
+        assert.equal(pages.length, Math.ceil(7 / limit));
+      }
+    }
+  }),
+  storeCase('sessions deleted between pages neither hide nor repeat others', async (context) => {
+    const { store } = context;
+    await createEach(
+      context,
+      SEVEN.map((id) => [id]),
+    );
+    const pages = await pagesOf(store, { limit: 2 }, (page) =>
+      Promise.all(page.map((id) => store.delete(id))),
+    );
+    assert.deepEqual(pages, [['7', '6'], ['5', '4'], ['3', '2'], ['1']]);
+  }),
+  storeCase(
+    'sessions created or saved between pages do not disturb the order by creation',
+    async (context) => {
+      const { store } = context;
+      await createEach(
+        context,
+        SEVEN.map((id) => [id]),
+      );
+      let news = 0;
+      const pages = await pagesOf(store, { limit: 3 }, async () => {
+        await createEach(context, [[`new ${++news}`]]);
+        const oldest = await store.load('1');
+        if (oldest) await store.save(oldest);
+      });
+      assert.deepEqual(pages, [['7', '6', '5'], ['4', '3', '2'], ['1']]);
+    },
+  ),
+  storeCase('a page has 50 sessions unless the query says otherwise', async ({ store, created }) => {
+    for (let index = 0; index < 101; index++) await created(`session ${String(index).padStart(3, '0')}`);
+    assert.deepEqual(
+      (await pagesOf(store, {})).map((page) => page.length),
+      [50, 50, 1],
+    );
+    assert.deepEqual(
+      (await pagesOf(store, { limit: 100 })).map((page) => page.length),
+      [100, 1],
+    );
+  }),
+  storeCase('limits and cursors that cannot be are refused', async (context) => {
+    const { store } = context;
+    await createEach(context, [['a'], ['b']]);
+    for (const limit of [0, 101, -1, 1.5, Number.NaN])
+      await assert.rejects(store.list({ limit }), RangeError);
+    const { cursor } = await store.list({ limit: 1 });
+    assert(cursor);
+    await assert.rejects(store.list({ cursor, order: 'updatedAt' }), RangeError);
+    for (const other of ['', 'x', '[]', '{}', 'null'])
+      await assert.rejects(store.list({ cursor: other }), RangeError);
+    assert.deepEqual(await idsOf(store, { cursor, limit: 1 }), ['a']);
+  }),
+];
+
+/** Six sessions that differ in what a list can be filtered by. */
+async function createVaried(context: CaseContext): Promise<void> {
+  const { store } = context;
+  await createEach(context, [
+    ['plain'],
+    ['writer', { definition: { name: 'writer' } }],
+    ['child', { parentId: 'plain' }],
+    ['child of writer', { parentId: 'writer', definition: { name: 'writer' } }],
+    ['running', { state: stateInStep(emptyState()) }],
+    ['done', { state: stateAfterSteps(emptyState()), parentId: 'plain' }],
+  ]);
+  for (const id of ['writer', 'done']) {
+    const session = await store.load(id);
+    assert(session);
+    await store.save(session.withStatus('suspended'));
+    context.clock.time += 1_000;
+  }
+}
+
+const FILTERED: readonly (readonly [query: SessionQuery, ids: readonly string[]])[] = [
+  [{ status: 'active' }, ['running', 'child of writer', 'child', 'plain']],
+  [{ status: 'suspended' }, ['done', 'writer']],
+  [{ status: 'deleted' }, []],
+  [{ agentName: 'writer' }, ['child of writer', 'writer']],
+  [{ agentName: 'nobody' }, []],
+  [{ parentId: 'plain' }, ['done', 'child']],
+  [{ parentId: 'child' }, []],
+  [{ executionStatus: 'inProgress' }, ['running']],
+  [{ executionStatus: 'completed' }, ['done']],
+  [{ executionStatus: 'failed' }, []],
+  [{ status: 'suspended', agentName: 'writer' }, ['writer']],
+  [{ status: 'suspended', parentId: 'plain', executionStatus: 'completed', agentName: 'tester' }, ['done']],
+  [{ status: 'active', parentId: 'plain', executionStatus: 'completed' }, []],
+];
+
+const filters = FILTERED.map(([query, ids]) =>
+  storeCase(`a list of ${JSON.stringify(query)}`, async (context) => {
+    const { store } = context;
+    await createVaried(context);
+    assert.deepEqual(await idsOf(store, query), ids);
+    assert.deepEqual((await pagesOf(store, { ...query, limit: 1 })).flat(), ids);
+    const byChange = await pagesOf(store, { ...query, limit: 1, order: 'updatedAt' });
+    assert.deepEqual(
+      byChange.flat(),
+      (await idsOf(store, { order: 'updatedAt' })).filter((id) => ids.includes(id)),
+    );
+  }),
+);
+
+const changes = [
+  storeCase('a list follows a session from filter to filter', async ({ store, created }) => {
+    const base = await created('a');
+    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), []);
+    const running = await store.save(base.withState(stateInStep(base.state)));
+    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), ['a']);
+    const done = await store.save(running.withState(base.state).withStatus('completed'));
+    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), []);
+    assert.deepEqual(await idsOf(store, { status: 'completed' }), ['a']);
+    await store.delete('a', { revision: done.revision });
+    assert.deepEqual(await idsOf(store, { status: 'completed' }), []);
+  }),
+];
+
+/** Lists: order, pages, filters. */
+export const listCases: readonly SessionStoreCase[] = [...order, ...paging, ...filters, ...changes];

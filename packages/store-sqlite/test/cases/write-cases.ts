@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import type { SessionStore } from '@holdfast/core';
+import type { SessionStoreCase } from './store-case.ts';
+import { START, storeCase, withFact } from './store-case.ts';
+
+const create = [
+  storeCase('create keeps version 0 as version 1', async ({ store, clock, session }) => {
+    const unsaved = session('a');
+    clock.time += 5_000;
+    const created = await store.create(unsaved);
+    assert.equal(created.version, 1);
+    assert.notEqual(created.revision.incarnation, '');
+    assert.equal(created.createdAt, START);
+    assert.equal(created.updatedAt, START + 5_000);
+    assert.equal(unsaved.version, 0);
+    assert.deepEqual(await store.load('a'), created);
+  }),
+  storeCase('create refuses an id that is taken', async ({ store, session, created }) => {
+    const first = await created('a');
+    await assert.rejects(store.create(withFact(session('a'), 'is', 'second')), {
+      code: 'SESSION_CONFLICT',
+      kind: 'exists',
+      sessionId: 'a',
+      expected: 0,
+      actual: 1,
+    });
+    assert.deepEqual(await store.load('a'), first);
+  }),
+  storeCase('create refuses a session that was created before', async ({ store, created }) => {
+    const first = await created('a');
+    await assert.rejects(store.create(first), RangeError);
+    await store.delete('a');
+    await assert.rejects(store.create(first), RangeError);
+    assert.equal(await store.exists('a'), false);
+  }),
+  storeCase('of 10 that create one id one wins', async ({ store, session }) => {
+    const attempts = Array.from({ length: 10 }, (_, index) =>
+      store.create(withFact(session('a'), 'by', index)),
+    );
+    const won = await winners(attempts, 'exists');
+    assert.equal(won.length, 1);
+    assert.deepEqual(await store.load('a'), won[0]);
+  }),
+  storeCase('what is absent does not load and does not exist', async ({ store, created }) => {
+    await created('a');
+    assert.equal(await store.load('b'), undefined);
+    assert.equal(await store.exists('b'), false);
+    assert.equal(await store.exists('a'), true);
+  }),
+];
+
+const save = [
+  storeCase('save keeps the next version', async ({ store, clock, created }) => {
+    const first = await created('a');
+    clock.time += 1_000;
+    const saved = await store.save(withFact(first, 'mood', 'good').withStatus('suspended'));
+    assert.equal(saved.version, 2);
+    assert.equal(saved.revision.incarnation, first.revision.incarnation);
+    assert.equal(saved.updatedAt, START + 1_000);
+    assert.equal(saved.createdAt, START);
+    const loaded = await store.load('a');
+    assert.deepEqual(loaded, saved);
+    assert.equal(loaded?.status, 'suspended');
+    assert.equal(loaded?.state.metadata.get('mood'), 'good');
+  }),
+  storeCase('save takes the base that it was loaded as', async ({ store, created }) => {
+    const base = await created('a');
+    const saved = await store.save(withFact(base, 'n', 1), { base });
+    const again = await store.save(withFact(saved, 'n', 2), { base: saved });
+    assert.equal(again.version, 3);
+    assert.deepEqual(await store.load('a'), again);
+  }),
+  storeCase('the time of the last change never goes back', async ({ store, clock, created }) => {
+    const first = await created('a');
+    clock.time -= 60_000;
+    const saved = await store.save(first);
+    assert.equal(saved.updatedAt, START);
+    assert.deepEqual(await store.load('a'), saved);
+  }),
+  storeCase('a stale save is refused and changes nothing', async ({ store, created }) => {
+    const first = await created('a');
+    const second = await store.save(withFact(first, 'n', 1));
+    await assert.rejects(store.save(withFact(first, 'n', 2)), {
+      code: 'SESSION_CONFLICT',
+      kind: 'stale',
+      expected: 1,
+      actual: 2,
+    });
+    assert.deepEqual(await store.load('a'), second);
+  }),
+  storeCase('save of a session that was never created is refused', async ({ store, session, created }) => {
+    await assert.rejects(store.save(session('a')), { code: 'SESSION_NOT_FOUND', sessionId: 'a' });
+    assert.equal(await store.exists('a'), false);
+    await created('a');
+    await assert.rejects(store.save(session('a')), { code: 'SESSION_CONFLICT', kind: 'exists', actual: 1 });
+  }),
+  storeCase('save after delete is refused and brings nothing back', async ({ store, created }) => {
+    const first = await created('a');
+    await store.delete('a');
+    await assert.rejects(store.save(first), { code: 'SESSION_NOT_FOUND' });
+    assert.equal(await store.load('a'), undefined);
+  }),
+  storeCase(
+    'save onto a session that was deleted and created anew is refused',
+    async ({ store, created }) => {
+      const old = await created('a');
+      await store.delete('a');
+      const anew = await created('a');
+      assert.notEqual(anew.revision.incarnation, old.revision.incarnation);
+      assert.equal(anew.version, old.version);
+      const refusal = { code: 'SESSION_CONFLICT', kind: 'recreated' };
+      await assert.rejects(store.save(withFact(old, 'is', 'old')), refusal);
+      await assert.rejects(store.delete('a', { revision: old.revision }), refusal);
+      assert.deepEqual(await store.load('a'), anew);
+    },
+  ),
+  storeCase('save onto a store that has lost versions is refused', async ({ store, created }) => {
+    const first = await created('a');
+    const ahead = first.withRevision({ ...first.revision, version: 5 }, START);
+    await assert.rejects(store.save(ahead), { kind: 'store-behind', expected: 5, actual: 1 });
+    assert.deepEqual(await store.load('a'), first);
+  }),
+  storeCase('of 30 that save one version one wins', async ({ store, created }) => {
+    const base = await created('a');
+    const won = await winners(
+      Array.from({ length: 30 }, (_, index) => store.save(withFact(base, 'by', index))),
+      'stale',
+    );
+    assert.equal(won.length, 1);
+    assert.deepEqual(await store.load('a'), won[0]);
+  }),
+  storeCase('8 writers that count to 25 count to 200', async ({ store, created }) => {
+    await created('a');
+    await Promise.all(Array.from({ length: 8 }, () => countUp(store, 'a', 25)));
+    const counted = await store.load('a');
+    assert.equal(counted?.state.metadata.get('count'), 200);
+    assert.equal(counted?.version, 201);
+  }),
+];
+
+const remove = [
+  storeCase('delete forgets a session and says whether there was one', async ({ store, created }) => {
+    await created('a');
+    await created('b');
+    assert.equal(await store.delete('a'), true);
+    assert.equal(await store.delete('a'), false);
+    assert.equal(await store.exists('a'), false);
+    assert.equal(await store.load('a'), undefined);
+    assert.equal(await store.exists('b'), true);
+  }),
+  storeCase('delete of a revision deletes only that one', async ({ store, created }) => {
+    const first = await created('a');
+    const second = await store.save(first);
+    await assert.rejects(store.delete('a', { revision: first.revision }), {
+      code: 'SESSION_CONFLICT',
+      kind: 'stale',
+      expected: 1,
+      actual: 2,
+    });
+    assert.deepEqual(await store.load('a'), second);
+    assert.equal(await store.delete('a', { revision: second.revision }), true);
+    assert.equal(await store.delete('a', { revision: second.revision }), false);
+  }),
+];
+
+/** The results of those that succeeded; the others were refused with a conflict of this kind. */
+async function winners<T>(attempts: readonly Promise<T>[], kind: string): Promise<T[]> {
+  const won: T[] = [];
+  for (const result of await Promise.allSettled(attempts)) {
+    if (result.status === 'fulfilled') won.push(result.value);
+    else assert.equal(kindOf(result.reason), kind);
+  }
+  return won;
+}
+
+/** The kind of a conflict; `undefined` for any other error. */
+function kindOf(error: unknown): unknown {
+  return error instanceof Error && 'kind' in error ? error.kind : undefined;
+}
+
+const MAX_ATTEMPTS = 5_000;
+
+/** Adds 1 to the count as often as asked, each time anew from what is stored when another writer was faster. */
+async function countUp(store: SessionStore, sessionId: string, times: number): Promise<void> {
+  for (let done = 0, attempts = 0; done < times; attempts++) {
+    assert(attempts < MAX_ATTEMPTS, 'The writers hinder each other for ever.');
+    const base = await store.load(sessionId);
+    assert(base);
+    const count = base.state.metadata.get<number>('count') ?? 0;
+    try {
+      await store.save(withFact(base, 'count', count + 1), { base });
+      done++;
+    } catch (error) {
+      assert.equal(kindOf(error), 'stale', String(error));
+    }
+  }
+}
+
+/** Writing: create, save, delete and who wins. */
+export const writeCases: readonly SessionStoreCase[] = [...create, ...save, ...remove];

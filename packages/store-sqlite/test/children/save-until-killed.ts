@@ -1,0 +1,12 @@
+// Saves session "victim" again and again, and says which version was acknowledged.
+import { newSession, withFact } from '../cases/store-case.ts';
+import { openChildStore, say } from './child-store.ts';
+
+const store = await openChildStore();
+let session = await store.create(newSession('victim'));
+for (;;) {
+  session = await store.save(withFact(session, 'text', `${session.version} `.repeat(2_000)), {
+    base: session,
+  });
+  say(session.version);
+}

@@ -1,0 +1,204 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { StoreUnavailableError } from '@holdfast/core';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
+import { afterEach, describe, expect, test } from 'vitest';
+import { newSession, testClock } from './cases/store-case.ts';
+import { temporaryFolders } from './temporary-folders.ts';
+
+const { newFile } = temporaryFolders();
+const clock = testClock();
+const opened: { close(): unknown }[] = [];
+
+afterEach(async () => {
+  for (const thing of opened.splice(0).toReversed()) await thing.close();
+});
+
+function connect(path: string, options?: { readonly readOnly: boolean }): DatabaseSync {
+  const database = new DatabaseSync(path, { ...options });
+  opened.push(database);
+  return database;
+}
+
+async function openStore(path: string, busyTimeoutSeconds = 0): Promise<SqliteSessionStore> {
+  const store = await SqliteSessionStore.open({ path, clock, busyTimeoutSeconds });
+  opened.push(store);
+  return store;
+}
+
+describe('a locked database', () => {
+  test('refuses writes without having written, and goes on when it is free', async () => {
+    const path = newFile();
+    const store = await openStore(path, 0.02);
+    const created = await store.create(newSession('a'));
+    const other = connect(path);
+    other.exec('BEGIN IMMEDIATE');
+    const refusal = { code: 'STORE_UNAVAILABLE', isAmbiguous: false, message: expect.stringContaining(path) };
+    await expect(store.save(created)).rejects.toMatchObject(refusal);
+    await expect(store.create(newSession('b'))).rejects.toMatchObject(refusal);
+    await expect(store.delete('a')).rejects.toMatchObject(refusal);
+    await expect(store.load('a')).resolves.toEqual(created);
+    await expect(store.list()).resolves.toMatchObject({ sessions: [{ sessionId: 'a' }] });
+    other.exec('ROLLBACK');
+    await expect(store.save(created)).resolves.toHaveProperty('version', 2);
+  });
+
+  test('refuses to be opened while another makes it', async () => {
+    const path = newFile();
+    connect(path).exec('BEGIN EXCLUSIVE');
+    await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+  });
+
+  test('refuses to be opened while another reads and there is no write-ahead log yet', async () => {
+    const path = newFile();
+    const other = connect(path);
+    await SqliteSessionStore.from(other, { clock });
+    other.exec('BEGIN; SELECT * FROM sessions');
+    await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+    other.exec('COMMIT');
+    await expect((await openStore(path)).exists('a')).resolves.toBe(false);
+  });
+});
+
+test('a full database refuses a write and keeps what it has', async () => {
+  const database = connect(newFile());
+  const store = await SqliteSessionStore.from(database, { clock });
+  const created = await store.create(newSession('a'));
+  database.exec('PRAGMA max_page_count = 16');
+  const state = created.state.withMetadata('text', 'x'.repeat(100_000), created.updatedAt);
+  await expect(store.save(created.withState(state))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    isAmbiguous: false,
+    message: expect.stringContaining('no room left'),
+  });
+  await expect(store.load('a')).resolves.toEqual(created);
+});
+
+test('a database that is open for reading refuses writes', async () => {
+  const path = newFile();
+  const created = await (await openStore(path)).create(newSession('a'));
+  const store = await SqliteSessionStore.from(connect(path, { readOnly: true }), { clock });
+  await expect(store.load('a')).resolves.toEqual(created);
+  await expect(store.save(created)).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    isAmbiguous: false,
+    message: expect.stringContaining('cannot be written to'),
+  });
+});
+
+test('a database that its owner has closed is unavailable', async () => {
+  const database = new DatabaseSync(':memory:');
+  const store = await SqliteSessionStore.from(database, { clock });
+  await store.create(newSession('a'));
+  database.close();
+  await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  await expect(store.exists('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+});
+
+test('a damaged file is told as such and not written to', async () => {
+  const path = newFile();
+  const first = await SqliteSessionStore.open({ path, clock });
+  for (let index = 0; index < 50; index++) await first.create(newSession(`session ${index}`));
+  await first.close();
+  const size = readFileSync(path).length;
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(size - 4_096, 0xa5), 0, size - 4_096, 4_096);
+  closeSync(file);
+  const damaged = readFileSync(path);
+  const store = await openStore(path);
+  const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining(path) };
+  await expect(store.load('session 7')).rejects.toMatchObject(refusal);
+  await expect(store.create(newSession('new'))).rejects.toMatchObject(refusal);
+  await store.close();
+  expect(readFileSync(path)).toEqual(damaged);
+});
+
+/** A database whose statements fail as they do on broken hardware, once it is told to. */
+function faulty(): {
+  readonly database: SqliteDatabase;
+  readonly fail: (errcode: number, errstr: string) => void;
+} {
+  const inner = connect(':memory:');
+  let fault: Error | undefined;
+  return {
+    fail(errcode, errstr) {
+      fault = Object.assign(new Error(errstr), { code: 'ERR_SQLITE_ERROR', errcode, errstr });
+    },
+    database: {
+      exec: (sql) => inner.exec(sql),
+      prepare(sql) {
+        const statement = inner.prepare(sql);
+        const sound = <T>(act: (parameters: SqliteParameters) => T) => {
+          return (parameters: SqliteParameters): T => {
+            if (fault) throw fault;
+            return act(parameters);
+          };
+        };
+        return {
+          get: sound((parameters) => statement.get(parameters)),
+          all: sound((parameters) => statement.all(parameters)),
+          run: sound((parameters) => statement.run(parameters)),
+        };
+      },
+    },
+  };
+}
+
+describe('SQLite errors that cannot be brought about here', () => {
+  test.each([
+    { errcode: 10 + (4 << 8), errstr: 'disk I/O error', write: true, read: false },
+    { errcode: 7, errstr: 'out of memory', write: false, read: false },
+    { errcode: 14, errstr: 'unable to open database file', write: false, read: false },
+    { errcode: 6, errstr: 'database table is locked', write: false, read: false },
+    { errcode: 1, errstr: 'no such table: sessions', write: false, read: false },
+  ])('$errstr: a write is ambiguous: $write', async ({ errcode, errstr, write, read }) => {
+    const { database, fail } = faulty();
+    const store = await SqliteSessionStore.from(database, { clock });
+    const created = await store.create(newSession('a'));
+    fail(errcode, errstr);
+    const refusal = {
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining(`SQLite error ${errcode}: ${errstr}`),
+    };
+    await expect(store.save(created)).rejects.toMatchObject({ ...refusal, isAmbiguous: write });
+    await expect(store.load('a')).rejects.toMatchObject({ ...refusal, isAmbiguous: read });
+    const error = await store.list().catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toHaveProperty('cause.errcode', errcode);
+  });
+
+  test('a document beyond the limit is too large', async () => {
+    const { database, fail } = faulty();
+    const store = await SqliteSessionStore.from(database, { clock });
+    fail(18, 'string or blob too big');
+    const session = newSession('a');
+    await expect(store.create(session)).rejects.toMatchObject({
+      code: 'SESSION_TOO_LARGE',
+      data: { sessionId: 'a', limit: 1_000_000_000 },
+    });
+  });
+
+  test('an error that is not of SQLite comes out as it is', async () => {
+    const inner = connect(':memory:');
+    const error = new TypeError('Not of SQLite');
+    const prepare: SqliteDatabase['prepare'] = (sql) => {
+      if (sql.startsWith('PRAGMA') || sql.includes('sqlite_schema')) return inner.prepare(sql);
+      throw error;
+    };
+    const store = await SqliteSessionStore.from({ exec: (sql) => inner.exec(sql), prepare }, { clock });
+    await expect(store.load('a')).rejects.toBe(error);
+  });
+});
+
+test('misuse is told by a rejection, not by throwing', async () => {
+  const store = await openStore(newFile());
+  const created = await store.create(newSession('a'));
+  for (const call of [() => store.create(created), () => store.list({ limit: 0 })]) {
+    let promise: Promise<unknown> | undefined;
+    expect(() => {
+      promise = call();
+    }).not.toThrow();
+    await expect(promise).rejects.toThrow(RangeError);
+  }
+});

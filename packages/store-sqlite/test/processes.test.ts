@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import type { AgentSession } from '@holdfast/core';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { afterEach, describe, expect, test } from 'vitest';
+import { temporaryFolders } from './temporary-folders.ts';
+
+const { newFile } = temporaryFolders();
+const COUNT_UP = fileURLToPath(new URL('children/count-up.ts', import.meta.url));
+const SAVE_UNTIL_KILLED = fileURLToPath(new URL('children/save-until-killed.ts', import.meta.url));
+const children: ChildProcessWithoutNullStreams[] = [];
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** A process that runs a file of `children/`, and what it says. */
+function start(file: string, ...args: readonly string[]) {
+  const child = spawn(process.execPath, ['--conditions=@holdfast/source', '--no-warnings', file, ...args]);
+  children.push(child);
+  // A process that has died says why in its complaints; that nobody reads what is written to it says nothing more.
+  child.stdin.on('error', () => undefined);
+  let complaints = '';
+  child.stderr.on('data', (data) => (complaints += String(data)));
+  const lines = createInterface(child.stdout);
+  const closed = once(lines, 'close');
+  const exited = once(child, 'exit').then(async ([code, signal]: unknown[]) => {
+    await closed;
+    return { code, signal, complaints };
+  });
+  return { child, lines, exited };
+}
+
+/** Is the file sound, by SQLite's own examination? */
+function examine(path: string): unknown {
+  const database = new DatabaseSync(path);
+  const result = database.prepare('PRAGMA integrity_check').get();
+  database.close();
+  return result;
+}
+
+async function loadVictim(store: SqliteSessionStore): Promise<AgentSession> {
+  const loaded = await store.load('victim');
+  if (loaded === undefined) throw new Error('The session is gone.');
+  return loaded;
+}
+
+test(
+  '4 processes that count to 100 in a file that they also make count to 400',
+  { timeout: 120_000 },
+  async () => {
+    const path = newFile();
+    const counting = Array.from({ length: 4 }, () => start(COUNT_UP, path, '100'));
+    await Promise.all(counting.map(({ lines, exited }) => Promise.race([once(lines, 'line'), exited])));
+    for (const { child } of counting) child.stdin.write('go\n');
+    for (const { exited } of counting)
+      await expect(exited).resolves.toEqual({ code: 0, signal: null, complaints: '' });
+
+    const store = await SqliteSessionStore.open({ path });
+    const counted = await store.load('counter');
+    await store.close();
+    expect(counted?.state.metadata.get('count')).toBe(400);
+    expect(counted?.version).toBe(401);
+    expect(examine(path)).toEqual({ integrity_check: 'ok' });
+  },
+);
+
+describe('a process that is killed while it saves', () => {
+  test.each([2, 3, 17, 60])(
+    'loses nothing acknowledged: killed at version %i',
+    { timeout: 120_000 },
+    async (last) => {
+      const path = newFile();
+      const { child, lines, exited } = start(SAVE_UNTIL_KILLED, path);
+      let acknowledged = 0;
+      lines.on('line', (line) => {
+        acknowledged = Number(line);
+        if (acknowledged === last) child.kill('SIGKILL');
+      });
+      await expect(exited).resolves.toEqual({ code: null, signal: 'SIGKILL', complaints: '' });
+      expect(acknowledged).toBeGreaterThanOrEqual(last);
+
+      const store = await SqliteSessionStore.open({ path });
+      const loaded = await loadVictim(store);
+      // The save that it was killed in may have been done, the ones before it must have been.
+      expect([acknowledged, acknowledged + 1]).toContain(loaded.version);
+      expect(loaded.state.metadata.get('text')).toBe(`${loaded.version - 1} `.repeat(2_000));
+      await expect(store.save(loaded)).resolves.toHaveProperty('version', loaded.version + 1);
+      await store.close();
+      expect(examine(path)).toEqual({ integrity_check: 'ok' });
+    },
+  );
+});

@@ -1,0 +1,255 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { describe, expect, test } from 'vitest';
+import { newSession, testClock } from './cases/store-case.ts';
+import { temporaryFolders } from './temporary-folders.ts';
+
+const { newFile, newFolder } = temporaryFolders();
+const clock = testClock();
+
+function pragmas(path: string, ...names: string[]): unknown[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const values = names.map((name) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+  database.close();
+  return values;
+}
+
+/** A file that a database with this content was written to. */
+function databaseFile(sql: string): string {
+  const path = newFile();
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+  return path;
+}
+
+describe('open', () => {
+  test('makes the file and its folder, marked as ours and with a write-ahead log', async () => {
+    const path = join(newFolder(), 'data', 'agents', 'sessions.db');
+    const store = await SqliteSessionStore.open({ path, clock });
+    await store.create(newSession('a'));
+    await store.close();
+    expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
+    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 1, 'wal']);
+  });
+
+  test('finds what an earlier store kept', async () => {
+    const path = newFile();
+    const first = await SqliteSessionStore.open({ path, clock });
+    const created = await first.create(newSession('a'));
+    await first.close();
+    const second = await SqliteSessionStore.open({ path, clock });
+    await expect(second.load('a')).resolves.toEqual(created);
+    await second.close();
+  });
+
+  test.each(['an empty file', 'a database with nothing in it'])('begins in %s', async (what) => {
+    const path = what === 'an empty file' ? newFile() : databaseFile('PRAGMA journal_mode = WAL; VACUUM');
+    if (!existsSync(path)) writeFileSync(path, '');
+    const store = await SqliteSessionStore.open({ path, clock });
+    await store.create(newSession('a'));
+    await expect(store.exists('a')).resolves.toBe(true);
+    await store.close();
+  });
+
+  test('takes back what a crash left half done before there was a write-ahead log', async () => {
+    const path = newFile();
+    const database = new DatabaseSync(path);
+    const store = await SqliteSessionStore.from(database, { clock });
+    const created = await store.create(newSession('a'));
+    database.exec(`PRAGMA cache_size = 1; BEGIN; UPDATE sessions SET document = 'half done';
+      WITH RECURSIVE n (n) AS (SELECT 1 UNION SELECT n + 1 FROM n WHERE n < 500)
+      INSERT INTO sessions SELECT 'b' || n, 'i', 1, 'active', 'x', NULL, NULL, n, n, NULL, 'half done' FROM n`);
+    const crashed = newFile();
+    for (const end of ['', '-journal']) writeFileSync(`${crashed}${end}`, readFileSync(`${path}${end}`));
+    database.close();
+    const opened = await SqliteSessionStore.open({ path: crashed, clock });
+    await expect(opened.load('a')).resolves.toEqual(created);
+    await expect(opened.list()).resolves.toMatchObject({ sessions: [{ sessionId: 'a' }] });
+    await opened.close();
+  });
+
+  test('two stores of one process share a file', async () => {
+    const path = newFile();
+    const [left, right] = await Promise.all([
+      SqliteSessionStore.open({ path, clock }),
+      SqliteSessionStore.open({ path, clock }),
+    ]);
+    const created = await left.create(newSession('a'));
+    await expect(right.load('a')).resolves.toEqual(created);
+    await left.close();
+    const saved = await right.save(created);
+    await expect(right.load('a')).resolves.toEqual(saved);
+    await right.close();
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses a busy timeout of %s',
+    async (busyTimeoutSeconds) => {
+      await expect(SqliteSessionStore.open({ path: ':memory:', busyTimeoutSeconds })).rejects.toThrow(
+        RangeError,
+      );
+    },
+  );
+
+  test('refuses an empty path', async () => {
+    await expect(SqliteSessionStore.open({ path: '' })).rejects.toThrow(RangeError);
+  });
+
+  test('says so when the path is a folder, or leads through a file', async () => {
+    const folder = newFolder();
+    await expect(SqliteSessionStore.open({ path: folder })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      isAmbiguous: false,
+      message: expect.stringContaining(folder),
+    });
+    const file = newFile();
+    writeFileSync(file, 'text');
+    const path = join(file, 'sessions.db');
+    await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: expect.stringContaining(path),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('text');
+  });
+});
+
+/** A file as our schema leaves it, with another version number on it. */
+function fileOfVersion(version: number): string {
+  return databaseFile(
+    `CREATE TABLE sessions (id TEXT); INSERT INTO sessions VALUES ('kept');
+     PRAGMA application_id = 0x486f6c64; PRAGMA user_version = ${version}`,
+  );
+}
+
+/** Another application's database, whose last writes a crash left in the write-ahead log. */
+function crashedDatabase(): string {
+  const path = newFile();
+  const database = new DatabaseSync(path);
+  database.exec(
+    `PRAGMA journal_mode = WAL; CREATE TABLE notes (note TEXT); INSERT INTO notes VALUES ('kept')`,
+  );
+  const copy = newFile();
+  for (const end of ['', '-wal']) writeFileSync(`${copy}${end}`, readFileSync(`${path}${end}`));
+  database.close();
+  return copy;
+}
+
+function textFile(content: string | Uint8Array): string {
+  const path = newFile();
+  writeFileSync(path, content);
+  return path;
+}
+
+const REFUSED: readonly {
+  readonly what: string;
+  readonly make: () => string;
+  readonly code?: string;
+  readonly says: string;
+}[] = [
+  { what: 'a text', make: () => textFile('Dear diary'), says: 'not a database' },
+  { what: 'two bytes', make: () => textFile('xy'), says: 'not a database' },
+  {
+    what: 'random bytes',
+    make: () => textFile(Uint8Array.from({ length: 9_000 }, (_, n) => (n * 197) % 251)),
+    says: 'not a database',
+  },
+  {
+    what: 'a database of another application',
+    make: () => databaseFile('CREATE TABLE notes (note TEXT)'),
+    says: 'another application',
+  },
+  {
+    what: 'a marked database of another application',
+    make: () => databaseFile('CREATE TABLE t (c); PRAGMA application_id = 7'),
+    says: 'application_id 7',
+  },
+  {
+    what: 'an empty database with a version',
+    make: () => databaseFile('PRAGMA user_version = 3'),
+    says: 'user_version 3',
+  },
+  {
+    what: 'a database that another application left in a crash',
+    make: crashedDatabase,
+    says: 'another application',
+  },
+  { what: 'a newer schema', make: () => fileOfVersion(2), code: 'STATE_VERSION', says: 'schema version 2' },
+  { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },
+];
+
+describe.each(REFUSED)('$what', ({ make, code = 'STATE_FORMAT', says }) => {
+  test('is refused and left byte for byte as it was', async () => {
+    const path = make();
+    const before = contentOf(path);
+    await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(says),
+    });
+    await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({
+      message: expect.stringContaining(path),
+    });
+    expect(contentOf(path)).toEqual(before);
+  });
+});
+
+/** The file and its write-ahead log. */
+function contentOf(path: string): (Buffer | undefined)[] {
+  return ['', '-wal', '-journal'].map((end) =>
+    existsSync(path + end) ? readFileSync(path + end) : undefined,
+  );
+}
+
+describe('a database that was passed in', () => {
+  test('is used as it is and stays open', async () => {
+    const path = newFile();
+    const database = new DatabaseSync(path);
+    const store = await SqliteSessionStore.from(database, { clock });
+    const created = await store.create(newSession('a'));
+    await store.close();
+    await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
+    const again = await SqliteSessionStore.from(database, { clock });
+    await expect(again.load('a')).resolves.toEqual(created);
+    database.close();
+  });
+
+  test('is refused when something else is in it, and left as it is', async () => {
+    const database = new DatabaseSync(':memory:');
+    database.exec('CREATE TABLE notes (note TEXT)');
+    await expect(SqliteSessionStore.from(database)).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'notes' }]);
+    database.close();
+  });
+});
+
+describe('close', () => {
+  test('may be called twice; what is asked for afterwards is refused', async () => {
+    const store = await SqliteSessionStore.open({ path: newFile(), clock });
+    const created = await store.create(newSession('a'));
+    await store.close();
+    await store.close();
+    const refusal = {
+      code: 'STORE_UNAVAILABLE',
+      isAmbiguous: false,
+      message: expect.stringContaining('closed'),
+    };
+    await expect(store.load('a')).rejects.toMatchObject(refusal);
+    await expect(store.exists('a')).rejects.toMatchObject(refusal);
+    await expect(store.create(newSession('b'))).rejects.toMatchObject(refusal);
+    await expect(store.save(created)).rejects.toMatchObject(refusal);
+    await expect(store.delete('a')).rejects.toMatchObject(refusal);
+    await expect(store.list()).rejects.toMatchObject(refusal);
+  });
+});
+
+test('a path is a path: it is neither a URI nor relative to anything but the working folder', async () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, 'x'));
+  const path = join(folder, 'x', '..', 'file:sessions.db?mode=memory');
+  const store = await SqliteSessionStore.open({ path, clock });
+  await store.close();
+  expect(readdirSync(folder).toSorted()).toEqual(['file:sessions.db?mode=memory', 'x']);
+});
