@@ -18,6 +18,13 @@ export const systemClock: Clock = Object.freeze({
   newId: () => crypto.randomUUID(),
 });
 
+/** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError for what is not a moment. */
+export function toInstant(milliseconds: number): Instant {
+  const instant = Math.trunc(milliseconds) + 0;
+  if (Number.isSafeInteger(instant)) return instant;
+  throw new RangeError(`An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`);
+}
+
 /** The seconds from one instant to another. */
 export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;

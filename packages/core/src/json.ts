@@ -10,19 +10,24 @@ export interface JsonObject {
 const normalised = new WeakSet<object>();
 
 /**
+ * How deep a JSON value may be nested. A fixed limit, so that what one process can write another can read, whatever
+ * is left of its stack.
+ */
+const MAX_NESTING = 1_024;
+
+/**
  * A deeply frozen copy of `value` as `JSON.stringify` would see it: `toJSON` is honoured, `undefined` members
  * are left out, `NaN` and infinities become `null`. A value that came from here is returned as it is.
- * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or nesting too deep for the stack.
+ * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or more than 1,024 levels of nesting.
  */
 export function toJsonValue(value: unknown): JsonValue {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
   if (typeof value === 'object' && normalised.has(value)) return value as JsonValue;
   let copy: JsonValue;
   try {
-    copy = copyLenient(value, '') ?? null;
+    copy = copyLenient(value, '', 0) ?? null;
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    if (error instanceof RangeError) throw new HoldfastError('NOT_JSON', 'The value is nested too deeply or contains itself.');
     throw new HoldfastError('NOT_JSON', 'The value could not be turned into JSON.', { cause: error });
   }
   if (typeof copy === 'object' && copy !== null) normalised.add(copy);
@@ -39,46 +44,65 @@ export function toJsonObject(value: unknown): JsonObject {
   throw new HoldfastError('NOT_JSON', `Expected an object, found ${describeValue(value)}.`);
 }
 
+/** True when two JSON values have the same JSON text: the order of members counts, as providers may care. */
+export function isSameJson(left: unknown, right: unknown): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right);
+}
+
 /** True for a JSON object: neither null nor an array. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function copyLenient(value: unknown, key: string): JsonValue | undefined {
-  switch (typeof value) {
+function copyLenient(value: unknown, key: string, depth: number): JsonValue | undefined {
+  const json = hasToJson(value) ? value.toJSON(key) : value;
+  switch (typeof json) {
     case 'string':
     case 'boolean':
-      return value;
+      return json;
     case 'number':
-      return Number.isFinite(value) ? value + 0 : null;
+      return Number.isFinite(json) ? json + 0 : null;
     case 'object':
-      return value === null ? null : copyLenientObject(value, key);
+      return json === null ? null : copyObject(json, key, depth);
     case 'bigint':
-      throw new HoldfastError('NOT_JSON', `A BigInt${key && ` in "${key}"`} is not JSON: turn it into a string or a number.`);
+      throw new HoldfastError(
+        'NOT_JSON',
+        `A BigInt${key && ` in "${key}"`} is not JSON: turn it into a string or a number.`,
+      );
     default:
       return undefined;
   }
 }
 
-function copyLenientObject(value: object, key: string): JsonValue | undefined {
-  if ('toJSON' in value && typeof value.toJSON === 'function') return copyLenient(value.toJSON(key), key);
-  if (Array.isArray(value)) return Object.freeze(value.map((item) => copyLenient(item, key) ?? null));
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
-    return copyLenient(value.valueOf(), key);
-  }
-  return copyMembers(value, copyLenient);
+function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
+  return (
+    typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
+  );
 }
 
-function copyMembers(
-  value: object,
-  copy: (member: unknown, key: string) => JsonValue | undefined,
-): JsonObject {
-  const result: Record<string, JsonValue> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const copied = copy(member, key);
-    if (copied !== undefined) setMember(result, key, copied);
+function copyObject(value: object, key: string, depth: number): JsonValue | undefined {
+  if (depth >= MAX_NESTING) {
+    throw new HoldfastError(
+      'NOT_JSON',
+      `The value is nested more than ${MAX_NESTING} deep or contains itself.`,
+    );
   }
-  return Object.freeze(result);
+  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
+    return copyLenient(value.valueOf(), key, depth);
+  }
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = [];
+    for (let index = 0; index < value.length; index++) {
+      items.push(copyLenient(value[index], String(index), depth + 1) ?? null);
+    }
+    return Object.freeze(items);
+  }
+  const members: Record<string, JsonValue> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const copy = copyLenient(member, name, depth + 1);
+    if (copy !== undefined) setMember(members, name, copy);
+  }
+  return Object.freeze(members);
 }
 
 /** Assignment that also works for a member named `__proto__`, which plain assignment would take as a prototype. */
@@ -114,7 +138,8 @@ export class DocumentReader {
     try {
       return read(reader, document);
     } catch (error) {
-      if (error instanceof RangeError) return reader.fail('a document that is not nested so deeply', document);
+      if (error instanceof RangeError)
+        return reader.fail('a document that is not nested so deeply', document);
       throw error;
     }
   }
@@ -128,7 +153,8 @@ export class DocumentReader {
   location(): string {
     let text = '$';
     for (const key of this.path) {
-      text += typeof key === 'number' ? `[${key}]` : /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+      text +=
+        typeof key === 'number' ? `[${key}]` : /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
     }
     return text;
   }
@@ -163,6 +189,18 @@ export class DocumentReader {
     return members[name] === undefined ? undefined : this.required(members, name, read);
   }
 
+  /**
+   * Reads a member that is left out when it says nothing: an explicit `false`, 0, `[]` or `{}` is refused, so that
+   * one value has one document.
+   */
+  filled<T>(members: Members, name: string, read: Read<T>): T | undefined {
+    const readFilled: Read<T> = (reader, value) =>
+      saysNothing(value)
+        ? reader.fail('no such member, or one that says something', value)
+        : read(reader, value);
+    return this.optional(members, name, readFilled);
+  }
+
   /** Reads every element of an array. */
   list<T>(value: unknown, read: Read<T>): T[] {
     if (!Array.isArray(value)) return this.fail('an array', value);
@@ -178,17 +216,24 @@ export class DocumentReader {
   /** Reads every member of an object whose names are free. */
   entries<T>(value: unknown, read: Read<T>): [string, T][] {
     if (!isPlainObject(value)) return this.fail('an object', value);
-    return Object.entries(value).map(([name, member]) => {
-      this.path.push(name);
-      const result = read(this, member);
-      this.path.pop();
-      return [name, result];
-    });
+    const result: [string, T][] = [];
+    for (const name of Object.keys(value)) result.push([name, this.required(value, name, read)]);
+    return result;
+  }
+
+  /** How many steps lead from the document to the present place. */
+  get depth(): number {
+    return this.path.length;
   }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function saysNothing(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === false || value === 0;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
 /** A string. */
@@ -202,6 +247,12 @@ export const readBoolean: Read<boolean> = (reader, value) =>
 /** A finite number. */
 export const readNumber: Read<number> = (reader, value) =>
   typeof value === 'number' && Number.isFinite(value) ? value + 0 : reader.fail('a number', value);
+
+/** A finite number of at least 0. */
+export const readAmount: Read<number> = (reader, value) => {
+  const amount = readNumber(reader, value);
+  return amount >= 0 ? amount : reader.fail('a number of at least 0', value);
+};
 
 /** A whole number of at least 0. */
 export const readCount: Read<number> = (reader, value) =>
@@ -224,29 +275,42 @@ export function readOneOf<T extends string>(choices: readonly T[]): Read<T> {
 
 /** Any JSON value: a frozen copy. */
 export const readJson: Read<JsonValue> = (reader, value) => {
-  if (typeof value === 'object' && value !== null) {
-    if (normalised.has(value)) return value as JsonValue;
-    const copy = Array.isArray(value)
-      ? Object.freeze(reader.list(value, readJsonPart))
-      : Object.freeze(readObjectMembers(reader, value));
-    normalised.add(copy);
-    return copy;
-  }
-  return readJsonPart(reader, value);
+  if (typeof value !== 'object' || value === null) return readScalar(reader, value);
+  if (normalised.has(value)) return value as JsonValue;
+  const copy = readJsonWithin(reader.depth + MAX_NESTING)(reader, value);
+  normalised.add(copy as object);
+  return copy;
 };
 
-const readJsonPart: Read<JsonValue> = (reader, value) => {
+const readScalar: Read<string | number | boolean | null> = (reader, value) => {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
-  if (typeof value === 'number') return readNumber(reader, value);
-  if (Array.isArray(value)) return Object.freeze(reader.list(value, readJsonPart));
-  if (typeof value === 'object') return Object.freeze(readObjectMembers(reader, value));
-  return reader.fail('a JSON value', value);
+  return typeof value === 'number' ? readNumber(reader, value) : reader.fail('a JSON value', value);
 };
 
-function readObjectMembers(reader: DocumentReader, value: unknown): Record<string, JsonValue> {
-  const result: Record<string, JsonValue> = {};
-  for (const [name, member] of reader.entries(value, readJsonPart)) setMember(result, name, member);
-  return result;
+/** Reads a JSON value whose objects and arrays stand above a depth. */
+function readJsonWithin(maxDepth: number): Read<JsonValue> {
+  const read: Read<JsonValue> = (reader, value) => {
+    if (typeof value !== 'object' || value === null) return readScalar(reader, value);
+    if (reader.depth >= maxDepth) reader.fail(`at most ${MAX_NESTING} levels of nesting`, value);
+    if (Array.isArray(value)) return Object.freeze(reader.list(value, read));
+    const members: Record<string, JsonValue> = {};
+    for (const [name, member] of reader.entries(value, read)) setMember(members, name, member);
+    return Object.freeze(members);
+  };
+  return read;
+}
+
+/** Checks a value that a caller passed in, such as an LLM configuration. @throws HoldfastError `CONTEXT_INVALID`. */
+export function checked<T>(what: string, value: unknown, read: Read<T>): T {
+  try {
+    return DocumentReader.read(value, read);
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
+      cause: error,
+      data: error.data,
+    });
+  }
 }
 
 /** A JSON object: a frozen copy. */

@@ -1,8 +1,8 @@
 import type { JsonObject, Read } from '../json.ts';
-import { compact, readJsonObject, readString } from '../json.ts';
+import { checked, compact, readJsonObject, readString } from '../json.ts';
 import { ExecutionBudget } from './budget.ts';
 import type { LlmConfig } from './inference.ts';
-import { checked, readLlmConfig } from './inference.ts';
+import { readLlmConfig } from './inference.ts';
 
 /** What an agent is, as plain data: everything but the code of its tools. */
 export interface AgentDefinition {
@@ -60,4 +60,3 @@ export const readAgentDefinition: Read<AgentDefinition> = (reader, value) => {
     metadata: reader.optional(members, 'metadata', readJsonObject),
   }) as AgentDefinition;
 };
-

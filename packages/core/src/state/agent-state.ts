@@ -1,25 +1,25 @@
 import type { Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './error-record.ts';
 import type { ErrorRecord } from './error-record.ts';
 import type { JsonValue, Read } from '../json.ts';
-import { compact, DocumentReader, readCount, readInstant } from '../json.ts';
+import { checked, compact, DocumentReader, isSameJson, readCount, readInstant } from '../json.ts';
 import { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './continuation.ts';
 import { stopSignal } from './continuation.ts';
 import type { ExecutionStatus, Waiting } from './execution.ts';
 import { ExecutionState } from './execution.ts';
-import { AgentId, ExecutionId } from './ids.ts';
+import type { ExecutionId } from './ids.ts';
+import { AgentId } from './ids.ts';
 import type { LlmConfig, ResponseFormat } from './inference.ts';
-import { checked, readLlmConfig, readResponseFormat, Usage } from './inference.ts';
+import { readLlmConfig, readResponseFormat, Usage } from './inference.ts';
 import { List } from './list.ts';
 import { tagMessage } from './message-tags.ts';
 import type { MessageStore } from './message-store.ts';
 import { CONVERSATION } from './message-store.ts';
 import type { Message, MessageOptions, Messages, UserPart } from './messages.ts';
 import { userMessage } from './messages.ts';
-import type { MetadataKey } from './metadata.ts';
-import { Metadata } from './metadata.ts';
+import type { Metadata, MetadataKey } from './metadata.ts';
 import type { SnapshotEnvelope } from './snapshot.ts';
 import { openSnapshot, sealSnapshot } from './snapshot.ts';
 import type { AgentStep, StepExecution, StepType } from './step.ts';
@@ -67,8 +67,8 @@ const NOTHING: readonly never[] = Object.freeze([]);
  *
  * Immutable: each `with…` returns a new state, or `this` when nothing differs. What survives executions
  * (identity, model, context) is beside `execution`, which is the one run in progress, or the last one.
- * A transition that needs an execution when there is none starts a fresh, pending one; two such calls on the
- * same state therefore give two executions with different ids. Chain them instead.
+ * A transition that needs an execution when there is none starts a fresh, pending one, with a new id or the one
+ * passed last; two such calls on the same state therefore give two executions with different ids. Chain them instead.
  *
  * @example
  * const state = AgentState.empty().withSystemPrompt('Be brief.').withUserMessage('Hello');
@@ -81,7 +81,7 @@ export class AgentState {
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static empty(init: AgentStateInit = {}): AgentState {
-    const { at = systemClock.now() } = init;
+    const at = toInstant(init.at ?? systemClock.now());
     return new AgentState({
       agentId: init.agentId === undefined ? AgentId.create() : AgentId.parse(init.agentId),
       parentAgentId: init.parentAgentId === undefined ? undefined : AgentId.parse(init.parentAgentId),
@@ -228,7 +228,10 @@ export class AgentState {
 
   /** True when the execution has come to an answer; one that was aborted is not one. */
   get hasFinalResponse(): boolean {
-    return this.lastStepType === 'finalResponse' && this.lastStep?.response?.finishReason !== 'aborted';
+    const response = this.lastStep?.response;
+    return (
+      this.lastStepType === 'finalResponse' && response !== undefined && response.finishReason !== 'aborted'
+    );
   }
 
   /** The text of the answer that ended the execution; `undefined` when there is none. */
@@ -250,7 +253,7 @@ export class AgentState {
       hasExecution: execution !== undefined,
       executionId: this.executionId,
       steps: this.stepCount,
-      continuation: execution?.continuation.explain(execution.askedForTools) ?? 'no execution',
+      continuation: execution?.explanation ?? 'no execution',
       hasErrors: this.hasErrors,
       errors: this.errors.map((error) => error.message),
       usage: this.usage.toJSON(),
@@ -284,21 +287,22 @@ export class AgentState {
 
   /** The same with another model or other settings. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
   withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
-    if (llmConfig === this.llmConfig) return this;
-    return this.with({ llmConfig: llmConfig && checked('LLM configuration', llmConfig, readLlmConfig) }, at);
+    const checkedConfig = llmConfig && checked('LLM configuration', llmConfig, readLlmConfig);
+    return isSameJson(checkedConfig, this.llmConfig) ? this : this.with({ llmConfig: checkedConfig }, at);
   }
 
   withResponseFormat(format: ResponseFormat | undefined, at?: Instant): AgentState {
-    if (format === this.responseFormat) return this;
     const responseFormat = format && checked('response format', format, readResponseFormat);
-    return this.withContext(this.context.with({ responseFormat }), at);
+    return isSameJson(responseFormat, this.responseFormat)
+      ? this
+      : this.withContext(this.context.with({ responseFormat }), at);
   }
 
   // Transitions of the execution
 
   /** The same with the step in progress; a step with another id begins a new one. */
-  withCurrentStep(step: AgentStep, at: Instant = systemClock.now()): AgentState {
-    return this.withExecution(this.executionAt(at).withCurrentStep(step, at), at);
+  withCurrentStep(step: AgentStep, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    return this.withExecution(this.executionAt(at, freshId).withCurrentStep(step, at), at);
   }
 
   /** The same with the current step finished and its messages in the conversation, tagged. */
@@ -313,48 +317,67 @@ export class AgentState {
       ...(step.type !== 'finalResponse' && { is_trace: true as const }),
     };
     const tagged = step.output.map((message) => tagMessage(message, tags));
-    const context = this.context.with({ store: tagged.length === 0 ? this.store : this.store.append(CONVERSATION, tagged) });
+    const context = this.context.with({
+      store: tagged.length === 0 ? this.store : this.store.append(CONVERSATION, tagged),
+    });
     return this.with({ context, execution: execution.withCurrentStepCompleted(at) }, at);
   }
 
   /** The same with one more reason to stop. */
-  withStopSignal(signal: StopSignal, at: Instant = systemClock.now()): AgentState {
-    return this.withExecution(this.executionAt(at).withStopSignal(stopSignal(signal)), at);
+  withStopSignal(signal: StopSignal, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    return this.withExecution(this.executionAt(at, freshId).withStopSignal(stopSignal(signal)), at);
   }
 
   /** The same with another step asked for, whatever speaks for stopping. Holds until that step begins. */
-  withContinuationRequested(at: Instant = systemClock.now()): AgentState {
-    const execution = this.executionAt(at);
+  withContinuationRequested(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    const execution = this.executionAt(at, freshId);
     return this.withExecution(execution.withContinuation(execution.continuation.withRequested()), at);
   }
 
   /** The same with an error in the current step, or outside any step. What was thrown may be anything. */
-  withError(thrown: unknown, at: Instant = systemClock.now()): AgentState {
-    return this.withExecution(this.executionAt(at).withError(toErrorRecord(thrown)), at);
+  withError(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    return this.withExecution(this.executionAt(at, freshId).withError(toErrorRecord(thrown)), at);
   }
 
   /** The same with an error, and the execution failed. */
-  withFailure(thrown: unknown, at: Instant = systemClock.now()): AgentState {
-    return this.withError(thrown, at).withExecutionStatus('failed', at);
+  withFailure(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    return this.withError(thrown, at, freshId).withExecutionStatus('failed', at);
+  }
+
+  /**
+   * The same with an execution in progress: a pending one begins, an unfinished one goes on, and otherwise a fresh
+   * one of the given id begins.
+   */
+  withExecutionStarted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    const execution = this.hasActiveExecution ? this.execution : ExecutionState.fresh({ id: freshId, at });
+    return this.with({ execution }, at).withExecutionStatus('inProgress', at);
   }
 
   /** The same with a status. Taking an execution from none or `pending` to `inProgress` counts it. */
-  withExecutionStatus(status: ExecutionStatus, at: Instant = systemClock.now(), waiting?: Waiting): AgentState {
-    const execution = this.executionAt(at);
-    const begins = status === 'inProgress' && execution.status === 'pending';
-    const executionCount = begins ? this.executionCount + 1 : this.executionCount;
-    return this.with({ executionCount, execution: execution.withStatus(status, at, waiting) }, at);
+  withExecutionStatus(
+    status: ExecutionStatus,
+    at: Instant = systemClock.now(),
+    waiting?: Waiting,
+  ): AgentState {
+    const before = this.executionAt(at);
+    const execution = before.withStatus(status, at, waiting);
+    if (execution === this.execution) return this;
+    const begins = status === 'inProgress' && before.status === 'pending';
+    return this.with({ executionCount: this.executionCount + (begins ? 1 : 0), execution }, at);
   }
 
-  /** The same with the execution over, in the status that its errors and signals call for. */
-  withExecutionCompleted(at: Instant = systemClock.now()): AgentState {
-    const execution = this.executionAt(at);
+  /** The same with the execution over, in the status that its errors and signals call for; one that failed stays so. */
+  withExecutionCompleted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    const execution = this.executionAt(at, freshId);
+    if (execution.status === 'failed') return this;
     return this.withExecution(execution.withStatus(execution.terminalStatus, at), at);
   }
 
   /** The same with more seconds counted as worked. */
   withTimeWorked(seconds: number, at: Instant = systemClock.now()): AgentState {
-    return this.execution === undefined ? this : this.withExecution(this.execution.withTimeWorked(seconds), at);
+    return this.execution === undefined
+      ? this
+      : this.withExecution(this.execution.withTimeWorked(seconds), at);
   }
 
   /** The same between executions: all session data and no execution. */
@@ -364,13 +387,20 @@ export class AgentState {
 
   /** A copy as another agent, between executions. What was said stays; its tags tell who said it. */
   forked(options: { readonly agentId?: string; readonly at?: Instant } = {}): AgentState {
-    const { at = systemClock.now() } = options;
+    const at = toInstant(options.at ?? systemClock.now());
     const agentId = options.agentId === undefined ? AgentId.create() : AgentId.parse(options.agentId);
-    return new AgentState({ ...this, agentId, createdAt: at, updatedAt: at, executionCount: 0, execution: undefined });
+    return new AgentState({
+      ...this,
+      agentId,
+      createdAt: at,
+      updatedAt: at,
+      executionCount: 0,
+      execution: undefined,
+    });
   }
 
-  private executionAt(at: Instant): ExecutionState {
-    return this.execution ?? ExecutionState.fresh({ at });
+  private executionAt(at: Instant, freshId?: ExecutionId): ExecutionState {
+    return this.execution ?? ExecutionState.fresh({ id: freshId, at });
   }
 
   private withContext(context: AgentContext, at?: Instant): AgentState {
@@ -382,14 +412,14 @@ export class AgentState {
   }
 
   private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
-    return new AgentState({ ...this, ...changes, updatedAt: Math.max(this.updatedAt, at) });
+    return new AgentState({ ...this, ...changes, updatedAt: Math.max(this.updatedAt, toInstant(at)) });
   }
 
   // As JSON
 
   /**
    * The state as a versioned JSON document, losslessly. `{ execution: 'omit' }` leaves the execution out, so that
-   * reading it back is `forNextExecution()`.
+   * reading it back is `forNextExecution()` at the time of the last change.
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
     const omitExecution = typeof options === 'object' && options.execution === 'omit';
@@ -433,15 +463,20 @@ const NAMES = new Set([
 
 const readAgentState: Read<AgentState> = (reader, value) => {
   const members = reader.members(value, NAMES);
+  const createdAt = reader.required(members, 'createdAt', readInstant);
+  const updatedAt = reader.required(members, 'updatedAt', readInstant);
+  if (updatedAt < createdAt) reader.fail('updatedAt not before createdAt', updatedAt);
   const context = reader.required(members, 'context', AgentContext.read);
   return AgentState.restore({
     agentId: reader.required(members, 'agentId', AgentId.read),
     parentAgentId: reader.optional(members, 'parentAgentId', AgentId.read),
-    createdAt: reader.required(members, 'createdAt', readInstant),
-    updatedAt: reader.required(members, 'updatedAt', readInstant),
+    createdAt,
+    updatedAt,
     executionCount: reader.required(members, 'executionCount', readCount),
     llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
     context,
-    execution: reader.optional(members, 'execution', (r, execution) => ExecutionState.decode(r, execution, context.store)),
+    execution: reader.optional(members, 'execution', (r, execution) =>
+      ExecutionState.decode(r, execution, context.store),
+    ),
   });
 };

@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { Read } from '../json.ts';
-import { compact, DocumentReader, readInstant, readNumber } from '../json.ts';
+import { compact, DocumentReader, readAmount, readInstant } from '../json.ts';
 
 /** The limits of one execution. What is absent is not limited. */
 export interface BudgetLimits {
@@ -25,6 +25,9 @@ export interface BudgetSpent {
   readonly cost?: number | undefined;
 }
 
+const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
+const NAMES: ReadonlySet<string> = new Set(LIMITS);
+
 /**
  * How much one execution may use: steps, tokens, seconds, money, and a deadline.
  * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
@@ -33,15 +36,18 @@ export interface ExecutionBudget extends Required<BudgetLimits> {}
 export class ExecutionBudget {
   private static readonly none: ExecutionBudget = new ExecutionBudget({});
 
-  private constructor({ maxSteps, maxTokens, maxSeconds, maxCost, deadline }: BudgetLimits) {
-    Object.freeze(Object.assign(this, { maxSteps, maxTokens, maxSeconds, maxCost, deadline }));
+  private constructor(limits: BudgetLimits) {
+    const entries = LIMITS.map(
+      (limit) => [limit, limits[limit] === Infinity ? undefined : limits[limit]] as const,
+    );
+    Object.freeze(Object.assign(this, Object.fromEntries(entries)));
   }
 
-  /** A budget of the given limits. @throws RangeError for a limit that is not a number of at least 0. */
+  /** A budget of the given limits; `Infinity` is no limit. @throws RangeError for a limit that is not a number of at least 0. */
   static of(limits: BudgetLimits): ExecutionBudget {
     if (limits instanceof ExecutionBudget) return limits;
     for (const [name, limit] of Object.entries(limits)) {
-      if (limit !== undefined && !(limit >= 0)) {
+      if (limit !== undefined && !(typeof limit === 'number' && limit >= 0)) {
         throw new RangeError(`${name} must be a number of at least 0, found ${String(limit)}.`);
       }
     }
@@ -95,22 +101,14 @@ export class ExecutionBudget {
   static readonly read: Read<ExecutionBudget> = (reader, value) => {
     const members = reader.members(value, NAMES);
     return ExecutionBudget.of({
-      maxSteps: reader.optional(members, 'maxSteps', readLimit),
-      maxTokens: reader.optional(members, 'maxTokens', readLimit),
-      maxSeconds: reader.optional(members, 'maxSeconds', readLimit),
-      maxCost: reader.optional(members, 'maxCost', readLimit),
+      maxSteps: reader.optional(members, 'maxSteps', readAmount),
+      maxTokens: reader.optional(members, 'maxTokens', readAmount),
+      maxSeconds: reader.optional(members, 'maxSeconds', readAmount),
+      maxCost: reader.optional(members, 'maxCost', readAmount),
       deadline: reader.optional(members, 'deadline', readInstant),
     });
   };
 }
-
-const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
-const NAMES: ReadonlySet<string> = new Set(LIMITS);
-
-const readLimit: Read<number> = (reader, value) => {
-  const limit = readNumber(reader, value);
-  return limit >= 0 ? limit : reader.fail('a number of at least 0', value);
-};
 
 function minus(limit: number | undefined, spent: number | undefined): number | undefined {
   return limit === undefined ? undefined : Math.max(0, limit - (spent ?? 0));

@@ -54,7 +54,7 @@ export class AgentContext {
     const members = reader.members(value, NAMES);
     return new AgentContext({
       systemPrompt: reader.optional(members, 'systemPrompt', readString),
-      metadata: Metadata.from(reader.optional(members, 'metadata', readJsonObject) ?? Metadata.empty),
+      metadata: Metadata.from(reader.filled(members, 'metadata', readJsonObject) ?? Metadata.empty),
       responseFormat: reader.optional(members, 'responseFormat', readResponseFormat),
       store: reader.required(members, 'sections', readMessageStore),
     });

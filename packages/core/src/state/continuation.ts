@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { describeValue, HoldfastError } from '../errors.ts';
 import type { JsonObject, Read } from '../json.ts';
 import {
   compact,
@@ -42,13 +42,18 @@ export interface StopSignal {
   readonly source?: string;
 }
 
-/** A frozen signal. */
+/** A frozen signal. @throws RangeError for a reason that there is not. */
 export function stopSignal(signal: {
   readonly reason: StopReason;
   readonly message?: string;
   readonly context?: JsonObject | undefined;
   readonly source?: string | undefined;
 }): StopSignal {
+  if (!Object.hasOwn(STOP_REASON_RANK, signal.reason)) {
+    throw new RangeError(
+      `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(signal.reason)}.`,
+    );
+  }
   return compact({
     reason: signal.reason,
     message: signal.message ?? signal.reason,
@@ -70,7 +75,9 @@ export class AgentStop extends HoldfastError {
   readonly signal: StopSignal;
 
   constructor(signal: string | (Omit<StopSignal, 'message'> & { readonly message?: string })) {
-    const full = stopSignal(typeof signal === 'string' ? { reason: 'stopRequested', message: signal } : signal);
+    const full = stopSignal(
+      typeof signal === 'string' ? { reason: 'stopRequested', message: signal } : signal,
+    );
     super('AGENT_STOP', full.message, { data: full });
     this.signal = full;
   }
@@ -119,7 +126,11 @@ export class Continuation {
   }
 
   withSignal(signal: StopSignal): Continuation {
-    return new Continuation(Object.freeze([...this.signals, Object.freeze(signal)]), this.isRequested, this.overruled);
+    return new Continuation(
+      Object.freeze([...this.signals, Object.freeze(signal)]),
+      this.isRequested,
+      this.overruled,
+    );
   }
 
   /** The same with another step asked for. */
@@ -164,8 +175,10 @@ export class Continuation {
   static readonly read: Read<Continuation> = (reader, value) => {
     const members = reader.members(value, NAMES);
     const signals = reader.required(members, 'signals', readSignals);
-    const isRequested = reader.optional(members, 'isRequested', readBoolean) ?? false;
-    const overruled = reader.optional(members, 'overruled', readCount) ?? 0;
+    const isRequested = reader.filled(members, 'isRequested', readBoolean) ?? false;
+    const overruled = reader.filled(members, 'overruled', readCount) ?? 0;
+    if (signals.length === 0 && !isRequested)
+      reader.fail('a signal or a request, or no continuation at all', value);
     if (overruled > signals.length) reader.fail('at most as many overruled signals as there are', overruled);
     return Continuation.of(signals, isRequested, overruled);
   };
@@ -175,7 +188,8 @@ const NAMES = new Set(['signals', 'isRequested', 'overruled']);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 const readReason = readOneOf(STOP_REASONS);
 
-const readSignals: Read<readonly StopSignal[]> = (reader, value) => Object.freeze(reader.list(value, readSignal));
+const readSignals: Read<readonly StopSignal[]> = (reader, value) =>
+  Object.freeze(reader.list(value, readSignal));
 
 const readSignal: Read<StopSignal> = (reader, value) => {
   const members = reader.members(value, SIGNAL_NAMES);

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { describeValue, HoldfastError } from '../errors.ts';
 import type { JsonValue, Read } from '../json.ts';
 import { compact, readJson, readString, toJsonValue } from '../json.ts';
 
@@ -18,15 +18,26 @@ const MAX_CAUSES = 8;
 
 /** Anything that was thrown, as a record. Causes are followed up to eight deep. */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
-  if (!(thrown instanceof Error)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
-  const { code, data } = thrown as Error & { code?: unknown; data?: unknown };
+  if (!isErrorLike(thrown)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
+  const { name, message, code, data, cause } = thrown;
   return compact({
-    name: thrown.name,
-    message: thrown.message,
+    name: typeof name === 'string' ? name : 'Error',
+    message,
     code: typeof code === 'string' ? code : undefined,
     data: data === undefined ? undefined : jsonOrNothing(data),
-    cause: thrown.cause === undefined || depth >= MAX_CAUSES ? undefined : toErrorRecord(thrown.cause, depth + 1),
+    cause: cause === undefined || depth >= MAX_CAUSES ? undefined : toErrorRecord(cause, depth + 1),
   }) as ErrorRecord;
+}
+
+type ErrorLike = { readonly message: string } & {
+  readonly [K in Exclude<keyof ErrorRecord, 'message'>]?: unknown;
+};
+
+/** An error of any realm, or a record of one. */
+function isErrorLike(thrown: unknown): thrown is ErrorLike {
+  return (
+    typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string'
+  );
 }
 
 function messageOfThrown(thrown: unknown): string {
@@ -34,7 +45,7 @@ function messageOfThrown(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    return String(thrown);
+    return `Something that is not an error was thrown: ${describeValue(thrown)}.`;
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Instant } from '../clock.ts';
-import { secondsBetween, systemClock } from '../clock.ts';
-import type { Read } from '../json.ts';
-import { compact, DocumentReader, readInstant, readNumber, readOneOf, readString } from '../json.ts';
+import { secondsBetween, systemClock, toInstant } from '../clock.ts';
+import type { DocumentReader, Read } from '../json.ts';
+import { checked, compact, isSameJson, readAmount, readInstant, readOneOf, readString } from '../json.ts';
 import { Continuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord } from './error-record.ts';
+import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import { ExecutionId, ToolExecutionId } from './ids.ts';
 import { Usage } from './inference.ts';
 import { List } from './list.ts';
@@ -21,7 +21,14 @@ import { AgentStep, STEP_NAMES, StepExecution } from './step.ts';
  */
 export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
 
-const STATUSES: readonly ExecutionStatus[] = ['pending', 'inProgress', 'suspended', 'completed', 'stopped', 'failed'];
+const STATUSES: readonly ExecutionStatus[] = [
+  'pending',
+  'inProgress',
+  'suspended',
+  'completed',
+  'stopped',
+  'failed',
+];
 
 /** True for the statuses that end an execution. */
 export function isTerminal(status: ExecutionStatus | undefined): boolean {
@@ -65,11 +72,13 @@ export class ExecutionState {
   }
 
   /** A pending execution with nothing done. */
-  static fresh(options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {}): ExecutionState {
+  static fresh(
+    options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
+  ): ExecutionState {
     return new ExecutionState({
       executionId: options.id ?? ExecutionId.create(),
       status: 'pending',
-      startedAt: options.at ?? systemClock.now(),
+      startedAt: toInstant(options.at ?? systemClock.now()),
       completedAt: undefined,
       stepExecutions: List.empty(),
       currentStep: undefined,
@@ -115,6 +124,12 @@ export class ExecutionState {
     return this.continuation.shouldStop(this.latestStep === undefined || this.askedForTools);
   }
 
+  /** The same decision in words. */
+  get explanation(): string {
+    const isUntouched = this.latestStep === undefined && this.continuation === Continuation.empty;
+    return isUntouched ? 'go on: no step yet' : this.continuation.explain(this.askedForTools);
+  }
+
   /** All errors, in order: of the finished steps, the current one, and outside any step. */
   get allErrors(): readonly ErrorRecord[] {
     const inSteps = this.stepExecutions.toArray().flatMap(({ step }) => step.allErrors);
@@ -134,10 +149,12 @@ export class ExecutionState {
   }
 
   /** The same with a status; times and waiting follow from it. */
-  withStatus(status: ExecutionStatus, at: Instant, waiting?: Waiting): ExecutionState {
-    if (status === this.status && waiting === this.waiting) return this;
-    const completedAt = isTerminal(status) ? Math.max(at, this.startedAt) : undefined;
-    return new ExecutionState({ ...this, status, completedAt, waiting: status === 'suspended' ? waiting : undefined });
+  withStatus(status: ExecutionStatus, at: Instant, waitingFor?: Waiting): ExecutionState {
+    const waiting =
+      status === 'suspended' && waitingFor ? checked('waiting', waitingFor, readWaiting) : undefined;
+    if (status === this.status && isSameJson(waiting, this.waiting)) return this;
+    const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
+    return new ExecutionState({ ...this, status, completedAt, waiting });
   }
 
   /** The same with the step in progress. Beginning a new step clears the continuation flag. */
@@ -145,7 +162,12 @@ export class ExecutionState {
     if (step === this.currentStep) return this;
     if (step.id === this.currentStep?.id) return new ExecutionState({ ...this, currentStep: step });
     const continuation = this.continuation.withStepBegun();
-    return new ExecutionState({ ...this, currentStep: step, currentStepStartedAt: at, continuation });
+    return new ExecutionState({
+      ...this,
+      currentStep: step,
+      currentStepStartedAt: toInstant(at),
+      continuation,
+    });
   }
 
   /** The same with the current step among the finished ones; `this` when there is none. */
@@ -172,13 +194,15 @@ export class ExecutionState {
 
   /** The same with an error: in the current step when there is one. */
   withError(error: ErrorRecord): ExecutionState {
-    if (this.currentStep) return new ExecutionState({ ...this, currentStep: this.currentStep.withError(error) });
-    return new ExecutionState({ ...this, errors: Object.freeze([...this.errors, error]) });
+    if (this.currentStep)
+      return new ExecutionState({ ...this, currentStep: this.currentStep.withError(error) });
+    return new ExecutionState({ ...this, errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
   /** The same with more time worked, in seconds. */
   withTimeWorked(seconds: number): ExecutionState {
-    return seconds <= 0 ? this : new ExecutionState({ ...this, workedSeconds: this.workedSeconds + seconds });
+    const isTime = seconds > 0 && Number.isFinite(seconds);
+    return !isTime ? this : new ExecutionState({ ...this, workedSeconds: this.workedSeconds + seconds });
   }
 
   /** @internal */
@@ -210,12 +234,17 @@ export class ExecutionState {
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
     const members = reader.members(value, NAMES);
-    const refs = new MessageRefReader(store, reader.optional(members, 'messages', readMessageList) ?? NOTHING);
+    const refs = new MessageRefReader(store, reader.filled(members, 'messages', readMessageList) ?? NOTHING);
     const status = reader.required(members, 'status', readStatus);
     const completedAt = reader.optional(members, 'completedAt', readInstant);
     if (isTerminal(status) !== (completedAt !== undefined)) {
       reader.fail('completedAt exactly in a terminal status', status);
     }
+    const startedAt = reader.required(members, 'startedAt', readInstant);
+    if (completedAt !== undefined && completedAt < startedAt)
+      reader.fail('completedAt not before startedAt', completedAt);
+    const waiting = reader.optional(members, 'waiting', readWaiting);
+    if (waiting && status !== 'suspended') reader.fail('waiting only in a suspended execution', status);
     const stepExecutions = reader.required(members, 'steps', readSteps(refs));
     const previous = stepExecutions.last?.step.input;
     const readCurrentStep: Read<AgentStep> = (r, step) =>
@@ -225,18 +254,19 @@ export class ExecutionState {
     if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
       reader.fail('currentStep and currentStepStartedAt together, or neither', value);
     }
+    refs.checkAllReferred(reader);
     return new ExecutionState({
       executionId: reader.required(members, 'executionId', ExecutionId.read),
       status,
-      startedAt: reader.required(members, 'startedAt', readInstant),
+      startedAt,
       completedAt,
       stepExecutions,
       currentStep,
       currentStepStartedAt,
       continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
-      errors: reader.optional(members, 'errors', readErrorList) ?? NOTHING,
-      workedSeconds: reader.optional(members, 'workedSeconds', readNumber) ?? 0,
-      waiting: reader.optional(members, 'waiting', readWaiting),
+      errors: reader.filled(members, 'errors', readErrorList) ?? NOTHING,
+      workedSeconds: reader.filled(members, 'workedSeconds', readAmount) ?? 0,
+      waiting,
       finishedUsage: stepExecutions.toArray().reduce((sum, { usage }) => sum.plus(usage), Usage.none),
     });
   }
@@ -275,15 +305,21 @@ function readSteps(refs: MessageRefReader): Read<List<StepExecution>> {
 }
 
 const WAITING_TYPES = ['approval', 'until', 'children', 'input'] as const;
-const WAITING_NAMES = new Set(['type', 'toolExecutionIds', 'until', 'sessionIds']);
+const WAITING_NAMES: { readonly [T in Waiting['type']]: ReadonlySet<string> } = {
+  approval: new Set(['type', 'toolExecutionIds']),
+  until: new Set(['type', 'until']),
+  children: new Set(['type', 'sessionIds']),
+  input: new Set(['type']),
+};
 const readWaitingType = readOneOf(WAITING_TYPES);
 
 const readWaiting: Read<Waiting> = (reader, value) => {
-  const members = reader.members(value, WAITING_NAMES);
-  const type = reader.required(members, 'type', readWaitingType);
+  const type = reader.required(reader.object(value), 'type', readWaitingType);
+  const members = reader.members(value, WAITING_NAMES[type]);
   switch (type) {
     case 'approval': {
-      const readIds: Read<readonly ToolExecutionId[]> = (r, ids) => Object.freeze(r.list(ids, ToolExecutionId.read));
+      const readIds: Read<readonly ToolExecutionId[]> = (r, ids) =>
+        Object.freeze(r.list(ids, ToolExecutionId.read));
       return Object.freeze({ type, toolExecutionIds: reader.required(members, 'toolExecutionIds', readIds) });
     }
     case 'until':

@@ -22,14 +22,18 @@ export interface IdKind<Kind extends string> {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const MAX_SESSION_ID_LENGTH = 1_000;
 
-function idKind<Kind extends string>(name: Kind, expected: string, test: (text: string) => boolean): IdKind<Kind> {
+function idKind<Kind extends string>(
+  name: Kind,
+  expected: string,
+  test: (text: string) => boolean,
+): IdKind<Kind> {
   const is = (value: unknown): value is Id<Kind> => typeof value === 'string' && test(value);
   const parse = (value: unknown): Id<Kind> => {
     if (is(value)) return value;
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
-    create: (newId = systemClock.newId) => parse(newId()),
+    create: (newId = () => systemClock.newId()) => parse(newId()),
     parse,
     is,
     read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),

@@ -1,8 +1,10 @@
 import { describeValue, HoldfastError, StateFormatError } from '../errors.ts';
 import type { JsonObject, Members, Read } from '../json.ts';
 import {
+  checked,
   compact,
   DocumentReader,
+  readAmount,
   readCount,
   readJsonObject,
   readNumber,
@@ -13,7 +15,14 @@ import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts
 import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
 
 /** Why a model stopped. `aborted`: we stopped it; what had arrived is kept. */
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'aborted' | 'other';
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'content-filter'
+  | 'tool-calls'
+  | 'error'
+  | 'aborted'
+  | 'other';
 
 const FINISH_REASONS: readonly FinishReason[] = [
   'stop',
@@ -83,7 +92,7 @@ const RESPONSE_FORMAT = {
 /** Reads a response format. @internal */
 export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
   const format = readRecord<{ readonly type?: 'text' | 'json' }>(RESPONSE_FORMAT)(reader, value);
-  return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : (format as ResponseFormat);
+  return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;
 };
 
 /** Reads a record whose members are all optional. */
@@ -92,21 +101,10 @@ function readRecord<T extends object>(readers: { readonly [K in keyof T]-?: Read
   const entries = Object.entries<Read<unknown>>(readers);
   return (reader, value) => {
     const members = reader.members(value, names);
-    return compact(Object.fromEntries(entries.map(([name, read]) => [name, reader.optional(members, name, read)]))) as T;
+    return compact(
+      Object.fromEntries(entries.map(([name, read]) => [name, reader.optional(members, name, read)])),
+    ) as T;
   };
-}
-
-/** Checks a value that a caller passed in, such as an LLM configuration. @throws HoldfastError `CONTEXT_INVALID`. @internal */
-export function checked<T>(what: string, value: unknown, read: Read<T>): T {
-  try {
-    return DocumentReader.read(value, read);
-  } catch (error) {
-    if (!(error instanceof StateFormatError)) throw error;
-    throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
-      cause: error,
-      data: error.data,
-    });
-  }
 }
 
 /** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
@@ -142,10 +140,14 @@ export class Usage {
     Object.freeze(Object.assign(this, known, { unreportedCalls }));
   }
 
-  /** The usage of one call. Missing input or output tokens make it unreported. */
+  /**
+   * The usage of one call. Missing input or output tokens make it unreported.
+   * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
+   */
   static of(fields: Omit<UsageFields, 'unreportedCalls'>): Usage {
-    const unreportedCalls = fields.inputTokens === undefined || fields.outputTokens === undefined ? 1 : 0;
-    return new Usage({ ...fields, unreportedCalls });
+    const reported = checked<UsageFields>('usage', fields, readUsageFields);
+    const unreportedCalls = reported.inputTokens === undefined || reported.outputTokens === undefined ? 1 : 0;
+    return new Usage({ ...reported, unreportedCalls });
   }
 
   /** Input and output together, as far as they were reported. */
@@ -173,9 +175,9 @@ export class Usage {
     });
   }
 
-  /** The same with a known cost, in US dollars. */
+  /** The same with a known cost, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
   withCost(cost: number): Usage {
-    return this.cost === cost ? this : new Usage({ ...this, cost });
+    return this.cost === cost ? this : new Usage({ ...this, cost: checked('cost', cost, readAmount) });
   }
 
   toJSON(): UsageFields {
@@ -190,6 +192,7 @@ export class Usage {
   /** @internal */
   static readonly read: Read<Usage> = (reader, value) => {
     const fields = readUsageFields(reader, value);
+    if (fields.unreportedCalls === 0) reader.fail('unreportedCalls above 0, or absent', value);
     for (const _ in fields) return new Usage(fields);
     return Usage.none;
   };
@@ -201,7 +204,7 @@ const readUsageFields = readRecord<UsageFields>({
   cacheReadTokens: readCount,
   cacheWriteTokens: readCount,
   reasoningTokens: readCount,
-  cost: readNumber,
+  cost: readAmount,
   unreportedCalls: readCount,
 });
 
@@ -246,19 +249,18 @@ export class InferenceResponse {
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     try {
-      const content = readAssistantContent(new DocumentReader(), init.content ?? textContent(init.text));
-      return new InferenceResponse({
-        content,
-        finishReason: init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop'),
-        rawFinishReason: init.rawFinishReason,
-        usage: usageOf(init.usage),
-        providerMetadata: init.providerMetadata && readJsonObject(new DocumentReader(), init.providerMetadata),
-        modelId: init.modelId,
-        responseId: init.responseId,
-      });
+      const content = DocumentReader.read(init.content ?? textContent(init.text), readAssistantContent);
+      const { rawFinishReason, providerMetadata, modelId, responseId } = init;
+      const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
+      const envelope = { finishReason, rawFinishReason, providerMetadata, modelId, responseId };
+      const read: Read<InferenceResponse> = (reader) =>
+        InferenceResponse.readEnvelope(reader, envelope, content);
+      return DocumentReader.read(envelope, read).withUsage(usageOf(init.usage));
     } catch (error) {
       const found = error instanceof StateFormatError ? error.message : `Found ${describeValue(init)}.`;
-      throw new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause: error });
+      throw new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, {
+        cause: error,
+      });
     }
   }
 
@@ -307,7 +309,11 @@ export class InferenceResponse {
   static fromJSON(json: unknown): InferenceResponse {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, INFERENCE_NAMES);
-      return InferenceResponse.readEnvelope(reader, members, reader.required(members, 'content', readAssistantContent));
+      return InferenceResponse.readEnvelope(
+        reader,
+        members,
+        reader.required(members, 'content', readAssistantContent),
+      );
     });
   }
 
@@ -321,7 +327,7 @@ export class InferenceResponse {
       content,
       finishReason: reader.required(members, 'finishReason', readFinishReason),
       rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
-      usage: reader.optional(members, 'usage', Usage.read) ?? Usage.none,
+      usage: reader.filled(members, 'usage', Usage.read) ?? Usage.none,
       providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
       modelId: reader.optional(members, 'modelId', readString),
       responseId: reader.optional(members, 'responseId', readString),

@@ -93,11 +93,11 @@ export class List<T> implements Iterable<T> {
     return new List({ length: this.length + elements.length, root, levels, tail: Object.freeze(tail) });
   }
 
-  /** The elements from one index up to another, as an array. */
+  /** The elements from one index up to another, as an array; negative ones count from the end. */
   slice(from = 0, to = this.length): readonly T[] {
     const result: T[] = [];
-    const end = Math.min(to, this.length);
-    for (let position = Math.max(0, from); position < end; ) {
+    const end = to < 0 ? this.length + to : Math.min(to, this.length);
+    for (let position = Math.max(0, from < 0 ? this.length + from : from); position < end;) {
       const chunk = this.chunkAt(position);
       const offset = position % WIDTH;
       const count = Math.min(chunk.length - offset, end - position);
@@ -140,9 +140,9 @@ export class List<T> implements Iterable<T> {
 
   private chunkAt(position: number): readonly T[] {
     if (position >= this.length - this.tail.length) return this.tail;
-    let node: Node<T> | readonly T[] = this.root;
+    let node: Node<T> = this.root;
     for (let level = this.levels; level > 0; level--) {
-      node = (node as Node<T>)[(position >>> (BITS * level)) % WIDTH] as Node<T>;
+      node = node[(position >>> (BITS * level)) % WIDTH] as Node<T>;
     }
     return node as unknown as readonly T[];
   }
@@ -159,7 +159,9 @@ function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: r
   const copy = [...node];
   const slot = Math.floor(chunkIndex / WIDTH ** (level - 1)) % WIDTH;
   copy[slot] =
-    level === 1 ? chunk : withChunk((copy[slot] as Node<T> | undefined) ?? EMPTY_NODE, level - 1, chunkIndex, chunk);
+    level === 1
+      ? chunk
+      : withChunk((copy[slot] as Node<T> | undefined) ?? EMPTY_NODE, level - 1, chunkIndex, chunk);
   return Object.freeze(copy);
 }
 

@@ -91,6 +91,8 @@ function positionsIn(store: MessageStore): Map<Message, Position> {
 export class MessageRefReader {
   private readonly store: MessageStore;
   private readonly others: readonly Message[];
+  /** How many of the others were referred to. */
+  private referred = 0;
 
   constructor(store: MessageStore, others: readonly Message[]) {
     this.store = store;
@@ -100,32 +102,65 @@ export class MessageRefReader {
   /** The messages of a view. */
   view(reader: DocumentReader, value: unknown, previous: Messages | undefined): Messages {
     const members = reader.members(value, VIEW_NAMES);
-    const continues = reader.optional(members, 'continues', readBoolean);
-    if (continues && previous === undefined) reader.fail('a step before the one that continues it', value);
-    const added = reader.optional(members, 'ranges', this.readRanges);
-    const start: Messages = continues ? (previous as Messages) : List.empty();
-    return start.concat(added?.map(({ message }) => message) ?? []);
+    const canContinue = previous !== undefined && !previous.isEmpty;
+    const continues = reader.filled(members, 'continues', readBoolean) ?? false;
+    if (continues && !canContinue)
+      reader.fail('a step before, shown something, that this one continues', value);
+    const added = reader.filled(members, 'ranges', this.readRanges)?.map(({ message }) => message) ?? [];
+    if (continues && canContinue) return previous.concat(added);
+    const messages = List.from(added);
+    if (canContinue && messages.since(previous))
+      reader.fail('"continues" for what begins as the step before', value);
+    return messages;
+  }
+
+  /** Fails when there are messages that no step refers to. */
+  checkAllReferred(reader: DocumentReader): void {
+    if (this.referred < this.others.length) reader.fail('no messages that no step refers to', this.others);
   }
 
   /** The messages that a step made. */
   readonly output: Read<readonly Message[]> = (reader, value) =>
     Object.freeze(
-      this.readRanges(reader, value).map(({ message, isStored }) => (isStored ? untagMessage(message) : message)),
+      this.readRanges(reader, value).map(({ message, isStored }) =>
+        isStored ? untagMessage(message) : message,
+      ),
     );
 
-  private readonly readRanges = (reader: DocumentReader, value: unknown): Referred[] =>
-    reader.list(value, this.readRange).flat();
-
-  private readonly readRange: Read<Referred[]> = (reader, value) => {
-    const members = reader.members(value, RANGE_NAMES);
-    const section = reader.optional(members, 'section', readString);
-    const from = reader.required(members, 'from', readCount);
-    const to = reader.required(members, 'to', readCount);
-    const messages = section === undefined ? this.others.slice(from, to) : this.store.section(section).slice(from, to);
-    if (messages.length !== to - from) reader.fail('a range of messages that exist', `${from} to ${to}`);
-    return messages.map((message) => ({ message, isStored: section !== undefined }));
+  private readonly readRanges = (reader: DocumentReader, value: unknown): Referred[] => {
+    let before: MessageRange | undefined;
+    return reader
+      .list(value, (r, item) => {
+        const range = readRange(r, item);
+        if (before?.section === range.section && before?.to === range.from)
+          r.fail('one range instead of two that meet', item);
+        before = range;
+        return this.messagesIn(r, range);
+      })
+      .flat();
   };
+
+  private messagesIn(reader: DocumentReader, { section, from, to }: MessageRange): Referred[] {
+    const messages =
+      section === undefined ? this.others.slice(from, to) : this.store.section(section).slice(from, to);
+    if (messages.length !== to - from || to === from)
+      reader.fail('a range of messages that exist', `${from} to ${to}`);
+    if (section === undefined) {
+      if (from > this.referred) reader.fail('messages in the order in which they are referred to', from);
+      this.referred = Math.max(this.referred, to);
+    }
+    return messages.map((message) => ({ message, isStored: section !== undefined }));
+  }
 }
+
+const readRange: Read<MessageRange> = (reader, value) => {
+  const members = reader.members(value, RANGE_NAMES);
+  return compact({
+    section: reader.optional(members, 'section', readString),
+    from: reader.required(members, 'from', readCount),
+    to: reader.required(members, 'to', readCount),
+  }) as MessageRange;
+};
 
 interface Referred {
   readonly message: Message;

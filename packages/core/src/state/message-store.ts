@@ -2,7 +2,7 @@ import type { Read } from '../json.ts';
 import { DocumentReader, readString } from '../json.ts';
 import { List } from './list.ts';
 import type { Message, Messages } from './messages.ts';
-import { readMessage } from './messages.ts';
+import { checkedMessage, readMessage } from './messages.ts';
 
 /** A named run of messages. */
 export interface Section {
@@ -49,14 +49,20 @@ export class MessageStore {
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
   append(name: string, messages: readonly Message[]): MessageStore {
-    return this.withSection(name, this.section(name).concat(messages));
+    if (messages.length === 0) return this;
+    return this.withSection(name, this.section(name).concat(messages.map(checkedMessage)));
   }
 
-  /** The same with a section replaced or added; `this` when it holds just these messages already. */
+  /**
+   * The same with a section replaced or added; `this` when it holds just these messages already.
+   * @throws HoldfastError `CONTEXT_INVALID` for something that is not a message.
+   */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    const list = List.from(messages);
+    const list =
+      messages instanceof List ? (messages as Messages) : List.from([...messages].map(checkedMessage));
     const index = this.sections.findIndex((section) => section.name === name);
-    if (index >= 0 && this.sections[index]?.messages === list) return this;
+    const present = this.sections[index]?.messages;
+    if (present?.length === list.length && present.commonLength(list) === list.length) return this;
     const section = Object.freeze({ name, messages: list });
     return new MessageStore(
       Object.freeze(index < 0 ? [...this.sections, section] : this.sections.with(index, section)),
@@ -90,7 +96,7 @@ const readSection: Read<Section> = (reader, value) => {
 };
 
 /** Reads a list of messages. @internal */
-export const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
+const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
 
 /** Reads a store. @internal */
 export const readMessageStore: Read<MessageStore> = (reader, value) => {

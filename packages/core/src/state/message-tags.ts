@@ -18,6 +18,8 @@ const taggedCopies = new WeakMap<Message, Message>();
 
 /** A copy for the conversation that says which step made it. */
 export function tagMessage(message: Message, tags: MessageTags): Message {
+  const known = taggedCopies.get(message);
+  if (known && hasJustTags(known, tags)) return known;
   const copy = withMessageMetadata(message, tags as MessageTags & Record<string, string | true>);
   if (!hasTags(message)) taggedCopies.set(message, copy);
   return copy;
@@ -45,6 +47,11 @@ export function executionIdOf(message: Message): string | undefined {
 /** True for a message on the way to an answer: a tool call, a tool result, a failed attempt. */
 export function isTrace(message: Message): boolean {
   return message.metadata?.['is_trace'] === true;
+}
+
+function hasJustTags({ metadata }: Message, tags: MessageTags): boolean {
+  for (const name of TAG_NAMES) if (metadata?.[name] !== tags[name as keyof MessageTags]) return false;
+  return true;
 }
 
 function hasTags(message: Message): boolean {

@@ -1,10 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { HoldfastError, StateFormatError } from '../errors.ts';
-import type { JsonObject, JsonValue, Members, Read } from '../json.ts';
+import type { DocumentReader, JsonObject, JsonValue, Members, Read } from '../json.ts';
 import {
+  checked,
   compact,
-  DocumentReader,
   readBoolean,
   readJson,
   readJsonObject,
@@ -171,7 +170,11 @@ export function systemMessage(content: string, options?: MessageOptions): System
   return createMessage('system', content, options) as SystemMessage;
 }
 
-function createMessage(role: MessageRole, content: string | readonly MessagePart[], options: MessageOptions = {}): Message {
+function createMessage(
+  role: MessageRole,
+  content: string | readonly MessagePart[],
+  options: MessageOptions = {},
+): Message {
   const { clock = systemClock, id = clock.newId(), metadata, providerOptions } = options;
   return messageOf(role, {
     id: MessageId.parse(id),
@@ -186,13 +189,7 @@ function createMessage(role: MessageRole, content: string | readonly MessagePart
  * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not. @internal
  */
 export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
-  try {
-    return DocumentReader.read(parts, contentReaders[role]) as readonly T[];
-  } catch (error) {
-    if (!(error instanceof StateFormatError)) throw error;
-    const message = `The content of a ${role} message is not valid. ${error.message}`;
-    throw new HoldfastError('CONTEXT_INVALID', message, { cause: error, data: error.data });
-  }
+  return checked(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
 }
 
 interface MessageFields {
@@ -200,6 +197,16 @@ interface MessageFields {
   readonly content: readonly MessagePart[];
   readonly providerOptions?: JsonObject | undefined;
   readonly metadata?: JsonObject | undefined;
+}
+
+/** The message itself when it is frozen, as all are that come from here; else a checked, frozen copy. @internal */
+export function checkedMessage(message: Message): Message {
+  return Object.isFrozen(message) ? message : checked('message', message, readMessage);
+}
+
+/** The call itself when it is frozen; else a checked, frozen copy. @internal */
+export function checkedToolCall(call: ToolCallPart): ToolCallPart {
+  return Object.isFrozen(call) ? call : checked('tool call', call, readToolCall);
 }
 
 /** A message of parts that were checked already: members in one order, empty ones left out. @internal */
@@ -217,7 +224,10 @@ function isFilled(value: JsonObject | undefined): boolean {
 
 /** The same message with metadata laid over its own; equal but for `metadata`. */
 export function withMessageMetadata(message: Message, metadata: JsonObject): Message {
-  return messageOf(message.role, { ...message, metadata: Object.freeze({ ...message.metadata, ...metadata }) });
+  return messageOf(message.role, {
+    ...message,
+    metadata: Object.freeze({ ...message.metadata, ...metadata }),
+  });
 }
 
 /** All text of a message or of its parts, run together. */
@@ -259,7 +269,7 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
 
 interface Shape<T> {
   readonly names: ReadonlySet<string>;
-  read(reader: DocumentReader, members: Members): T;
+  readonly read: (reader: DocumentReader, members: Members) => T;
 }
 
 function shape<T>(names: readonly string[], read: Shape<T>['read']): Shape<T> {
@@ -277,11 +287,16 @@ function readVariant<T>(shapes: Readonly<Record<string, Shape<unknown>>>): Read<
   };
 }
 
+const readFileIds: Read<JsonObject> = (reader, value) => {
+  reader.entries(value, readString);
+  return readJsonObject(reader, value);
+};
+
 const readFileData: Read<FileData> = readVariant<FileData>({
   data: shape(['data'], (reader, members) => ({ data: reader.required(members, 'data', readString) })),
   url: shape(['url'], (reader, members) => ({ url: reader.required(members, 'url', readString) })),
   reference: shape(['reference'], (reader, members) => ({
-    reference: reader.required(members, 'reference', readJsonObject),
+    reference: reader.required(members, 'reference', readFileIds),
   })),
   text: shape(['text'], (reader, members) => ({ text: reader.required(members, 'text', readString) })),
 });
@@ -289,8 +304,12 @@ const readFileData: Read<FileData> = readVariant<FileData>({
 const readJsonObjects: Read<readonly JsonObject[]> = (reader, value) =>
   Object.freeze(reader.list(value, readJsonObject));
 
-const textOutput = shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readString) }));
-const jsonOutput = shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readJson) }));
+const textOutput = shape(['value'], (reader, members) => ({
+  value: reader.required(members, 'value', readString),
+}));
+const jsonOutput = shape(['value'], (reader, members) => ({
+  value: reader.required(members, 'value', readJson),
+}));
 
 /** Reads what a model is shown of a result. @internal */
 export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
@@ -301,7 +320,9 @@ export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
   'execution-denied': shape(['reason'], (reader, members) => ({
     reason: reader.optional(members, 'reason', readString),
   })),
-  content: shape(['value'], (reader, members) => ({ value: reader.required(members, 'value', readJsonObjects) })),
+  content: shape(['value'], (reader, members) => ({
+    value: reader.required(members, 'value', readJsonObjects),
+  })),
 });
 
 /** A part's shape: its own members and the provider options that every part may have. */
@@ -337,7 +358,9 @@ const PARTS = {
     toolName: reader.required(members, 'toolName', readString),
     output: reader.required(members, 'output', readToolOutput),
   })),
-  source: part(['source'], (reader, members) => ({ source: reader.required(members, 'source', readJsonObject) })),
+  source: part(['source'], (reader, members) => ({
+    source: reader.required(members, 'source', readJsonObject),
+  })),
   custom: part(['kind'], (reader, members) => ({ kind: reader.required(members, 'kind', readString) })),
 } as const;
 
@@ -354,7 +377,9 @@ const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>
 };
 
 /** Reads one tool call. @internal */
-export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>({ 'tool-call': PARTS['tool-call'] });
+export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>({
+  'tool-call': PARTS['tool-call'],
+});
 
 /** Reads the content of an assistant message. @internal */
 export const readAssistantContent = contentReaders.assistant as Read<readonly AssistantPart[]>;
@@ -369,7 +394,7 @@ export const readMessage: Read<Message> = (reader, value) => {
   return messageOf(role, {
     id: reader.required(members, 'id', MessageId.read),
     content: reader.required(members, 'content', contentReaders[role]),
-    providerOptions: reader.optional(members, 'providerOptions', readJsonObject),
-    metadata: reader.optional(members, 'metadata', readJsonObject),
+    providerOptions: reader.filled(members, 'providerOptions', readJsonObject),
+    metadata: reader.filled(members, 'metadata', readJsonObject),
   });
 };

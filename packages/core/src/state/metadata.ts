@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import { toJsonObject, toJsonValue } from '../json.ts';
+import { isSameJson, toJsonObject } from '../json.ts';
 
 /** A name in the metadata together with the type of its value. */
 export interface MetadataKey<T extends JsonValue> {
@@ -48,8 +48,8 @@ export class Metadata {
   /** The same with one value set; `this` when it is that value already. */
   with<T extends JsonValue>(key: MetadataKey<T> | string, value: T): Metadata {
     const name = nameOf(key);
-    const json = toJsonValue(value);
-    if (this.has(name) && this.values[name] === json) return this;
+    const json = toJsonObject({ [name]: value })[name] ?? null;
+    if (this.has(name) && isSameJson(this.values[name], json)) return this;
     return new Metadata(Object.freeze({ ...this.values, [name]: json }));
   }
 

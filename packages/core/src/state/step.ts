@@ -1,10 +1,10 @@
 import type { Clock, Instant } from '../clock.ts';
-import { secondsBetween, systemClock } from '../clock.ts';
+import { secondsBetween, systemClock, toInstant } from '../clock.ts';
 import type { DocumentReader, JsonValue, Members, Read } from '../json.ts';
 import { compact, readInstant } from '../json.ts';
 import { Continuation } from './continuation.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord } from './error-record.ts';
+import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import { MessageId, StepId } from './ids.ts';
 import { INFERENCE_NAMES, InferenceResponse, Usage } from './inference.ts';
 import { List } from './list.ts';
@@ -41,7 +41,14 @@ export class AgentStep {
 
   /** A step that has its input and nothing else. */
   static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
-    return new AgentStep({ id, input, output: NOTHING, response: undefined, toolExecutions: NOTHING, errors: NOTHING });
+    return new AgentStep({
+      id,
+      input,
+      output: NOTHING,
+      response: undefined,
+      toolExecutions: NOTHING,
+      errors: NOTHING,
+    });
   }
 
   /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
@@ -102,14 +109,15 @@ export class AgentStep {
   }
 
   withError(error: ErrorRecord): AgentStep {
-    return new AgentStep({ ...this, errors: Object.freeze([...this.errors, error]) });
+    return new AgentStep({ ...this, errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
   /** The same with an execution added, or put in the place of the one with its id. */
   withToolExecution(execution: ToolExecution): AgentStep {
     const index = this.toolExecutions.findIndex(({ id }) => id === execution.id);
     if (index >= 0 && this.toolExecutions[index] === execution) return this;
-    const executions = index >= 0 ? this.toolExecutions.with(index, execution) : [...this.toolExecutions, execution];
+    const executions =
+      index >= 0 ? this.toolExecutions.with(index, execution) : [...this.toolExecutions, execution];
     return new AgentStep({ ...this, toolExecutions: Object.freeze(this.inCallOrder(executions)) });
   }
 
@@ -117,7 +125,7 @@ export class AgentStep {
     if (executions.length < 2) return executions;
     const order = new Map(this.requestedToolCalls.map((call, index) => [call.toolCallId, index]));
     const rank = (execution: ToolExecution): number => order.get(execution.call.toolCallId) ?? order.size;
-    return executions.sort((left, right) => rank(left) - rank(right));
+    return executions.toSorted((left, right) => rank(left) - rank(right));
   }
 
   /**
@@ -128,8 +136,9 @@ export class AgentStep {
     const { response } = this;
     if (response === undefined || response.finishReason === 'error' || this.output.length > 0) return this;
     const output: Message[] = [];
-    const newId = (): MessageId => MessageId.create(clock.newId);
-    if (response.content.length > 0) output.push(messageOf('assistant', { id: newId(), content: response.content }));
+    const newId = (): MessageId => MessageId.create(() => clock.newId());
+    if (response.content.length > 0)
+      output.push(messageOf('assistant', { id: newId(), content: response.content }));
     const results = response.toolCalls.map((call) => this.resultOf(call));
     if (results.length > 0) output.push(messageOf('tool', { id: newId(), content: Object.freeze(results) }));
     return new AgentStep({ ...this, output: Object.freeze(output) });
@@ -138,9 +147,15 @@ export class AgentStep {
   private resultOf(call: ToolCallPart): ToolResultPart {
     const execution = this.executionOf(call.toolCallId);
     if (execution) return execution.toResultPart();
-    const reason = this.response?.finishReason === 'tool-calls' ? 'the execution stopped' : this.response?.finishReason;
+    const reason =
+      this.response?.finishReason === 'tool-calls' ? 'the execution stopped' : this.response?.finishReason;
     const { toolCallId, toolName } = call;
-    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output: errorOutput(`Not run: ${reason}.`) });
+    return Object.freeze({
+      type: 'tool-result',
+      toolCallId,
+      toolName,
+      output: errorOutput(`Not run: ${reason}.`),
+    });
   }
 
   /** The step with its messages by reference. @internal */
@@ -159,8 +174,9 @@ export class AgentStep {
 
   private encodeToolExecution(execution: ToolExecution): object {
     const { call, outcome } = execution;
-    const isCallInResponse = this.response?.content.includes(call);
-    const isValueInOutput = outcome?.type === 'succeeded' && valueInOutput(this.output, call.toolCallId) === outcome.value;
+    const isCallInResponse = callInResponse(this.response, call.toolCallId) === call;
+    const isValueInOutput =
+      outcome?.type === 'succeeded' && valueInOutput(this.output, call.toolCallId) === outcome.value;
     return compact({
       ...execution.toEnvelope(),
       call: isCallInResponse ? call.toolCallId : call,
@@ -169,26 +185,40 @@ export class AgentStep {
   }
 
   /** @internal */
-  static decode(reader: DocumentReader, members: Members, refs: MessageRefReader, previous?: Messages): AgentStep {
-    const output = reader.optional(members, 'output', refs.output) ?? NOTHING;
+  static decode(
+    reader: DocumentReader,
+    members: Members,
+    refs: MessageRefReader,
+    previous?: Messages,
+  ): AgentStep {
+    const input = reader.required(members, 'input', (r, value) => refs.view(r, value, previous));
+    const output = reader.filled(members, 'output', refs.output) ?? NOTHING;
     const response = reader.optional(members, 'response', readResponse(output));
     const readExecutions: Read<readonly ToolExecution[]> = (r, value) =>
       Object.freeze(r.list(value, readStepToolExecution(output, response)));
     return new AgentStep({
       id: reader.required(members, 'id', StepId.read),
-      input: reader.required(members, 'input', (r, value) => refs.view(r, value, previous)),
+      input,
       output,
       response,
-      toolExecutions: reader.optional(members, 'toolExecutions', readExecutions) ?? NOTHING,
-      errors: reader.optional(members, 'errors', readErrors) ?? NOTHING,
+      toolExecutions: reader.filled(members, 'toolExecutions', readExecutions) ?? NOTHING,
+      errors: reader.filled(members, 'errors', readErrors) ?? NOTHING,
     });
   }
 }
 
 /** The members of a stored step. @internal */
-export const STEP_NAMES: readonly string[] = ['id', 'input', 'output', 'response', 'toolExecutions', 'errors'];
+export const STEP_NAMES: readonly string[] = [
+  'id',
+  'input',
+  'output',
+  'response',
+  'toolExecutions',
+  'errors',
+];
 
-const readErrors: Read<readonly ErrorRecord[]> = (reader, value) => Object.freeze(reader.list(value, readErrorRecord));
+const readErrors: Read<readonly ErrorRecord[]> = (reader, value) =>
+  Object.freeze(reader.list(value, readErrorRecord));
 
 function readResponse(output: readonly Message[]): Read<InferenceResponse> {
   return (reader, value) => {
@@ -207,8 +237,7 @@ function readStepToolExecution(
 ): Read<ToolExecution> {
   const readCall: Read<ToolCallPart> = (reader, value) => {
     if (typeof value !== 'string') return readToolCall(reader, value);
-    const call = response?.toolCalls.find(({ toolCallId }) => toolCallId === value);
-    return call ?? reader.fail('the id of a call in the response', value);
+    return callInResponse(response, value) ?? reader.fail('the id of a call in the response', value);
   };
   return (reader, value) => {
     const members = reader.members(value, TOOL_EXECUTION_NAMES);
@@ -221,7 +250,19 @@ function readStepToolExecution(
   };
 }
 
-function outcomeInOutput(reader: DocumentReader, output: readonly Message[], call: ToolCallPart): ToolOutcome {
+/** The call that an id stands for: the first of that id. */
+function callInResponse(
+  response: InferenceResponse | undefined,
+  toolCallId: string,
+): ToolCallPart | undefined {
+  return response?.toolCalls.find((call) => call.toolCallId === toolCallId);
+}
+
+function outcomeInOutput(
+  reader: DocumentReader,
+  output: readonly Message[],
+  call: ToolCallPart,
+): ToolOutcome {
   const value = valueInOutput(output, call.toolCallId);
   if (value === undefined) return reader.fail('an outcome, here or in the output', undefined);
   return Object.freeze({ type: 'succeeded', value });
@@ -257,8 +298,9 @@ export class StepExecution {
     Object.freeze(Object.assign(this, fields));
   }
 
-  static of(fields: StepExecutionFields): StepExecution {
-    return new StepExecution({ ...fields, completedAt: Math.max(fields.startedAt, fields.completedAt) });
+  static of({ step, continuation, startedAt, completedAt }: StepExecutionFields): StepExecution {
+    const [start, end] = [toInstant(startedAt), toInstant(completedAt)];
+    return new StepExecution({ step, continuation, startedAt: start, completedAt: Math.max(start, end) });
   }
 
   /** The step's id. */
@@ -291,13 +333,21 @@ export class StepExecution {
   }
 
   /** @internal */
-  static decode(reader: DocumentReader, value: unknown, refs: MessageRefReader, previous?: Messages): StepExecution {
+  static decode(
+    reader: DocumentReader,
+    value: unknown,
+    refs: MessageRefReader,
+    previous?: Messages,
+  ): StepExecution {
     const members = reader.members(value, STEP_EXECUTION_NAMES);
+    const startedAt = reader.required(members, 'startedAt', readInstant);
+    const completedAt = reader.required(members, 'completedAt', readInstant);
+    if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
     return new StepExecution({
       step: AgentStep.decode(reader, members, refs, previous),
       continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
-      startedAt: reader.required(members, 'startedAt', readInstant),
-      completedAt: reader.required(members, 'completedAt', readInstant),
+      startedAt,
+      completedAt,
     });
   }
 }

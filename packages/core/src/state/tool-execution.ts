@@ -1,12 +1,21 @@
 import type { Instant } from '../clock.ts';
-import { secondsBetween } from '../clock.ts';
+import { secondsBetween, toInstant } from '../clock.ts';
 import type { JsonValue, Members, Read } from '../json.ts';
-import { compact, DocumentReader, readCount, readInstant, readJson, readOneOf } from '../json.ts';
+import {
+  checked,
+  compact,
+  DocumentReader,
+  readCount,
+  readInstant,
+  readJson,
+  readOneOf,
+  toJsonValue,
+} from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord } from './error-record.ts';
+import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from './messages.ts';
-import { readToolCall, readToolOutput } from './messages.ts';
+import { checkedToolCall, readToolCall, readToolOutput } from './messages.ts';
 
 /**
  * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
@@ -61,9 +70,20 @@ export class ToolExecution {
     Object.freeze(Object.assign(this, fields));
   }
 
-  /** A call about to run. */
-  static started(call: ToolCallPart, at: Instant, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
-    return new ToolExecution({ id, call, attempt: 1, startedAt: at, completedAt: undefined, outcome: undefined });
+  /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  static started(
+    call: ToolCallPart,
+    at: Instant,
+    id: ToolExecutionId = ToolExecutionId.create(),
+  ): ToolExecution {
+    return new ToolExecution({
+      id,
+      call: checkedToolCall(call),
+      attempt: 1,
+      startedAt: toInstant(at),
+      completedAt: undefined,
+      outcome: undefined,
+    });
   }
 
   /** The tool's name. */
@@ -113,15 +133,26 @@ export class ToolExecution {
     return this.outcome && OUTCOME_RULES[this.outcome.type];
   }
 
-  /** The same with its end. */
+  /**
+   * The same with its end; the value is turned into JSON.
+   * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none.
+   */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
-    return new ToolExecution({ ...this, outcome: compact(outcome), completedAt: Math.max(at, this.startedAt) });
+    const completedAt = Math.max(toInstant(at), this.startedAt);
+    return new ToolExecution({ ...this, outcome: checkedOutcome(outcome), completedAt });
   }
 
   /** The same call, tried once more. */
   withNextAttempt(at: Instant): ToolExecution {
     const { id, call, attempt } = this;
-    return new ToolExecution({ id, call, attempt: attempt + 1, startedAt: at, completedAt: undefined, outcome: undefined });
+    return new ToolExecution({
+      id,
+      call,
+      attempt: attempt + 1,
+      startedAt: toInstant(at),
+      completedAt: undefined,
+      outcome: undefined,
+    });
   }
 
   /** The result as the model reads it. */
@@ -155,7 +186,12 @@ export class ToolExecution {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, TOOL_EXECUTION_NAMES);
       const call = reader.required(members, 'call', readToolCall);
-      return ToolExecution.readEnvelope(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+      return ToolExecution.readEnvelope(
+        reader,
+        members,
+        call,
+        reader.optional(members, 'outcome', readOutcome),
+      );
     });
   }
 
@@ -170,8 +206,10 @@ export class ToolExecution {
     if ((outcome === undefined) !== (completedAt === undefined)) {
       reader.fail('an outcome and completedAt together, or neither', members);
     }
-    const attempt = reader.optional(members, 'attempt', readCount) ?? 1;
+    const attempt = reader.optional(members, 'attempt', readLaterAttempt) ?? 1;
     const startedAt = reader.required(members, 'startedAt', readInstant);
+    if (completedAt !== undefined && completedAt < startedAt)
+      reader.fail('completedAt not before startedAt', completedAt);
     const id = reader.required(members, 'id', ToolExecutionId.read);
     return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome });
   }
@@ -188,13 +226,25 @@ export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
-export function valueOutput(value: JsonValue): ToolOutput {
+function valueOutput(value: JsonValue): ToolOutput {
   return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
 }
 
 /** A failure as a model reads it. @internal */
 export function errorOutput(message: string): ToolOutput {
   return Object.freeze({ type: 'error-text', value: message });
+}
+
+const readLaterAttempt: Read<number> = (reader, value) => {
+  const attempt = readCount(reader, value);
+  return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
+};
+
+function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
+  if (outcome.type !== 'succeeded')
+    return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
+  const output = outcome.output && checked('output of a tool', outcome.output, readToolOutput);
+  return compact({ type: outcome.type, value: toJsonValue(outcome.value), output }) as ToolOutcome;
 }
 
 const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);

@@ -1,0 +1,549 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import {
+  AgentState,
+  apply,
+  assistantMessage,
+  InferenceResponse,
+  List,
+  MessageStore,
+  StepId,
+  STOP_REASON_RANK,
+  ToolExecution,
+  ToolExecutionId,
+  toolMessage,
+  userMessage,
+} from '@holdfast/core';
+import { steppedClock } from '@holdfast/core/testing';
+import type {
+  AssistantPart,
+  Clock,
+  ErrorRecord,
+  ExecutionStatus,
+  FilePart,
+  FinishReason,
+  Instant,
+  JsonObject,
+  JsonValue,
+  LlmConfig,
+  Message,
+  ProviderOptions,
+  ResponseFormat,
+  StopReason,
+  ToolOutcome,
+  ToolOutcomeType,
+  UsageFields,
+  UserPart,
+  Waiting,
+} from '@holdfast/core';
+
+/** Every run of a property test tries the same cases; a failure prints the seed and the path to its case. */
+export const SEED = 20_261_121;
+export const START: Instant = Date.UTC(2026, 10, 21);
+
+// Values
+
+const ODD_TEXTS = [
+  '',
+  '\0',
+  '\ud800',
+  'a\udfff',
+  '👩‍👩‍👧‍👦',
+  '__proto__',
+  'constructor',
+  '9007199254740993',
+  '\u2028',
+  '"\\',
+];
+
+/** Texts, odd ones often: half surrogates, NUL, names that JavaScript takes for something else. */
+const texts: fc.Arbitrary<string> = fc.oneof(
+  { weight: 2, arbitrary: fc.string({ maxLength: 12 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
+  { weight: 2, arbitrary: fc.constantFrom(...ODD_TEXTS) },
+);
+
+/**
+ * Names of members: texts without a backslash. V8 13.6 (Node 24) may take an escaped name in JSON text for an earlier
+ * name that has one, `"\\ud800"` for `"\\\\"`; that is JSON.parse (nodejs/node#63785).
+ */
+const names: fc.Arbitrary<string> = texts.filter((text) => !text.includes('\\'));
+
+const numbers = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.constantFrom(0, -0, 1e21, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE),
+);
+
+const { value: anyJson, object: anyJsonObject } = fc.letrec<{ value: JsonValue; object: JsonObject }>(
+  (tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3, depthIdentifier: 'json' },
+      texts,
+      numbers,
+      fc.boolean(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 3, depthIdentifier: 'json' }),
+      tie('object'),
+    ),
+    object: fc
+      .array(fc.tuple(names, tie('value')), { maxLength: 3, depthIdentifier: 'json' })
+      .map((entries): JsonObject => Object.fromEntries(entries)),
+  }),
+);
+export const jsonValues: fc.Arbitrary<JsonValue> = anyJson;
+const jsonObjects: fc.Arbitrary<JsonObject> = anyJsonObject;
+
+/** A record in which each optional member is there or not. */
+function record<T>(
+  required: { [K in keyof T]?: fc.Arbitrary<T[K]> },
+  optional: object = {},
+): fc.Arbitrary<T> {
+  const keys = Object.keys(required) as never[];
+  return fc.record({ ...required, ...optional } as Record<string, fc.Arbitrary<unknown>>, {
+    requiredKeys: keys,
+    noNullPrototype: true,
+  }) as fc.Arbitrary<never>;
+}
+
+const providerOptions: fc.Arbitrary<ProviderOptions> = jsonObjects;
+const signed = { providerOptions };
+const textParts = record<{ readonly type: 'text'; readonly text: string }>(
+  { type: fc.constant('text'), text: texts },
+  signed,
+);
+const fileParts = record<FilePart>(
+  {
+    type: fc.constant('file'),
+    mediaType: fc.constantFrom('image/png', 'application/pdf'),
+    data: fc.oneof(
+      fc.record({ type: fc.constant('data' as const), data: fc.base64String({ maxLength: 12 }) }),
+      fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
+      fc.record({
+        type: fc.constant('reference' as const),
+        reference: fc.constant({ openai: 'file_1', __other: 'f' }),
+      }),
+      fc.record({ type: fc.constant('text' as const), text: texts }),
+    ),
+  },
+  { ...signed, filename: texts },
+);
+const userContent: fc.Arbitrary<readonly UserPart[]> = fc.array(fc.oneof(textParts, fileParts), {
+  maxLength: 3,
+});
+
+const callIds = fc.constantFrom('call_1', 'call_2', 'call_3', '', '__proto__');
+const toolOutputs = fc.oneof(
+  fc.record({ type: fc.constant('text' as const), value: texts }),
+  fc.record({ type: fc.constant('json' as const), value: jsonValues }),
+  fc.record({ type: fc.constant('error-json' as const), value: jsonValues }),
+  record<{ readonly type: 'execution-denied'; readonly reason?: string }>(
+    { type: fc.constant('execution-denied') },
+    { reason: texts },
+  ),
+  fc.record({ type: fc.constant('content' as const), value: fc.array(jsonObjects, { maxLength: 2 }) }),
+);
+const toolCallParts = record<AssistantPart>(
+  {
+    type: fc.constant('tool-call'),
+    toolCallId: callIds,
+    toolName: fc.constantFrom('add', 'search'),
+    input: jsonValues,
+  },
+  { ...signed, providerExecuted: fc.boolean(), invalid: texts },
+);
+const toolResultParts = record<AssistantPart>(
+  {
+    type: fc.constant('tool-result'),
+    toolCallId: callIds,
+    toolName: fc.constant('web'),
+    output: toolOutputs,
+  },
+  signed,
+);
+const assistantContent: fc.Arbitrary<readonly AssistantPart[]> = fc.array(
+  fc.oneof(
+    { weight: 2, arbitrary: textParts },
+    { weight: 4, arbitrary: toolCallParts },
+    fileParts,
+    toolResultParts,
+    record<AssistantPart>({ type: fc.constant('reasoning'), text: texts }, signed),
+    record<AssistantPart>({ type: fc.constant('source'), source: jsonObjects }, signed),
+    record<AssistantPart>({ type: fc.constant('custom'), kind: texts }, signed),
+  ),
+  { maxLength: 4 },
+);
+
+export const usages: fc.Arbitrary<UsageFields> = record<UsageFields>(
+  {},
+  {
+    inputTokens: fc.oneof(fc.nat(1e6), fc.constant(-0)),
+    outputTokens: fc.nat(1e6),
+    cacheReadTokens: fc.nat(1e6),
+    cacheWriteTokens: fc.nat(1e6),
+    reasoningTokens: fc.nat(1e6),
+    cost: fc.double({ min: 0, max: 10, noNaN: true }),
+  },
+);
+
+const FINISH_REASONS: readonly FinishReason[] = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'aborted',
+  'other',
+];
+const REASONS = Object.keys(STOP_REASON_RANK) as StopReason[];
+
+/** What may be thrown: errors with codes, data and causes, and things that are not errors. */
+const thrown: fc.Arbitrary<unknown> = fc.oneof(
+  fc
+    .record({
+      message: texts,
+      name: texts,
+      code: fc.option(texts),
+      data: fc.option(jsonValues),
+      cause: fc.option(texts),
+    })
+    .map(({ message, cause, ...rest }) =>
+      Object.assign(new Error(message, cause === null ? {} : { cause }), rest),
+    ),
+  jsonValues,
+  fc.constantFrom(undefined, Symbol('x'), () => 1, 10n),
+);
+
+const failures: fc.Arbitrary<ErrorRecord> = record<ErrorRecord>(
+  { name: texts, message: texts },
+  { code: texts, data: jsonValues, cause: fc.record({ name: texts, message: texts }) },
+);
+const FAILURE_TYPES: readonly Exclude<ToolOutcomeType, 'succeeded'>[] = [
+  'failed',
+  'blocked',
+  'denied',
+  'interrupted',
+];
+
+/** Every kind of end of a tool call. */
+export const outcomes: fc.Arbitrary<ToolOutcome> = fc.oneof(
+  record<ToolOutcome>(
+    { type: fc.constant('succeeded'), value: jsonValues },
+    {
+      output: toolOutputs,
+    },
+  ),
+  fc.record({ type: fc.constantFrom(...FAILURE_TYPES), error: failures }),
+);
+
+const waitings: fc.Arbitrary<Waiting | undefined> = fc.oneof(
+  fc.constant(undefined),
+  fc.constant({ type: 'input' as const }),
+  fc.record({ type: fc.constant('until' as const), until: fc.nat() }),
+  fc.record({ type: fc.constant('children' as const), sessionIds: fc.array(texts, { maxLength: 2 }) }),
+  fc.record({
+    type: fc.constant('approval' as const),
+    toolExecutionIds: fc.array(
+      fc.uuid().map((id) => ToolExecutionId.parse(id)),
+      { maxLength: 2 },
+    ),
+  }),
+);
+
+const llmConfigs: fc.Arbitrary<LlmConfig> = record<LlmConfig>(
+  {},
+  { model: texts, temperature: numbers, stopSequences: fc.array(texts, { maxLength: 2 }), providerOptions },
+);
+const responseFormats: fc.Arbitrary<ResponseFormat> = fc.oneof(
+  fc.constant({ type: 'text' as const }),
+  record<ResponseFormat>({ type: fc.constant('json') }, { schema: jsonObjects, name: texts }),
+);
+
+// Moves
+
+const INPUTS = ['conversation', 'everythingTwice', 'copies', 'window', 'asBefore', 'nothing'] as const;
+const SECTIONS = ['messages', 'summary', '', '__proto__'] as const;
+
+interface MoveKinds {
+  readonly userMessage: { readonly content: readonly UserPart[]; readonly metadata: JsonObject };
+  readonly systemPrompt: { readonly text: string | undefined };
+  readonly metadata: { readonly key: string; readonly value: JsonValue };
+  readonly llmConfig: { readonly config: LlmConfig | undefined };
+  readonly responseFormat: { readonly format: ResponseFormat | undefined };
+  /** Keeps a window of the conversation, perhaps twice. */
+  readonly rewrite: { readonly from: number; readonly to: number; readonly twice: boolean };
+  /** Puts the last messages of the conversation, or a new one, into a section as well. */
+  readonly section: { readonly name: string; readonly last: number };
+  readonly dropSection: { readonly name: string };
+  readonly stopSignal: { readonly reason: StopReason; readonly context: JsonObject | undefined };
+  readonly continuation: object;
+  readonly error: { readonly error: unknown };
+  readonly stepBegun: { readonly input: (typeof INPUTS)[number] };
+  readonly inferred: {
+    readonly content: readonly AssistantPart[];
+    readonly finishReason: FinishReason | undefined;
+    readonly usage: UsageFields | undefined;
+    readonly providerMetadata: JsonObject | undefined;
+  };
+  /** Starts a call that has no execution yet. */
+  readonly toolStarted: { readonly nth: number };
+  /** Ends one that runs. */
+  readonly toolEnded: { readonly nth: number; readonly outcome: ToolOutcome };
+  readonly toolRetried: { readonly nth: number };
+  readonly stepClosed: object;
+  readonly status: { readonly status: ExecutionStatus; readonly waiting: Waiting | undefined };
+  readonly finished: object;
+  readonly failure: { readonly error: unknown };
+  readonly timeWorked: { readonly seconds: number };
+  readonly nextExecution: object;
+}
+
+/** One change of a state, as data. */
+export type Move = {
+  [K in keyof MoveKinds]: { readonly type: K; readonly wait: number } & MoveKinds[K];
+}[keyof MoveKinds];
+
+function move<K extends keyof MoveKinds>(
+  weight: number,
+  type: K,
+  fields: { [F in keyof MoveKinds[K]]: fc.Arbitrary<MoveKinds[K][F]> },
+) {
+  const all = { type: fc.constant(type), wait: fc.integer({ min: -5, max: 40 }), ...fields };
+  return { weight, arbitrary: fc.record(all as never, { noNullPrototype: true }) as fc.Arbitrary<Move> };
+}
+
+const orNothing = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(arbitrary, { nil: undefined });
+const TAG_LIKE = { step_id: 'mine', is_trace: true, execution_id: 7 };
+
+const anyMove: fc.Arbitrary<Move> = fc.oneof(
+  move(3, 'userMessage', { content: userContent, metadata: fc.oneof(jsonObjects, fc.constant(TAG_LIKE)) }),
+  move(1, 'systemPrompt', { text: orNothing(texts) }),
+  move(1, 'metadata', { key: names, value: jsonValues }),
+  move(1, 'llmConfig', { config: orNothing(llmConfigs) }),
+  move(1, 'responseFormat', { format: orNothing(responseFormats) }),
+  move(1, 'rewrite', { from: fc.nat(3), to: fc.nat(8), twice: fc.boolean() }),
+  move(1, 'section', { name: fc.constantFrom(...SECTIONS), last: fc.nat(2) }),
+  move(1, 'dropSection', { name: fc.constantFrom(...SECTIONS) }),
+  move(1, 'stopSignal', { reason: fc.constantFrom(...REASONS), context: orNothing(jsonObjects) }),
+  move(1, 'continuation', {}),
+  move(1, 'error', { error: thrown }),
+  move(6, 'stepBegun', { input: fc.constantFrom(...INPUTS) }),
+  move(8, 'inferred', {
+    content: assistantContent,
+    finishReason: orNothing(fc.constantFrom(...FINISH_REASONS)),
+    usage: orNothing(usages),
+    providerMetadata: orNothing(jsonObjects),
+  }),
+  move(8, 'toolStarted', { nth: fc.nat(3) }),
+  move(6, 'toolEnded', { nth: fc.nat(3), outcome: outcomes }),
+  move(1, 'toolRetried', { nth: fc.nat(3) }),
+  move(6, 'stepClosed', {}),
+  move(1, 'status', {
+    status: fc.constantFrom('pending', 'inProgress', 'suspended', 'completed', 'stopped', 'failed'),
+    waiting: waitings,
+  }),
+  move(1, 'finished', {}),
+  move(1, 'failure', { error: thrown }),
+  move(1, 'timeWorked', { seconds: fc.double({ min: -1, max: 100, noNaN: true }) }),
+  move(1, 'nextExecution', {}),
+);
+
+/** Any history of an agent: what happened to it, as data. */
+export const histories: fc.Arbitrary<readonly Move[]> = fc.array(anyMove, {
+  minLength: 1,
+  maxLength: 40,
+  size: 'max',
+});
+
+/** The state after each move of a history; the first is the agent before any. Equal histories give equal states. */
+export function play(moves: readonly Move[]): readonly AgentState[] {
+  const ids = steppedClock();
+  const newId = (): string => ids.newId();
+  let at = START;
+  let state = AgentState.empty({ agentId: newId(), at });
+  const states = [state];
+  for (const one of moves) {
+    at += one.wait;
+    state = applyMove(state, one, at, { now: () => at, newId });
+    states.push(state);
+  }
+  return states;
+}
+
+/** The last state of a history. */
+export function stateAfter(moves: readonly Move[]): AgentState {
+  return play(moves).at(-1) as AgentState;
+}
+
+/** States that transitions and the stepper can lead to. */
+export const reachableStates: fc.Arbitrary<AgentState> = histories.map(stateAfter);
+
+function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): AgentState {
+  // An execution that a transition starts has a random id; started by hand it has one of the history.
+  const needsExecution = [
+    'stopSignal',
+    'continuation',
+    'error',
+    'stepBegun',
+    'status',
+    'finished',
+    'failure',
+  ];
+  const state =
+    before.execution === undefined && needsExecution.includes(one.type)
+      ? withExecution(before, at, clock)
+      : before;
+  switch (one.type) {
+    case 'userMessage':
+      return state.withUserMessage(one.content, { clock, metadata: one.metadata }, at);
+    case 'systemPrompt':
+      return state.withSystemPrompt(one.text, at);
+    case 'metadata':
+      return state.withMetadata(one.key, one.value, at);
+    case 'llmConfig':
+      return state.withLlmConfig(one.config, at);
+    case 'responseFormat':
+      return state.withResponseFormat(one.format, at);
+    case 'rewrite': {
+      const kept = state.messages.toArray().slice(one.from, one.to);
+      return state.withMessages(one.twice ? [...kept, ...kept] : kept, at);
+    }
+    case 'section': {
+      const last =
+        one.last === 0 ? [userMessage('aside', { clock })] : state.messages.toArray().slice(-one.last);
+      return state.withMessageStore(state.store.append(one.name, last), at);
+    }
+    case 'dropSection':
+      return state.withMessageStore(state.store.withoutSection(one.name), at);
+    case 'stopSignal':
+      return state.withStopSignal(
+        { reason: one.reason, message: 'why', ...(one.context && { context: one.context }) },
+        at,
+      );
+    case 'continuation':
+      return state.withContinuationRequested(at);
+    case 'error':
+      return apply(state, { type: 'failed', error: one.error, at });
+    case 'stepBegun':
+      return apply(state, {
+        type: 'stepBegun',
+        stepId: StepId.create(() => clock.newId()),
+        input: inputOf(state, one.input, clock),
+        at,
+      });
+    case 'inferred': {
+      const { content, finishReason, usage, providerMetadata } = one;
+      const init = {
+        content,
+        providerMetadata,
+        ...(finishReason && { finishReason }),
+        ...(usage && { usage }),
+      };
+      return apply(state, { type: 'inferred', response: InferenceResponse.of(init), at });
+    }
+    case 'toolStarted': {
+      const calls = state.currentStep?.pendingToolCalls ?? [];
+      const call = calls[one.nth % calls.length];
+      if (call === undefined) return state;
+      return apply(state, {
+        type: 'toolAdvanced',
+        toolExecution: ToolExecution.started(
+          call,
+          at,
+          ToolExecutionId.create(() => clock.newId()),
+        ),
+        at,
+      });
+    }
+    case 'toolEnded': {
+      const running = runningTool(state, one.nth);
+      return running
+        ? apply(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(one.outcome, at), at })
+        : state;
+    }
+    case 'toolRetried': {
+      const running = runningTool(state, one.nth);
+      return running
+        ? apply(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at })
+        : state;
+    }
+    case 'stepClosed':
+      return apply(state, { type: 'stepClosed', clock });
+    case 'status':
+      return state.withExecutionStatus(one.status, at, one.waiting);
+    case 'finished':
+      return apply(state, { type: 'finished', at });
+    case 'failure':
+      return state.withFailure(one.error, at);
+    case 'timeWorked':
+      return state.withTimeWorked(one.seconds, at);
+    case 'nextExecution':
+      return state.forNextExecution(at);
+  }
+}
+
+/** The state with a fresh execution whose id comes from the clock. */
+function withExecution(state: AgentState, at: Instant, clock: Clock): AgentState {
+  const started = state.withExecutionStatus('pending', at);
+  const document = { ...(started.toJSON() as object as { execution: object }) };
+  return AgentState.fromJSON({
+    ...document,
+    execution: { ...document.execution, executionId: clock.newId() },
+  });
+}
+
+function runningTool(state: AgentState, nth: number): ToolExecution | undefined {
+  const running = state.currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? [];
+  return running[nth % running.length];
+}
+
+function inputOf(state: AgentState, kind: (typeof INPUTS)[number], clock: Clock): List<Message> {
+  const before = state.lastStep?.input ?? List.empty<Message>();
+  switch (kind) {
+    case 'conversation':
+      return state.messages;
+    case 'everythingTwice':
+      return List.from([...state.store.sections.flatMap(({ messages }) => [...messages]), ...state.messages]);
+    case 'copies':
+      return List.from([...state.messages].map((message) => Object.freeze({ ...message })));
+    case 'window':
+      return List.from(state.messages.toArray().slice(-2));
+    case 'asBefore':
+      return before.append(assistantMessage('thinking aloud', { clock }), toolMessage([], { clock }));
+    case 'nothing':
+      return List.empty();
+  }
+}
+
+// What is true of every state
+
+/** Fails unless the value and everything in it is frozen. */
+export function expectDeeplyFrozen(value: unknown, path = '$', seen = new Set<unknown>()): void {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
+  seen.add(value);
+  if (!Object.isFrozen(value)) expect.fail(`${path} is not frozen`);
+  for (const key of Reflect.ownKeys(value)) {
+    expectDeeplyFrozen((value as Record<PropertyKey, unknown>)[key], `${path}.${String(key)}`, seen);
+  }
+}
+
+/** Fails unless the state is frozen and comes back from JSON text equal, with the same text. Returns what came back. */
+export function expectRoundTrip(state: AgentState): AgentState {
+  expectDeeplyFrozen(state);
+  const text = JSON.stringify(state);
+  const restored = AgentState.fromJSON(JSON.parse(text));
+  assert.deepStrictEqual(restored, state);
+  expectDeeplyFrozen(restored);
+  expect(JSON.stringify(restored)).toBe(text);
+  return restored;
+}
+
+/** A store with these sections. */
+export function storeOf(sections: Readonly<Record<string, readonly Message[]>>): MessageStore {
+  return Object.entries(sections).reduce(
+    (store, [name, messages]) => store.withSection(name, messages),
+    MessageStore.empty,
+  );
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  AgentState,
+  hasErrorCode,
+  HoldfastError,
+  StateFormatError,
+  toJsonObject,
+  toJsonValue,
+} from '@holdfast/core';
+import { expectDeeplyFrozen, jsonValues, SEED } from './arbitraries.ts';
+
+const runs = { seed: SEED, numRuns: 500 };
+/** What JSON itself makes of a value, `null` for nothing. */
+const throughText = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
+
+test('a JSON value is copied, frozen and equal', () => {
+  fc.assert(
+    fc.property(jsonValues, (value) => {
+      const copy = toJsonValue(value);
+      assert.deepStrictEqual(copy, throughText(value));
+      expectDeeplyFrozen(copy);
+      expect(toJsonValue(copy)).toBe(copy);
+    }),
+    runs,
+  );
+});
+
+test('any value becomes what JSON.stringify makes of it', () => {
+  const anything = fc.anything({
+    withDate: true,
+    withBoxedValues: true,
+    withSparseArray: true,
+    withNullPrototype: true,
+    withMap: true,
+    withSet: true,
+  });
+  fc.assert(
+    fc.property(anything, (value) => assert.deepStrictEqual(toJsonValue(value), throughText(value))),
+    runs,
+  );
+});
+
+const odd: readonly (readonly [name: string, value: unknown])[] = [
+  ['nothing', undefined],
+  ['a function', () => 1],
+  ['a symbol', Symbol('x')],
+  ['not a number', [Number.NaN, Infinity, -0]],
+  ['dates', { at: new Date(0), bad: new Date(Number.NaN) }],
+  [
+    'a toJSON that gives itself',
+    Object.assign(
+      Object.create({
+        toJSON() {
+          return this as unknown;
+        },
+      }) as object,
+      { a: 1 },
+    ),
+  ],
+  ['a toJSON that gives another', { toJSON: () => ({ toJSON: () => 1, b: 2 }) }],
+  [
+    'a toJSON that is told where it stands',
+    [{ toJSON: (key: string) => key }, { a: { toJSON: (key: string) => key } }],
+  ],
+  ['a toJSON that is no function', { toJSON: 1 }],
+  ['holes', [1, , 3]], // oxlint-disable-line no-sparse-arrays
+  ['holes inside', { a: [, [, 1]] }], // oxlint-disable-line no-sparse-arrays
+  ['__proto__', JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":null}}')],
+  ['typed arrays', new Uint8Array([1, 2])],
+  ['maps and sets', { a: new Map([[1, 2]]), b: new Set([1]) }],
+  ['hidden members', Object.defineProperty({ a: 1 }, 'b', { value: 2, enumerable: false })],
+  ['another realm', runInNewContext('({ a: [1, { b: new Date(0) }] })')],
+];
+test.for(odd)('%s: as JSON.stringify does', ([, value]) =>
+  assert.deepStrictEqual(toJsonValue(value), throughText(value)),
+);
+
+const circular: Record<string, unknown> = {};
+circular['self'] = circular;
+test.for<[string, unknown]>([
+  ['a BigInt', 1n],
+  ['a BigInt inside', { a: [1n] }],
+  ['a cycle', circular],
+  [
+    'a toJSON that throws',
+    {
+      toJSON: () => {
+        throw new TypeError('no');
+      },
+    },
+  ],
+  [
+    'a getter that throws',
+    {
+      get a() {
+        throw new TypeError('no');
+      },
+    },
+  ],
+])('%s is not JSON, and says so', ([, value]) => {
+  expect(() => toJsonValue(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
+});
+
+test('only an object is a JSON object', () => {
+  expect(toJsonObject({ a: 1 })).toEqual({ a: 1 });
+  for (const value of [[], null, 'x', undefined, 5])
+    expect(() => toJsonObject(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
+});
+
+test('nothing that is copied can change a prototype', () => {
+  const copy = toJsonValue(JSON.parse('{"__proto__":{"polluted":true}}'));
+  expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  expect(Object.keys(copy as object)).toEqual(['__proto__']);
+});
+
+describe('depth', () => {
+  const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']'.repeat(depth)}`);
+  const nestedObject = (depth: number): unknown =>
+    JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+
+  test.for([nested, nestedObject])('what can be put into a state can be read back, 1,000 deep', (make) => {
+    const state = AgentState.empty().withMetadata('deep', make(1_000) as never);
+    assert.deepStrictEqual(
+      JSON.stringify(AgentState.fromJSON(JSON.parse(JSON.stringify(state)))),
+      JSON.stringify(state),
+    );
+  });
+
+  test.for([nested, nestedObject])('at any depth it is refused at once, or written and read', (make) => {
+    for (let depth = 500; depth < 20_000; depth = Math.floor(depth * 1.2)) {
+      let state: AgentState;
+      try {
+        state = AgentState.empty().withMetadata('deep', make(depth) as never);
+      } catch (error) {
+        assert.ok(hasErrorCode(error, 'NOT_JSON'));
+        continue;
+      }
+      expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).metadata.has('deep')).toBe(true);
+    }
+  });
+
+  test.for([nested, nestedObject])('a document nested without end is a format error', (make) => {
+    const document = {
+      ...AgentState.empty().toJSON(),
+      context: { metadata: { deep: make(100_000) }, sections: [] },
+    };
+    expect(() => AgentState.fromJSON(document)).toThrow(StateFormatError);
+  });
+});
+
+describe('errors', () => {
+  test('carry a code, their cause and data, and the name of their class', () => {
+    const cause = new Error('why');
+    const error = new HoldfastError('NOT_JSON', 'No.', { cause, data: { a: 1 } });
+    expect([error.name, error.code, error.cause, error.data]).toEqual([
+      'HoldfastError',
+      'NOT_JSON',
+      cause,
+      { a: 1 },
+    ]);
+    expect(new HoldfastError('NOT_JSON', 'No.')).not.toHaveProperty('cause');
+    expect(new StateFormatError('$.a', 'b', 'c')).toMatchObject({
+      name: 'StateFormatError',
+      path: '$.a',
+      message: 'Invalid document at $.a: expected b, found c.',
+    });
+  });
+  test.for<[unknown, boolean]>([
+    [new HoldfastError('NOT_JSON', ''), true],
+    [{ code: 'NOT_JSON' }, true],
+    [new Error('NOT_JSON'), false],
+    [{ code: 'OTHER' }, false],
+    [null, false],
+    ['NOT_JSON', false],
+  ])('%o has the code: %s', ([error, has]) => expect(hasErrorCode(error, 'NOT_JSON')).toBe(has));
+});

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import {
+  AgentState,
+  apply,
+  InferenceResponse,
+  StepId,
+  ToolExecution,
+  ToolExecutionId,
+  userMessage,
+} from '@holdfast/core';
+import { steppedClock } from '@holdfast/core/testing';
+import { expectRoundTrip, START as T } from '../arbitraries.ts';
+
+const clock = steppedClock(T);
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** A conversation in which a tool was used in every step: 1 KB of text and 1 KB of result each. */
+function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentState {
+  let state = apply(
+    AgentState.empty({ at: T }).withMessages([userMessage('q'.repeat(1_000), { clock })], T),
+    { type: 'started', at: T },
+  );
+  for (let step = 0; step < count; step++) {
+    const call = {
+      type: 'tool-call',
+      toolCallId: `call_${step}`,
+      toolName: 'search',
+      input: { q: step },
+    } as const;
+    const content = [{ type: 'text', text: 't'.repeat(1_000) } as const, call];
+    const response = InferenceResponse.of({ content, usage: { inputTokens: 1_000, outputTokens: 100 } });
+    state = apply(state, {
+      type: 'stepBegun',
+      stepId: StepId.create(() => clock.newId()),
+      input: state.messages,
+      at: clock.now(),
+    });
+    state = apply(state, { type: 'inferred', response, at: clock.now() });
+    const [requested] = state.currentStep?.pendingToolCalls ?? [];
+    if (requested === undefined) throw new TypeError('There is a call.');
+    const running = ToolExecution.started(
+      requested,
+      clock.now(),
+      ToolExecutionId.create(() => clock.newId()),
+    );
+    state = apply(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
+    const toolExecution = running.withOutcome({ type: 'succeeded', value: value as string }, clock.now());
+    state = apply(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });
+    state = apply(state, { type: 'stepClosed', clock });
+  }
+  return state;
+}
+
+test.for([
+  ['text', 'r'.repeat(1_000)],
+  ['JSON', { list: ['r'.repeat(980)] }],
+])('200 steps with tools that return %s cost less than three times what was said', ([, value]) => {
+  const state = expectRoundTrip(afterSteps(200, value));
+  const said = state.steps
+    .flatMap(({ output }) => [...output])
+    .reduce((sum, message) => sum + bytes(message.content), 0);
+  expect(said).toBeGreaterThan(400_000);
+  expect(bytes(state) / said).toBeLessThan(3);
+});
+
+test('a step costs as many bytes at the 200th as at the 20th', () => {
+  const [early, late] = [20, 200].map((count) => bytes(afterSteps(count + 1)) - bytes(afterSteps(count))) as [
+    number,
+    number,
+  ];
+  expect(Math.abs(late / early - 1)).toBeLessThan(0.05);
+});
+
+test('each value and message stands once in the document', () => {
+  const text = JSON.stringify(afterSteps(3, 'only once'));
+  expect(text.split('only once')).toHaveLength(4);
+  expect(text.split('t'.repeat(1_000))).toHaveLength(4);
+});
+
+test('a run of steps shares the conversation between its inputs', () => {
+  const state = afterSteps(100);
+  const [before, after] = [state.steps.at(-2), state.steps.at(-1)];
+  expect(before && after?.input.commonLength(before.input)).toBe(before?.input.length);
+  const restored = expectRoundTrip(state);
+  expect(restored.messages.at(7)).toBe(restored.lastStep?.input.at(7));
+});

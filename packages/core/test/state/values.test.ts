@@ -1,0 +1,474 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  AgentId,
+  AgentStep,
+  assistantMessage,
+  ExecutionBudget,
+  ExecutionId,
+  InferenceResponse,
+  List,
+  MessageId,
+  MessageStore,
+  OUTCOME_RULES,
+  SessionId,
+  StepId,
+  ToolExecution,
+  ToolExecutionId,
+  toolMessage,
+  Usage,
+  userMessage,
+} from '@holdfast/core';
+import type {
+  AssistantPart,
+  BudgetLimits,
+  ErrorRecord,
+  ToolCallPart,
+  ToolOutcome,
+  ToolOutcomeType,
+} from '@holdfast/core';
+import { expectDeeplyFrozen, outcomes, SEED, START as T, storeOf, usages } from '../arbitraries.ts';
+
+const runs = { seed: SEED, numRuns: 200 };
+const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const call: ToolCallPart = { type: 'tool-call', toolCallId: 'call_1', toolName: 'add', input: { a: 1 } };
+const error: ErrorRecord = { name: 'Error', message: 'no' };
+const failed = (type: Exclude<ToolOutcomeType, 'succeeded'>): ToolOutcome => ({ type, error });
+
+describe('ids', () => {
+  const uuid = '01234567-89ab-cdef-0123-456789abcdef';
+  const bad = [
+    '',
+    'x',
+    `${uuid} `,
+    `${uuid}\n`,
+    uuid.replace('0', 'g'),
+    uuid.replaceAll('-', ''),
+    5,
+    null,
+    undefined,
+    {},
+    [uuid],
+  ];
+  test.for([AgentId, ExecutionId, StepId, ToolExecutionId, MessageId])(
+    'a kind of UUIDs refuses all else',
+    (kind) => {
+      expect(kind.parse(uuid)).toBe(uuid);
+      expect(kind.is(kind.create())).toBe(true);
+      expect(kind.create(() => uuid)).toBe(uuid);
+      for (const value of bad) {
+        expect(kind.is(value)).toBe(false);
+        expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+      }
+      expect(() => kind.create(() => 'not one')).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+    },
+  );
+  test.for<[unknown, boolean]>([
+    ['a', true],
+    ['/../ ü \u0000 👩', true],
+    ['x'.repeat(1_000), true],
+    ['x'.repeat(1_001), false],
+    ['', false],
+    ['\ud800', false],
+    [7, false],
+  ])('%j as the id of a session: %s', ([value, valid]) => expect(SessionId.is(value)).toBe(valid));
+});
+
+describe('budgets', () => {
+  const budget = ExecutionBudget.of({ maxSteps: 20, maxTokens: 10_000, maxSeconds: 60 });
+  const limits = ({ maxSteps, maxTokens, maxSeconds, maxCost, deadline }: ExecutionBudget) => [
+    maxSteps,
+    maxTokens,
+    maxSeconds,
+    maxCost,
+    deadline,
+  ];
+  test('what remains', () => {
+    expect(limits(budget.remaining({ steps: 5, tokens: 3_000 }))).toEqual([
+      15,
+      7_000,
+      60,
+      undefined,
+      undefined,
+    ]);
+    expect(limits(budget.remaining({ steps: 50, tokens: 1e9, seconds: 60, cost: 5 }))).toEqual([
+      0,
+      0,
+      0,
+      undefined,
+      undefined,
+    ]);
+    expect(limits(ExecutionBudget.of({ maxCost: 1, deadline: T }).remaining({ cost: 0.25 }))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      0.75,
+      T,
+    ]);
+    expect(ExecutionBudget.unlimited().remaining({ steps: 5 })).toBe(ExecutionBudget.unlimited());
+  });
+  test('the tighter of two', () => {
+    expect(budget.cappedBy(ExecutionBudget.of({ maxSteps: 10 })).maxSteps).toBe(10);
+    expect(limits(budget.cappedBy(ExecutionBudget.of({ maxSteps: 30, maxCost: 1, deadline: T })))).toEqual([
+      20,
+      10_000,
+      60,
+      1,
+      T,
+    ]);
+    const [early, late] = [ExecutionBudget.of({ deadline: T }), ExecutionBudget.of({ deadline: T + 1 })];
+    expect([early.cappedBy(late).deadline, late.cappedBy(early).deadline]).toEqual([T, T]);
+    expect(ExecutionBudget.unlimited().cappedBy(budget)).toEqual(budget);
+  });
+  const exhausted: readonly (readonly [BudgetLimits, boolean])[] = [
+    [{}, false],
+    [{ maxSteps: 0 }, true],
+    [{ maxTokens: 0 }, true],
+    [{ maxSeconds: 0 }, true],
+    [{ maxCost: 0 }, true],
+    [{ maxSteps: 1, maxCost: 0.01 }, false],
+    [{ deadline: T }, true],
+    [{ deadline: T + 1 }, false],
+    [{ maxSteps: 1, deadline: T - 1 }, true],
+  ];
+  test.for(exhausted)('%j is exhausted: %s', ([init, is]) =>
+    expect(ExecutionBudget.of(init).isExhausted(T)).toBe(is),
+  );
+  test('no limit, and Infinity, is unlimited', () => {
+    expect([ExecutionBudget.unlimited().isEmpty, budget.isEmpty]).toEqual([true, false]);
+    expect(ExecutionBudget.of({ maxSteps: Infinity })).toBe(ExecutionBudget.unlimited());
+    expect(ExecutionBudget.of(budget)).toBe(budget);
+  });
+  test('comes back from JSON', () => {
+    for (const one of [
+      budget,
+      ExecutionBudget.unlimited(),
+      ExecutionBudget.of({ maxCost: 0, deadline: T, maxTokens: Infinity }),
+    ]) {
+      assert.deepStrictEqual(ExecutionBudget.fromJSON(json(one)), one);
+    }
+    expectDeeplyFrozen(budget);
+    for (const bad of [{ maxSteps: -1 }, { maxSteps: '1' }, { max: 1 }, { deadline: 1.5 }, null]) {
+      expect(() => ExecutionBudget.fromJSON(bad)).toThrow(expect.objectContaining({ code: 'STATE_FORMAT' }));
+    }
+  });
+  test.for([-1, Number.NaN, '5'])('%j is not a limit', (limit) => {
+    expect(() => ExecutionBudget.of({ maxSteps: limit as number })).toThrow(RangeError);
+  });
+});
+
+describe('usage', () => {
+  const [known, unknown] = [Usage.of({ inputTokens: 3, outputTokens: 4, cost: 1 }), Usage.unreported];
+  test('a number that nobody knows stays unknown, and is counted as unreported', () => {
+    const sum = known.plus(unknown).plus(Usage.of({ inputTokens: 5 }));
+    expect(sum.toJSON()).toEqual({ inputTokens: 8, outputTokens: 4, cost: 1, unreportedCalls: 2 });
+    expect([sum.totalTokens, sum.isComplete, known.isComplete, sum.reasoningTokens]).toEqual([
+      12,
+      false,
+      true,
+      undefined,
+    ]);
+    expect(unknown.plus(unknown).toJSON()).toEqual({ unreportedCalls: 2 });
+    expect(Usage.of({})).toEqual(Usage.unreported);
+  });
+  test('nothing added is the same', () => {
+    expect([known.plus(Usage.none), Usage.none.plus(known), known.withCost(1)]).toEqual([
+      known,
+      known,
+      known,
+    ]);
+    expect(known.plus(Usage.none)).toBe(known);
+    expect(known.withCost(1)).toBe(known);
+    expect(unknown.withCost(2).cost).toBe(2);
+  });
+  test('sums in any grouping agree, and come back from JSON', () => {
+    fc.assert(
+      fc.property(usages, usages, usages, (...fields) => {
+        const [a, b, c] = fields.map((one) => Usage.of({ ...one, cost: undefined })) as [Usage, Usage, Usage];
+        assert.deepStrictEqual(a.plus(b).plus(c), a.plus(b.plus(c)));
+        assert.deepStrictEqual(Usage.fromJSON(json(a.plus(b))), a.plus(b));
+        expectDeeplyFrozen(a.plus(b));
+      }),
+      runs,
+    );
+  });
+  test.for([
+    { inputTokens: 1.5 },
+    { outputTokens: -1 },
+    { inputTokens: Number.NaN },
+    { cost: Infinity },
+    { cost: -1 },
+    { tokens: 1 },
+  ])('%j is not usage', (fields) => {
+    expect(() => Usage.of(fields as object)).toThrow(expect.objectContaining({ code: 'CONTEXT_INVALID' }));
+    expect(() => InferenceResponse.of({ text: 'a', usage: fields as object })).toThrow(
+      expect.objectContaining({ code: 'INFERENCE_INVALID' }),
+    );
+  });
+});
+
+describe('responses', () => {
+  test('have the finish reason that their content calls for', () => {
+    expect(InferenceResponse.of({ text: 'a' }).finishReason).toBe('stop');
+    expect(InferenceResponse.of({ content: [call] }).finishReason).toBe('tool-calls');
+    expect(InferenceResponse.of({ content: [{ ...call, providerExecuted: true }] }).finishReason).toBe(
+      'stop',
+    );
+    expect(InferenceResponse.of({ content: [call], finishReason: 'length' }).finishReason).toBe('length');
+    expect(InferenceResponse.of({}).content).toEqual([]);
+  });
+  const bad: readonly object[] = [
+    { content: 'text' },
+    { content: [{ type: 'text' }] },
+    { content: [{ type: 'image', data: '' }] },
+    { text: 'a', finishReason: 'bored' },
+    { text: 'a', modelId: 5 },
+    { text: 'a', rawFinishReason: null },
+    { text: 'a', responseId: {} },
+    { text: 'a', providerMetadata: 'x' },
+  ];
+  test.for(bad)('%j is refused, not stored', (init) => {
+    expect(() => InferenceResponse.of(init)).toThrow(expect.objectContaining({ code: 'INFERENCE_INVALID' }));
+  });
+  test('come back from JSON', () => {
+    const response = InferenceResponse.of({
+      content: [call],
+      rawFinishReason: 'x',
+      modelId: 'm',
+      responseId: 'r',
+      providerMetadata: { a: { b: 1 } },
+    });
+    assert.deepStrictEqual(InferenceResponse.fromJSON(json(response)), response);
+    expectDeeplyFrozen(response);
+    expect(response.withUsage(response.usage)).toBe(response);
+  });
+});
+
+describe('what a tool outcome means', () => {
+  const yes = true;
+  const rows: readonly (readonly [
+    ToolOutcomeType,
+    hasError: boolean,
+    makesStepError: boolean,
+    countsAsFailure: boolean,
+    canFailExecution: boolean,
+  ])[] = [
+    ['succeeded', false, false, false, false],
+    ['failed', yes, yes, yes, yes],
+    ['blocked', yes, yes, yes, false],
+    ['denied', yes, yes, false, false],
+    ['interrupted', yes, yes, false, yes],
+  ];
+  test.for(rows)('%s', ([type, hasError, makesStepError, countsAsFailure, canFailExecution]) => {
+    expect(OUTCOME_RULES[type]).toEqual({ hasError, makesStepError, countsAsFailure, canFailExecution });
+    const outcome = type === 'succeeded' ? { type, value: null } : failed(type);
+    const execution = ToolExecution.started(call, T).withOutcome(outcome, T + 500);
+    expect([execution.hasError, execution.wasBlocked, execution.duration]).toEqual([
+      hasError,
+      type === 'blocked',
+      0.5,
+    ]);
+    expect([execution.error !== undefined, execution.value]).toEqual([hasError, hasError ? undefined : null]);
+    const step = AgentStep.start()
+      .withResponse(InferenceResponse.of({ content: [call] }))
+      .withToolExecution(execution);
+    expect([step.type, step.hasErrors]).toEqual([makesStepError ? 'error' : 'toolExecution', hasError]);
+    expect(step.executedToolCalls).toHaveLength(type === 'blocked' || type === 'denied' ? 0 : 1);
+  });
+  test('those are all', () => expect(Object.keys(OUTCOME_RULES)).toEqual(rows.map(([type]) => type)));
+
+  test('a running call has no outcome; another attempt keeps the key', () => {
+    const first = ToolExecution.started(call, T);
+    expect([first.isRunning, first.rule, first.hasError, first.duration, first.attempt]).toEqual([
+      true,
+      undefined,
+      false,
+      0,
+      1,
+    ]);
+    const second = first.withOutcome(failed('interrupted'), T).withNextAttempt(T + 9);
+    expect([second.attempt, second.isRunning, second.idempotencyKey, second.startedAt]).toEqual([
+      2,
+      true,
+      first.idempotencyKey,
+      T + 9,
+    ]);
+    expect([second.name, second.args]).toEqual(['add', { a: 1 }]);
+  });
+  test('ending before it started is ending at once', () => {
+    expect(ToolExecution.started(call, T).withOutcome(failed('failed'), T - 9).duration).toBe(0);
+  });
+  test('every outcome comes back from JSON, frozen, and is a copy', () => {
+    fc.assert(
+      fc.property(outcomes, (outcome) => {
+        const execution = ToolExecution.started(call, T).withOutcome(outcome, T);
+        assert.deepStrictEqual(ToolExecution.fromJSON(json(execution)), execution);
+        expectDeeplyFrozen(execution);
+        expectDeeplyFrozen(execution.toResultPart());
+      }),
+      runs,
+    );
+    const value = { list: [1] };
+    const execution = ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value }, T);
+    value.list.push(2);
+    expect(execution.value).toEqual({ list: [1] });
+  });
+  test('a value becomes JSON; one that cannot, and an output that is none, is refused', () => {
+    const end = (outcome: object) => ToolExecution.started(call, T).withOutcome(outcome as ToolOutcome, T);
+    expect(end({ type: 'succeeded', value: { at: new Date(0), f: () => 1 } }).value).toEqual({
+      at: '1970-01-01T00:00:00.000Z',
+    });
+    expect(end({ type: 'succeeded', value: undefined }).value).toBeNull();
+    expect(() => end({ type: 'succeeded', value: 1n })).toThrow(
+      expect.objectContaining({ code: 'NOT_JSON' }),
+    );
+    expect(() => end({ type: 'succeeded', value: 1, output: { type: 'image' } })).toThrow(
+      expect.objectContaining({ code: 'CONTEXT_INVALID' }),
+    );
+  });
+});
+
+describe('step types', () => {
+  const step = AgentStep.start(List.empty());
+  const asking = step.withResponse(InferenceResponse.of({ content: [call] }));
+  const end = (outcome: ToolOutcome) =>
+    asking.withToolExecution(ToolExecution.started(call, T).withOutcome(outcome, T));
+  const provider: AssistantPart = { ...call, providerExecuted: true };
+  const rows: readonly (readonly [name: string, step: AgentStep, type: string])[] = [
+    ['nothing', step, 'finalResponse'],
+    ['an answer', step.withResponse(InferenceResponse.of({ text: 'a' })), 'finalResponse'],
+    [
+      'a call of the provider',
+      step.withResponse(InferenceResponse.of({ content: [provider] })),
+      'finalResponse',
+    ],
+    ['a call', asking, 'toolExecution'],
+    ['a call that runs', asking.withToolExecution(ToolExecution.started(call, T)), 'toolExecution'],
+    ['a call that succeeded', end({ type: 'succeeded', value: 1 }), 'toolExecution'],
+    ['a call that failed', end(failed('failed')), 'error'],
+    ['a call that was blocked', end(failed('blocked')), 'error'],
+    ['a call that was denied', end(failed('denied')), 'error'],
+    ['a call that was interrupted', end(failed('interrupted')), 'error'],
+    ['an error and no answer', step.withError(error), 'error'],
+    ['an error and a call', asking.withError(error), 'error'],
+  ];
+  test.for(rows)('%s', ([, one, type]) => expect(one.type).toBe(type));
+
+  test('results are in call order whatever order the tools finished in', () => {
+    const calls = ['a', 'b', 'c'].map((toolCallId): ToolCallPart => ({ ...call, toolCallId }));
+    const wide = step.withResponse(
+      InferenceResponse.of({ content: [{ type: 'text', text: 'so' }, ...calls] }),
+    );
+    const executions = calls.map((one) => ToolExecution.started(one, T));
+    const finished = [2, 0].reduce((one, index) => {
+      const running = executions[index] as ToolExecution;
+      return one
+        .withToolExecution(running)
+        .withToolExecution(running.withOutcome({ type: 'succeeded', value: index }, T));
+    }, wide);
+    expect(finished.toolExecutions.map(({ value }) => value)).toEqual([0, 2]);
+    expect(finished.pendingToolCalls.map(({ toolCallId }) => toolCallId)).toEqual(['b']);
+    const [said, results] = finished.withOutput().output;
+    expect(said?.content).toEqual([{ type: 'text', text: 'so' }, ...calls]);
+    expect(results?.content.map((part) => 'output' in part && part.output)).toEqual([
+      { type: 'json', value: 0 },
+      { type: 'error-text', value: 'Not run: the execution stopped.' },
+      { type: 'json', value: 2 },
+    ]);
+    expect(finished.withOutput().withOutput().output).toHaveLength(2);
+  });
+  test.for(['length', 'content-filter', 'aborted'] as const)(
+    'calls cut short by %s get a result that says so',
+    (finishReason) => {
+      const cut = step.withResponse(InferenceResponse.of({ content: [call], finishReason })).withOutput();
+      expect(cut.output.at(-1)?.content[0]).toMatchObject({
+        output: { type: 'error-text', value: `Not run: ${finishReason}.` },
+      });
+    },
+  );
+  test('an answer that failed adds nothing to the conversation', () => {
+    expect(
+      step.withResponse(InferenceResponse.of({ text: 'hal', finishReason: 'error' })).withOutput().output,
+    ).toEqual([]);
+    expect(step.withOutput().output).toEqual([]);
+  });
+});
+
+describe('sections of messages', () => {
+  const [a, b] = [userMessage('a'), assistantMessage('b')];
+  test('keep the order in which they were first written', () => {
+    const store = storeOf({ summary: [a], messages: [b] })
+      .append('buffer', [a])
+      .append('summary', [b]);
+    expect(store.names).toEqual(['summary', 'messages', 'buffer']);
+    expect(store.section('summary').toArray()).toEqual([a, b]);
+    expect(store.withoutSection('messages').names).toEqual(['summary', 'buffer']);
+    assert.deepStrictEqual(MessageStore.fromJSON(json(store)), store);
+    expectDeeplyFrozen(store);
+  });
+  test('that do not exist are empty; those that are empty exist', () => {
+    expect(MessageStore.empty.section('__proto__').length).toBe(0);
+    expect(MessageStore.empty.names).toEqual([]);
+    const store = storeOf({ summary: [] });
+    expect(store.names).toEqual(['summary']);
+    assert.deepStrictEqual(MessageStore.fromJSON(json(store)), store);
+  });
+  test('that hold just these messages stay as they are', () => {
+    const store = MessageStore.of([a, b]);
+    expect([
+      store.withSection('messages', [a, b]),
+      store.withSection('messages', store.messages),
+      store.append('x', []),
+    ]).toEqual([store, store, store]);
+    expect(store.withSection('messages', [a, b])).toBe(store);
+    expect(store.append('messages', [])).toBe(store);
+    expect(store.withoutSection('x')).toBe(store);
+    expect(store.withSection('messages', [b, a])).not.toBe(store);
+  });
+  test('appending does not copy what was there', () => {
+    const store = MessageStore.of(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
+    const after = store.append('messages', [a]);
+    expect(after.messages.commonLength(store.messages)).toBe(1_000);
+    expect(after.messages.since(store.messages)).toEqual([a]);
+  });
+});
+
+describe('messages', () => {
+  const bad: readonly (readonly [name: string, make: () => unknown])[] = [
+    ['a call of a user', () => userMessage([call as never])],
+    ['a file without data', () => userMessage([{ type: 'file', mediaType: 'image/png' } as never])],
+    [
+      'bytes',
+      () =>
+        userMessage([
+          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array(1) as never } },
+        ]),
+    ],
+    [
+      'file ids that are no strings',
+      () =>
+        userMessage([
+          { type: 'file', mediaType: 'a/b', data: { type: 'reference', reference: { a: 1 as never } } },
+        ]),
+    ],
+    ['text of a tool', () => toolMessage([{ type: 'text', text: 'a' } as never])],
+    ['an unknown member', () => userMessage([{ type: 'text', text: 'a', cache: true } as never])],
+    [
+      'a member of another kind of data',
+      () =>
+        userMessage([{ type: 'file', mediaType: 'a/b', data: { type: 'url', url: 'x', data: '' } as never }]),
+    ],
+  ];
+  test.for(bad)('refuse %s', ([, make]) => {
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'CONTEXT_INVALID',
+        message: expect.stringContaining('$[0]') as string,
+      }),
+    );
+  });
+  test('refuse an id that is no UUID', () => {
+    expect(() => userMessage('a', { id: 'x' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+  });
+});
