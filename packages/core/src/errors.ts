@@ -58,15 +58,23 @@ export function hasErrorCode(error: unknown, code: ErrorCode): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
 }
 
+/** What else may be said of a document that does not fit. */
+export interface StateFormatErrorOptions {
+  readonly code?: ErrorCode | undefined;
+  /** What the document is, for the message; default `document`. */
+  readonly document?: string;
+  readonly cause?: unknown;
+}
+
 /** A stored document does not fit the format. `path` says where; nothing was built from it. */
 export class StateFormatError extends HoldfastError {
   /** Where in the document, as in `$.execution.steps[3].id`. */
   readonly path: string;
 
-  constructor(path: string, expected: string, found: string, code: ErrorCode = 'STATE_FORMAT') {
-    super(code, `Invalid document at ${path}: expected ${expected}, found ${found}.`, {
-      data: { path, expected, found },
-    });
+  constructor(path: string, expected: string, found: string, options: StateFormatErrorOptions = {}) {
+    const { code = 'STATE_FORMAT', document = 'document', cause } = options;
+    const data = { path, expected, found };
+    super(code, `Invalid ${document} at ${path}: expected ${expected}, found ${found}.`, { data, cause });
     this.path = path;
   }
 }
@@ -78,6 +86,7 @@ export function describeValue(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object') return 'an object';
   if (typeof value === 'function') return 'a function';
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  if (typeof value === 'symbol') return 'a symbol';
+  const text = typeof value === 'string' ? JSON.stringify(value) : `${value as number | bigint | boolean}`;
   return `${typeof value} ${text.length > 60 ? `${text.slice(0, 57)}…` : text}`;
 }

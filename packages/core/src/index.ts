@@ -141,7 +141,7 @@ export type { ActionContext, SessionAction } from './session/actions.ts';
 
 // Leaves
 export { ERROR_CODES, hasErrorCode, HoldfastError, StateFormatError } from './errors.ts';
-export type { ErrorCode, HoldfastErrorOptions } from './errors.ts';
+export type { ErrorCode, HoldfastErrorOptions, StateFormatErrorOptions } from './errors.ts';
 export { systemClock } from './clock.ts';
 export type { Clock, Instant } from './clock.ts';
 export { toJsonObject, toJsonValue } from './json.ts';

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.ts';
 import { describeValue, HoldfastError, StateFormatError } from './errors.ts';
 
 /** A value that JSON can hold. Values of this type inside a state are deeply frozen. */
@@ -145,8 +146,8 @@ export class DocumentReader {
   }
 
   /** Raises the error for the present place. */
-  fail(expected: string, found: unknown): never {
-    throw new StateFormatError(this.location(), expected, describeValue(found));
+  fail(expected: string, found: unknown, code?: ErrorCode): never {
+    throw new StateFormatError(this.location(), expected, describeValue(found), { code });
   }
 
   /** The present place, as in `$.execution.steps[3].id`. */

@@ -429,7 +429,7 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     case 'stepBegun':
       return apply(state, {
         type: 'stepBegun',
-        stepId: StepId.create(() => clock.newId()),
+        stepId: StepId.create(clock),
         input: inputOf(state, one.input, clock),
         at,
       });
@@ -449,11 +449,7 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
       if (call === undefined) return state;
       return apply(state, {
         type: 'toolAdvanced',
-        toolExecution: ToolExecution.started(
-          call,
-          at,
-          ToolExecutionId.create(() => clock.newId()),
-        ),
+        toolExecution: ToolExecution.started(call, at, ToolExecutionId.create(clock)),
         at,
       });
     }

@@ -21,7 +21,9 @@ export interface OpenDatabase {
  * StoreUnavailableError when it cannot be opened; RangeError for a path or a timeout that cannot be.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
-  if (path === '') throw new RangeError('path must name a file, or be ":memory:"; found "".');
+  if (typeof path !== 'string' || path === '') {
+    throw new RangeError(`path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`);
+  }
   if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= MAX_BUSY_TIMEOUT_SECONDS)) {
     throw new RangeError(
       `busyTimeoutSeconds must be from 0 to ${MAX_BUSY_TIMEOUT_SECONDS}, found ${busyTimeoutSeconds}.`,

@@ -59,7 +59,7 @@ export function schemaVersion(database: SqliteDatabase, location: string): numbe
   const version = Number(user_version);
   if (applicationId === APPLICATION_ID && version > SCHEMA_VERSION) {
     const expected = `schema version ${SCHEMA_VERSION} or older; a newer release wrote this, open it with that release`;
-    throw new StateFormatError(location, expected, `schema version ${version}`, 'STATE_VERSION');
+    throw new StateFormatError(location, expected, `schema version ${version}`, { code: 'STATE_VERSION' });
   }
   if (applicationId === APPLICATION_ID && version > 0) return version;
   if (applicationId === 0 && version === 0 && Number(has_content) === 0) return 0;

@@ -1,7 +1,6 @@
 import { AgentSession, hasErrorCode, SessionId, StateFormatError } from '@holdfast/core';
 import type { ExecutionStatus, SessionInfo, SessionRevision, SessionStatus } from '@holdfast/core';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
-import { withCause } from './sqlite-errors.ts';
 
 /**
  * The columns that make a `SessionInfo`. Ids are asked for as bytes, because Node 22 cuts a text at its first NUL;
@@ -71,10 +70,10 @@ function readDocument(document: SqliteValue | undefined, where: string): AgentSe
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    throw withCause(
-      new StateFormatError(where, 'a session that this release can read', error.message, code),
-      error,
-    );
+    throw new StateFormatError(where, 'a session that this release can read', error.message, {
+      code,
+      cause: error,
+    });
   }
 }
 
@@ -126,7 +125,7 @@ function readEscaped(value: SqliteValue | undefined, where: string): string {
     return String(JSON.parse(`"${String(value)}"`));
   } catch (error) {
     const expected = 'a text as in a JSON string';
-    throw withCause(new StateFormatError(`the agent_name of ${where}`, expected, String(value)), error);
+    throw new StateFormatError(`the agent_name of ${where}`, expected, String(value), { cause: error });
   }
 }
 

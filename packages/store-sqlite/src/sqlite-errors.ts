@@ -95,11 +95,5 @@ export function unavailable(message: string, cause?: unknown, isAmbiguous = fals
 function notReadable(location: string, detail: string, cause: Error): StateFormatError {
   const expected =
     'an intact SQLite database; if it was one, restore a backup or salvage it with the sqlite3 shell';
-  return withCause(new StateFormatError(location, expected, detail), cause);
-}
-
-/** The same error with its cause: the constructor of StateFormatError takes none. */
-export function withCause<T extends Error>(error: T, cause: unknown): T {
-  error.cause = cause;
-  return error;
+  return new StateFormatError(location, expected, detail, { cause });
 }

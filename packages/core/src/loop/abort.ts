@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { hasErrorCode, HoldfastError } from '../errors.ts';
 
 /**
  * What an abort is to mean. `cancel`: the execution ends `stopped`. `yield`: the process must go (a deploy);
@@ -23,7 +23,7 @@ export class RunAbort extends HoldfastError {
 /** What the abort means; `undefined` while there is none. A reason that is not a `RunAbort` means `cancel`. */
 export function abortKind(signal: AbortSignal): AbortKind | undefined {
   if (!signal.aborted) return undefined;
-  return signal.reason instanceof RunAbort ? signal.reason.kind : 'cancel';
+  return hasErrorCode(signal.reason, 'RUN_ABORTED') ? (signal.reason as RunAbort).kind : 'cancel';
 }
 
 /** A signal that never aborts. */
@@ -34,8 +34,8 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   if (signal === NEVER) return promise;
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
 }

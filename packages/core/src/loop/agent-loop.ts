@@ -75,9 +75,10 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   async function* iterate(state: AgentState, run: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
     const agentRun = startRun(parts, listeners, state, run);
     try {
-      await agentRun.begin();
-      while (await agentRun.step()) yield agentRun.state;
-      await agentRun.finish();
+      if (await agentRun.begin()) {
+        while (await agentRun.step()) yield agentRun.state;
+        await agentRun.finish();
+      }
       yield agentRun.state;
     } finally {
       agentRun.dispose();
@@ -95,7 +96,9 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
     const work = (put: (event: AgentEvent) => void): Promise<AgentState> =>
       run(state, { signal: either, onEvent: onEvent ? (event) => (put(event), onEvent(event)) : put });
-    return new EventStream(work, () => leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')));
+    return new EventStream(work, () =>
+      leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')),
+    );
   }
 
   return Object.freeze({ run, iterate, stream });

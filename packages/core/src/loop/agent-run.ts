@@ -2,11 +2,13 @@ import type { Clock, Instant } from '../clock.ts';
 import { secondsBetween } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { AgentStop } from '../state/continuation.ts';
+import type { AgentStop } from '../state/continuation.ts';
+import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import type { ToolExecutionId } from '../state/ids.ts';
-import { StepId, ToolExecutionId as ToolExecutionIds } from '../state/ids.ts';
+import { ExecutionId, StepId, ToolExecutionId as ToolExecutionIds } from '../state/ids.ts';
 import { InferenceResponse } from '../state/inference.ts';
+import type { InferenceResponseInit } from '../state/inference.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
 import { toErrorRecord } from '../state/error-record.ts';
@@ -16,7 +18,14 @@ import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, InferenceDelta, InferenceRequest, ToolChoice } from './driver.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
-import type { HookContext, InferenceChange, ResponseChange, ToolCallChange, ToolExecutionChange } from './hook.ts';
+import type {
+  Hook,
+  HookContext,
+  InferenceChange,
+  ResponseChange,
+  ToolCallChange,
+  ToolExecutionChange,
+} from './hook.ts';
 import type { HookChain, StatePoint } from './hook-chain.ts';
 import type { Outcome } from './stepper.ts';
 import { apply, next } from './stepper.ts';
@@ -68,41 +77,56 @@ export class AgentRun {
     this.toolSignal = holdOnYield(run.signal);
   }
 
-  /** BeforeExecution. Takes up what there is: a new execution, or one that was left unfinished. */
-  async begin(): Promise<void> {
+  /**
+   * BeforeExecution. Takes up what there is: a new execution, or one that was left unfinished. False when there is
+   * nothing to take up: it waits, or is another's.
+   */
+  async begin(): Promise<boolean> {
     const { status } = this.state;
-    if (status === 'suspended') return;
-    this.advance({ type: 'started', at: this.now() });
+    if (status === 'suspended' || this.isLost()) return false;
+    const { clock } = this.loop;
+    const executionId = ExecutionId.create(clock);
+    this.advance({ type: 'started', executionId, at: this.now() });
     this.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
-    this.closeInterruptedTools();
     await this.guarded(() => this.callStateHooks('beforeExecution'));
+    await this.closeInterruptedTools();
+    return true;
   }
 
   /** One step: BeforeStep, inference, tools, AfterStep. False when there is no step to take. */
   async step(): Promise<boolean> {
     const stepsBefore = this.state.stepExecutions.length;
+    this.workingSince = this.now();
     await this.guarded(async () => {
       if (next(this.state).type === 'beginStep') await this.beginStep();
       if (next(this.state).type === 'infer') await this.infer();
-      if (next(this.state).type === 'runTools') await this.runTools();
-      if (next(this.state).type === 'closeStep' && !this.left) await this.callStateHooks('afterStep');
+      if (next(this.state).type === 'runTools' && !(await this.runTools())) return;
+      if (next(this.state).type === 'closeStep' && !this.hasLeft()) await this.callStateHooks('afterStep');
     });
-    if (this.state.currentStep && !this.left) this.closeStep();
+    if (this.state.currentStep && next(this.state).type !== 'wait' && !this.hasLeft()) this.closeStep();
     return this.state.stepExecutions.length > stepsBefore;
   }
 
   /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
   async finish(): Promise<void> {
-    if (this.left === 'yield') this.countWork();
-    if (this.left || next(this.state).type !== 'finish') return;
-    if (this.state.execution?.continuation.wasForceStopped) await this.guarded(() => this.callStateHooks('onStop'));
+    if (this.isLost()) return;
+    const isOver = next(this.state).type === 'none';
+    if (!isOver && !this.isEnding()) return this.countWork();
+    if (!isOver && this.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
+    if (this.isLost()) return;
     this.countWork();
     const before = this.state;
     this.isQuiet = true;
-    this.advance({ type: 'finished', at: this.now() });
-    await this.guarded(() => this.callStateHooks('afterExecution'));
+    if (!isOver) this.advance({ type: 'finished', at: this.now() });
+    await this.callEach('afterExecution');
     this.isQuiet = false;
     this.announce(before, this.state);
+  }
+
+  /** A cancelled run ends, even if a hook asked for another step. */
+  private isEnding(): boolean {
+    const { type } = next(this.state);
+    return !this.left && (type === 'finish' || (type === 'beginStep' && this.checkAbort() === 'cancel'));
   }
 
   /** Lets go of the caller's signal. */
@@ -117,7 +141,7 @@ export class AgentRun {
     await this.callStateHooks('beforeStep');
     if (this.checkAbort() || next(this.state).type !== 'beginStep') return;
     const { clock, compile } = this.loop;
-    const [stepId, input] = [StepId.create(clock.newId), compile(this.state)];
+    const [stepId, input] = [StepId.create(clock), compile(this.state)];
     this.advance({ type: 'stepBegun', stepId, input, at: clock.now() });
   }
 
@@ -127,10 +151,10 @@ export class AgentRun {
   }
 
   /** Calls that an earlier process started and did not finish. */
-  private closeInterruptedTools(): void {
+  private async closeInterruptedTools(): Promise<void> {
     for (const running of this.state.currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? []) {
-      const at = this.now();
-      this.advance({ type: 'toolAdvanced', toolExecution: running.withOutcome(interrupted(running), at), at });
+      const toolExecution = running.withOutcome(interrupted(running), this.now());
+      await this.guarded(() => this.finishTool({ toolExecution }));
     }
   }
 
@@ -139,11 +163,11 @@ export class AgentRun {
   private async infer(): Promise<void> {
     if (this.checkAbort()) return;
     const request = await this.request();
+    if (this.checkAbort() || next(this.state).type !== 'infer') return;
     this.emit({ type: 'inference-started', stepId: this.stepId, messageCount: request.messages.length });
     const answer = await this.answer(request);
     if (answer === undefined) return;
-    const response = await this.changedResponse(answer);
-    this.advance({ type: 'inferred', response, at: this.now() });
+    const response = await this.takeAnswer(answer);
     if (response.finishReason === 'error') {
       throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
         data: { rawFinishReason: response.rawFinishReason },
@@ -173,60 +197,79 @@ export class AgentRun {
   private async answer(request: InferenceRequest): Promise<InferenceResponse | undefined> {
     const { signal, listeners } = this.run;
     const { stepId } = this;
-    const report = (delta: InferenceDelta): void => this.emit({ type: 'inference-delta', stepId, delta });
-    const onDelta = listeners.length === 0 ? undefined : report;
+    let isOpen = true;
+    const report = (delta: InferenceDelta): void => {
+      if (isOpen && !this.isLost()) this.emit({ type: 'inference-delta', stepId, delta });
+    };
     try {
+      const onDelta = listeners.length === 0 ? undefined : report;
       const response = InferenceResponse.of(await this.loop.driver.infer(request, { signal, onDelta }));
-      if (!this.checkAbort()) return response;
-      return this.left ? undefined : response;
+      const kind = this.checkAbort();
+      const isWhole = response.finishReason !== 'aborted';
+      return kind === 'lost' || (kind === 'yield' && !isWhole) ? undefined : response;
     } catch (error) {
-      if (this.checkAbort()) return this.left ? undefined : InferenceResponse.of({ finishReason: 'aborted' });
-      this.keepPartialResponse(error);
+      const partial = partialResponseOf(error);
+      if (this.checkAbort()) {
+        return this.left ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
+      }
+      if (partial) this.takeResponse(InferenceResponse.of({ ...partial, finishReason: 'error' }));
       throw error;
+    } finally {
+      isOpen = false;
     }
   }
 
-  /** What arrived before a driver failed stays in the step, though not in the conversation. */
-  private keepPartialResponse(error: unknown): void {
-    if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return;
-    if (!(error.partialResponse instanceof InferenceResponse)) return;
-    this.advance({ type: 'inferred', response: error.partialResponse, at: this.now() });
-  }
-
-  private async changedResponse(answer: InferenceResponse): Promise<InferenceResponse> {
+  /** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
+  private async takeAnswer(answer: InferenceResponse): Promise<InferenceResponse> {
     let response = answer;
-    for (const hook of this.loop.hooks.at('afterInference')) {
-      const change = await this.loop.hooks.call<ResponseChange>(hook, 'afterInference', response, this.context);
-      if (change?.state) this.change(change.state);
-      response = change?.response ?? response;
+    try {
+      for (const hook of this.loop.hooks.at('afterInference')) {
+        const change = await this.loop.hooks.call<ResponseChange>(
+          hook,
+          'afterInference',
+          response,
+          this.context,
+        );
+        if (change?.state) this.change(change.state);
+        response = change?.response ?? response;
+      }
+    } finally {
+      if (!this.isLost()) this.takeResponse(response);
     }
     return response;
   }
 
+  private takeResponse(response: InferenceResponse): void {
+    this.advance({ type: 'inferred', response, at: this.now() });
+  }
+
   // Tools
 
-  /** Runs the calls side by side; what they come to is taken in one after the other, as they end. */
-  private async runTools(): Promise<void> {
+  /**
+   * Runs the calls side by side; what they come to is taken in one after the other, as they end. False when a hook
+   * threw: what runs then may end, and nothing more is started.
+   */
+  private async runTools(): Promise<boolean> {
     const waiting = [...(this.state.currentStep?.pendingToolCalls ?? [])];
     const running = new Map<ToolExecutionId, Promise<FinishedTool>>();
-    let thrown: { readonly error: unknown } | undefined;
+    let isFine = true;
     const start = async (call: ToolCallPart): Promise<void> => {
       const execution = await this.startTool(call);
       if (execution) running.set(execution.id, this.carryOut(execution));
     };
-    const keepGoing = async (work: Promise<void>): Promise<void> => {
-      await work.catch((error: unknown) => (thrown ??= { error }));
+    const keepGoing = async (work: () => Promise<void>): Promise<void> => {
+      isFine = (await this.guarded(work)) && isFine;
     };
     while (waiting.length > 0 || running.size > 0) {
-      while (waiting.length > 0 && running.size < this.loop.maxParallelTools && !thrown && !this.mustStartNothing()) {
-        await keepGoing(start(waiting.shift() as ToolCallPart));
+      while (waiting.length > 0 && running.size < this.loop.maxParallelTools && !this.mustStartNothing()) {
+        await keepGoing(() => start(waiting.shift() as ToolCallPart));
       }
       if (running.size === 0) break;
       const finished = await Promise.race(running.values());
       running.delete(finished.toolExecution.id);
-      await keepGoing(this.finishTool(finished));
+      await keepGoing(() => this.finishTool(finished));
     }
-    if (thrown) throw thrown.error;
+    return isFine;
   }
 
   private mustStartNothing(): boolean {
@@ -241,10 +284,14 @@ export class AgentRun {
       const change = await hooks.call<ToolCallChange>(hook, 'beforeToolUse', call, this.context);
       if (change?.state) this.change(change.state);
       call = change?.call ?? call;
-      if (change?.block !== undefined) return void (await this.blockTool(call, change.block));
+      if (change?.block !== undefined) {
+        await this.blockTool(call, change.block);
+        return undefined;
+      }
+      if (this.mustStartNothing()) return undefined;
     }
     const at = clock.now();
-    const toolExecution = ToolExecution.started(call, at, ToolExecutionIds.create(clock.newId));
+    const toolExecution = ToolExecution.started(call, at, this.newToolExecutionId());
     this.advance({ type: 'toolAdvanced', toolExecution, at });
     return toolExecution;
   }
@@ -252,8 +299,10 @@ export class AgentRun {
   private async blockTool(call: ToolCallPart, reason: string): Promise<void> {
     const at = this.now();
     const error = new ToolExecutionBlockedError(call.toolName, reason);
-    const started = ToolExecution.started(call, at, ToolExecutionIds.create(this.loop.clock.newId));
-    await this.finishTool({ toolExecution: started.withOutcome({ type: 'blocked', error: toErrorRecord(error) }, at) });
+    const started = ToolExecution.started(call, at, this.newToolExecutionId());
+    await this.finishTool({
+      toolExecution: started.withOutcome({ type: 'blocked', error: toErrorRecord(error) }, at),
+    });
   }
 
   private carryOut(execution: ToolExecution): Promise<FinishedTool> {
@@ -263,17 +312,23 @@ export class AgentRun {
 
   private async finishTool({ toolExecution, stop }: FinishedTool): Promise<void> {
     let execution = toolExecution;
-    if (abortKind(this.run.signal) === 'lost') return void this.checkAbort();
+    if (this.isLost()) return;
     this.advance({ type: 'toolAdvanced', toolExecution: execution, at: this.now() });
     for (const hook of this.loop.hooks.at('afterToolUse')) {
-      const change = await this.loop.hooks.call<ToolExecutionChange>(hook, 'afterToolUse', execution, this.context);
+      const change = await this.loop.hooks.call<ToolExecutionChange>(
+        hook,
+        'afterToolUse',
+        execution,
+        this.context,
+      );
       if (change?.state) this.change(change.state);
       if (change?.toolExecution === undefined) continue;
       execution = change.toolExecution;
       this.advance({ type: 'toolAdvanced', toolExecution: execution, at: this.now() });
     }
     if (stop) this.raise(stop);
-    if (this.loop.toolErrors === 'fail' && execution.rule?.canFailExecution) {
+    const wasAborted = execution.outcome?.type === 'interrupted' && this.run.signal.aborted;
+    if (this.loop.toolErrors === 'fail' && execution.rule?.canFailExecution && !wasAborted) {
       const message = `Tool "${execution.name}" failed: ${execution.error?.message ?? ''}`;
       this.raise({ reason: 'errorForbade', message, source: 'toolErrors' });
     }
@@ -281,44 +336,71 @@ export class AgentRun {
 
   // The state, in one place
 
-  /** Does some of the work; an error in it becomes part of the state. */
-  private async guarded(work: () => Promise<void>): Promise<void> {
+  /** Does some of the work; an error in it becomes part of the state. False when there was one. */
+  private async guarded(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      return true;
     } catch (error) {
-      if (error instanceof AgentStop) return this.raise(error.signal);
-      if (this.state.execution?.isTerminal) this.change(this.state.withFailure(error, this.now()));
-      else this.advance({ type: 'failed', error, at: this.now() });
-      await this.callErrorHooks(error);
+      if (!this.isLost()) await (isAgentStop(error) ? this.takeStop(error) : this.takeError(error));
+      return false;
     }
   }
 
-  private async callErrorHooks(error: unknown): Promise<void> {
+  private takeStop({ signal }: AgentStop): void {
+    const isOver = this.state.execution?.isTerminal;
+    this.raise(signal);
+    if (isOver) this.advance({ type: 'finished', at: this.now() });
+  }
+
+  private async takeError(error: unknown): Promise<void> {
+    if (this.state.execution?.isTerminal) this.change(this.state.withFailure(error, this.now()));
+    else this.advance({ type: 'failed', error, at: this.now() });
     for (const hook of this.loop.hooks.at('onError')) {
       try {
         const state = await this.loop.hooks.call<AgentState>(hook, 'onError', error, this.context);
         if (state) this.change(state);
       } catch (secondError) {
-        this.change(this.state.withError(secondError, this.now()));
+        if (isAgentStop(secondError)) this.raise(secondError.signal);
+        else this.change(this.state.withError(secondError, this.now()));
       }
     }
   }
 
+  /** The hooks of a point, each of them whatever the one before threw. */
+  private async callEach(point: StatePoint): Promise<void> {
+    for (const hook of this.loop.hooks.at(point)) await this.guarded(() => this.callStateHook(hook, point));
+  }
+
   private async callStateHooks(point: StatePoint): Promise<void> {
-    for (const hook of this.loop.hooks.at(point)) {
-      const state = await this.loop.hooks.call<AgentState>(hook, point, this.state, this.context);
-      if (state) this.change(state);
-    }
+    for (const hook of this.loop.hooks.at(point)) await this.callStateHook(hook, point);
+  }
+
+  private async callStateHook(hook: Hook, point: StatePoint): Promise<void> {
+    const state = await this.loop.hooks.call<AgentState>(hook, point, this.state, this.context);
+    if (state) this.change(state);
   }
 
   /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
   private checkAbort(): AbortKind | undefined {
     const kind = abortKind(this.run.signal);
     if (kind === 'cancel') {
-      const isNoted = this.state.execution?.continuation.signals.some(({ source }) => source === ABORT_SOURCE);
-      if (!isNoted) this.raise({ reason: 'userRequested', message: 'The run was aborted.', source: ABORT_SOURCE });
+      const signals = this.state.execution?.continuation.signals ?? [];
+      const isNoted = signals.some(({ source }) => source === ABORT_SIGNAL.source);
+      if (!isNoted) this.raise(ABORT_SIGNAL);
     } else if (kind !== undefined) this.left = kind;
     return kind;
+  }
+
+  /** Another process has the execution: from here on nothing is changed. */
+  private isLost(): boolean {
+    if (abortKind(this.run.signal) === 'lost') this.left = 'lost';
+    return this.left === 'lost';
+  }
+
+  /** Is the step in progress to be left open, for another process? */
+  private hasLeft(): boolean {
+    return this.isLost() || this.left !== undefined;
   }
 
   private raise(signal: StopSignal): void {
@@ -347,15 +429,20 @@ export class AgentRun {
   }
 
   private emit(happening: Happening): void {
-    if (this.run.listeners.length > 0) announceTo(this.run.listeners, { ...happening, at: this.now(), state: this.state });
+    const { listeners } = this.run;
+    if (listeners.length > 0) announceTo(listeners, { ...happening, at: this.now(), state: this.state });
   }
 
   private get context(): HookContext {
-    return { state: this.state, signal: this.run.signal };
+    return { state: this.state, signal: this.run.signal, clock: this.loop.clock };
   }
 
   private get stepId(): StepId {
     return this.state.currentStep?.id as StepId;
+  }
+
+  private newToolExecutionId(): ToolExecutionId {
+    return ToolExecutionIds.create(this.loop.clock);
   }
 
   private now(): Instant {
@@ -363,4 +450,18 @@ export class AgentRun {
   }
 }
 
-const ABORT_SOURCE = 'abort';
+const ABORT_SIGNAL = stopSignal({
+  reason: 'userRequested',
+  message: 'The run was aborted.',
+  source: 'abort',
+});
+
+/** What had arrived when a driver threw, if it says so. */
+function partialResponseOf(error: unknown): InferenceResponse | undefined {
+  if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return undefined;
+  try {
+    return InferenceResponse.of(error.partialResponse as InferenceResponseInit);
+  } catch {
+    return undefined;
+  }
+}

@@ -19,9 +19,12 @@ export function conversationWithCurrentToolTrace(): MessageCompiler {
     const earlier = earlierCompilation(state);
     const added = earlier && source.since(earlier.source);
     const start = earlier && added ? earlier.compiled : List.empty<Message>();
-    const visible = (added ?? source.slice()).filter((message) => !isTrace(message) || executionIdOf(message) === executionId);
-    const compiled = start.concat(withCallsAnswered(visible));
-    compilations.set(compiled, { source, executionId });
+    const visible = (added ?? source.slice()).filter(
+      (message) => !isTrace(message) || executionIdOf(message) === executionId,
+    );
+    const { messages, isClosed } = withCallsAnswered(visible);
+    const compiled = start.concat(messages);
+    if (isClosed) compilations.set(compiled, { source, executionId });
     return compiled;
   };
 }
@@ -42,33 +45,47 @@ function earlierCompilation(state: AgentState): (Compilation & { readonly compil
 
 /**
  * The messages with every tool call followed by its result and no result without its call, as providers demand.
- * A call whose result is missing (a crash, an abort) gets one that says so.
+ * A call whose result is missing (a crash, an abort) gets one that says so. Not closed: the last calls have none
+ * yet, and a message that follows may still bring it.
  */
-function withCallsAnswered(messages: readonly Message[]): readonly Message[] {
+function withCallsAnswered(messages: readonly Message[]): {
+  messages: readonly Message[];
+  isClosed: boolean;
+} {
   const result: Message[] = [];
   let open: readonly ToolCallPart[] = [];
+  let asking: Message | undefined;
   const answerOpenCalls = (): void => {
-    if (open.length > 0) result.push(toolMessage(open.map(missingResult)));
+    // The id follows from the message that asks, so that compiling twice gives the same.
+    if (asking && open.length > 0) result.push(toolMessage(open.map(missingResult), { id: asking.id }));
     open = [];
   };
   for (const message of messages) {
     if (message.role !== 'tool') {
       answerOpenCalls();
       result.push(message);
+      asking = message;
       open = message.role === 'assistant' ? toolCallsOf(message) : [];
       continue;
     }
     const calls = open;
-    const isAnswer = ({ toolCallId }: ToolResultPart): boolean => calls.some((call) => call.toolCallId === toolCallId);
+    const isAnswer = ({ toolCallId }: ToolResultPart): boolean =>
+      calls.some((call) => call.toolCallId === toolCallId);
     const answers = message.content.filter(isAnswer);
     open = calls.filter((call) => !answers.some(({ toolCallId }) => toolCallId === call.toolCallId));
     if (answers.length === message.content.length) result.push(message);
     else if (answers.length > 0) result.push(Object.freeze({ ...message, content: Object.freeze(answers) }));
   }
+  const isClosed = open.length === 0;
   answerOpenCalls();
-  return result;
+  return { messages: result, isClosed };
 }
 
 function missingResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {
-  return { type: 'tool-result', toolCallId, toolName, output: { type: 'error-text', value: 'No result was recorded.' } };
+  return {
+    type: 'tool-result',
+    toolCallId,
+    toolName,
+    output: { type: 'error-text', value: 'No result was recorded.' },
+  };
 }

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../json.ts';
-import type { InferenceResponse, InferenceResponseInit, LlmConfig, ResponseFormat } from '../state/inference.ts';
+import type {
+  InferenceResponse,
+  InferenceResponseInit,
+  LlmConfig,
+  ResponseFormat,
+} from '../state/inference.ts';
 import type { Messages } from '../state/messages.ts';
 
 /** What a model is told about a tool. */
@@ -54,5 +59,8 @@ export interface InferenceOptions {
  * Retries of a call that failed before it answered are the driver's own affair.
  */
 export interface Driver {
-  infer(request: InferenceRequest, options: InferenceOptions): Promise<InferenceResponse | InferenceResponseInit>;
+  infer(
+    request: InferenceRequest,
+    options: InferenceOptions,
+  ): Promise<InferenceResponse | InferenceResponseInit>;
 }

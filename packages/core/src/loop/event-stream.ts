@@ -11,7 +11,8 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   private queue: AgentEvent[] = [];
   private head = 0;
   private isOver = false;
-  private waiting: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
+  private hasLeft = false;
+  private readonly waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
 
   /** Starts the work; it is handed the function that puts events into the stream. */
   constructor(work: (put: (event: AgentEvent) => void) => Promise<Result>, leave: () => void) {
@@ -30,12 +31,13 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
       }
       return Promise.resolve({ value: event, done: false });
     }
-    if (!this.isOver) return new Promise((resolve) => (this.waiting = resolve));
-    return this.result.then(() => END);
+    if (!this.isOver && !this.hasLeft) return new Promise((resolve) => this.waiting.push(resolve));
+    return Promise.resolve(END);
   }
 
   async return(): Promise<IteratorResult<AgentEvent, undefined>> {
-    if (!this.isOver) this.leave();
+    if (!this.isOver && !this.hasLeft) this.leave();
+    this.hasLeft = true;
     this.queue = [];
     this.head = 0;
     await this.result.catch(() => undefined);
@@ -47,16 +49,15 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   }
 
   private put(event: AgentEvent): void {
-    if (this.waiting === undefined) return void this.queue.push(event);
-    const give = this.waiting;
-    this.waiting = undefined;
-    give({ value: event, done: false });
+    if (this.hasLeft) return;
+    const give = this.waiting.shift();
+    if (give) give({ value: event, done: false });
+    else this.queue.push(event);
   }
 
   private end(): void {
     this.isOver = true;
-    this.waiting?.(END);
-    this.waiting = undefined;
+    for (const give of this.waiting.splice(0)) give(END);
   }
 }
 

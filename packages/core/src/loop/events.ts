@@ -94,12 +94,14 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Happe
     if (known === toolExecution) continue;
     if (toolExecution.wasBlocked) found.push({ type: 'tool-blocked', stepId: step.id, toolExecution });
     else if (toolExecution.isRunning) found.push({ type: 'tool-started', stepId: step.id, toolExecution });
-    else if (known?.isRunning !== false) found.push({ type: 'tool-completed', stepId: step.id, toolExecution });
+    else if (known?.isRunning !== false)
+      found.push({ type: 'tool-completed', stepId: step.id, toolExecution });
   }
 }
 
 function collectSignals(before: AgentState, after: AgentState, found: Happening[]): void {
-  const known = before.executionId === after.executionId ? (before.execution?.continuation.signals.length ?? 0) : 0;
+  const known =
+    before.executionId === after.executionId ? (before.execution?.continuation.signals.length ?? 0) : 0;
   for (const signal of after.execution?.continuation.signals.slice(known) ?? []) {
     found.push({ type: 'stop-signal-raised', signal });
   }
@@ -109,8 +111,9 @@ function collectStepEnd(before: AgentState, after: AgentState, found: Happening[
   const { execution, lastStepExecution: stepExecution } = after;
   if (!execution || !stepExecution || stepExecution === before.lastStepExecution) return;
   found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
-  const { continuation, askedForTools, shouldStop } = execution;
-  found.push({ type: 'continuation-evaluated', shouldStop, explanation: continuation.explain(askedForTools) });
+  const hasFailed = stepExecution.step.errors.length > 0 || execution.errors.length > 0;
+  const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.askedForTools);
+  found.push({ type: 'continuation-evaluated', shouldStop: hasFailed || execution.shouldStop, explanation });
 }
 
 function collectStatus(before: AgentState, after: AgentState, found: Happening[]): void {

@@ -1,6 +1,6 @@
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopReason } from '../state/continuation.ts';
-import type { Hook } from './hook.ts';
+import type { Hook, HookContext } from './hook.ts';
 
 /** Guards look before other hooks do. */
 const GUARD_PRIORITY = 1_000;
@@ -34,11 +34,11 @@ function guard(
   return Object.freeze({
     name,
     priority: GUARD_PRIORITY,
-    beforeStep(state: AgentState): AgentState | undefined {
+    beforeStep(state: AgentState, { clock }: HookContext): AgentState | undefined {
       const spent = spentOf(state);
       if (spent < limit) return undefined;
       const message = `${spent} of ${limit} ${unit} are used up.`;
-      return state.withStopSignal({ reason, message, context: { limit, spent }, source: name });
+      return state.withStopSignal({ reason, message, context: { limit, spent }, source: name }, clock.now());
     },
   });
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { InferenceResponse } from '../state/inference.ts';
 import type { ToolCallPart } from '../state/messages.ts';
@@ -11,6 +12,8 @@ export interface HookContext {
   readonly state: AgentState;
   /** Aborts when the run is aborted. */
   readonly signal: AbortSignal;
+  /** The loop's: give its time to the transitions of a state, and a run stays repeatable. */
+  readonly clock: Clock;
 }
 
 /** A changed request, state, or both. */

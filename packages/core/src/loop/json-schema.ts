@@ -86,7 +86,11 @@ const checkObject: Keyword = (place, schema, value) => {
     if (!isKnown && schema['additionalProperties'] === false) {
       return `${inside(place, name).path}: not a known property (known: ${Object.keys(properties).join(', ')})`;
     }
-    const found = check(inside(place, name), isKnown ? properties[name] : schema['additionalProperties'], member);
+    const found = check(
+      inside(place, name),
+      isKnown ? properties[name] : schema['additionalProperties'],
+      member,
+    );
     if (found !== undefined) return found;
   }
   return undefined;
@@ -105,11 +109,23 @@ const checkArray: Keyword = (place, schema, value) => {
 const checkText: Keyword = (place, schema, value) => {
   if (typeof value !== 'string') return undefined;
   const { pattern } = schema;
-  if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value)) {
+  if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false) {
     return problem(place, `a string that matches ${pattern}`, value);
   }
   return outOfRange(place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
 };
+
+/** Many patterns in the wild are not valid with the `u` flag; one that is not valid at all says nothing. */
+function patternOf(pattern: string): RegExp | undefined {
+  for (const flags of ['u', '']) {
+    try {
+      return new RegExp(pattern, flags);
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
 
 const checkNumber: Keyword = (place, schema, value) => {
   if (typeof value !== 'number') return undefined;
@@ -145,7 +161,8 @@ const checkCombination: Keyword = (place, schema, value) => {
     if (name === 'oneOf' && fits > 1) return problem(place, 'a value that fits exactly one form', value);
   }
   const { not } = schema;
-  if (isJsonObject(not) && check(place, not, value) === undefined) return problem(place, 'another value', value);
+  if (isJsonObject(not) && check(place, not, value) === undefined)
+    return problem(place, 'another value', value);
   return undefined;
 };
 

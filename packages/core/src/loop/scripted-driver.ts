@@ -12,7 +12,11 @@ import type { Driver, InferenceOptions, InferenceRequest } from './driver.ts';
 export type ScriptedAnswer =
   | string
   | InferenceResponseInit
-  | { readonly calls: Readonly<Record<string, JsonValue>> | readonly (readonly [name: string, input: JsonValue])[] }
+  | {
+      readonly calls:
+        | Readonly<Record<string, JsonValue>>
+        | readonly (readonly [name: string, input: JsonValue])[];
+    }
   | Error
   | ((request: InferenceRequest, options: InferenceOptions) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
@@ -39,10 +43,14 @@ export function scriptedDriver(...script: readonly ScriptedAnswer[]): ScriptedDr
       requests.push(request);
       const answer = script[requests.length - 1];
       if (answer === undefined) {
-        throw new HoldfastError('SCRIPT_MISMATCH', `The script has ${script.length} answers; this is call ${requests.length}.`);
+        throw new HoldfastError(
+          'SCRIPT_MISMATCH',
+          `The script has ${script.length} answers; this is call ${requests.length}.`,
+        );
       }
       const response = InferenceResponse.of(await resolveAnswer(answer, requests.length, request, options));
-      for (const delta of response.text.match(/\s*\S+\s*/g) ?? []) options.onDelta?.({ type: 'text', id: 'text', text: delta });
+      for (const delta of response.text.match(/\s*\S+\s*/g) ?? [])
+        options.onDelta?.({ type: 'text', id: 'text', text: delta });
       return response;
     },
     assertComplete() {
@@ -59,7 +67,8 @@ async function resolveAnswer(
   request: InferenceRequest,
   options: InferenceOptions,
 ): Promise<InferenceResponseInit> {
-  if (typeof answer === 'function') return resolveAnswer(await answer(request, options), turn, request, options);
+  if (typeof answer === 'function')
+    return resolveAnswer(await answer(request, options), turn, request, options);
   if (answer instanceof Error) throw answer;
   if (typeof answer === 'string') return { text: answer, usage: USAGE };
   if (!('calls' in answer)) return { usage: USAGE, ...answer };

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { Waiting } from '../state/execution.ts';
-import type { StepId } from '../state/ids.ts';
+import type { ExecutionId, StepId } from '../state/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/inference.ts';
 import type { Messages, ToolCallPart } from '../state/messages.ts';
 import { AgentStep } from '../state/step.ts';
@@ -26,7 +26,8 @@ export type NextAction =
 
 /** What came of doing it. */
 export type Outcome =
-  | { readonly type: 'started'; readonly at: Instant }
+  /** The id is that of the execution if a new one begins. */
+  | { readonly type: 'started'; readonly executionId: ExecutionId; readonly at: Instant }
   | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
   /** A tool was started, or has ended: `outcome` tells which. */
@@ -53,8 +54,9 @@ export function next(state: AgentState): NextAction {
 
 function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   if (step.errors.length > 0) return { type: 'closeStep' };
+  if (isToldToStop) return { type: 'closeStep' };
   if (step.response === undefined) return { type: 'infer' };
-  if (isToldToStop || CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
+  if (CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
   const calls = step.pendingToolCalls;
   return calls.length > 0 ? { type: 'runTools', calls } : { type: 'closeStep' };
 }
@@ -63,10 +65,7 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
 export function apply(state: AgentState, outcome: Outcome): AgentState {
   switch (outcome.type) {
     case 'started':
-      return (state.execution?.isTerminal ? state.forNextExecution(outcome.at) : state).withExecutionStatus(
-        'inProgress',
-        outcome.at,
-      );
+      return state.withExecutionStarted(outcome.at, outcome.executionId);
     case 'stepBegun':
       return state.withCurrentStep(AgentStep.start(outcome.input, outcome.stepId), outcome.at);
     case 'inferred':

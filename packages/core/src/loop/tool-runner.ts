@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import { toJsonValue } from '../json.ts';
+import { checked, toJsonValue } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/continuation.ts';
-import { AgentStop } from '../state/continuation.ts';
+import { isAgentStop } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
+import { readToolOutput } from '../state/messages.ts';
 import type { ToolExecution, ToolOutcome } from '../state/tool-execution.ts';
 import { NEVER, unlessAborted } from './abort.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -32,12 +33,18 @@ export async function runTool(execution: ToolExecution, options: ToolRunOptions)
   try {
     return { toolExecution: finish(await carryOut(execution, options)) };
   } catch (error) {
-    if (error instanceof AgentStop) {
+    const isAbort = options.signal.aborted && error === options.signal.reason;
+    if (isAgentStop(error) && !isAbort) {
       const { reason, message } = error.signal;
-      return { toolExecution: finish({ type: 'succeeded', value: toJsonValue({ stop: { reason, message } }) }), stop: error.signal };
+      return {
+        toolExecution: finish({ type: 'succeeded', value: toJsonValue({ stop: { reason, message } }) }),
+        stop: error.signal,
+      };
     }
     if (options.signal.aborted) return { toolExecution: finish(interrupted(execution)) };
-    return { toolExecution: finish({ type: 'failed', error: toErrorRecord(asToolError(execution.name, error)) }) };
+    return {
+      toolExecution: finish({ type: 'failed', error: toErrorRecord(asToolError(execution.name, error)) }),
+    };
   }
 }
 
@@ -54,14 +61,29 @@ async function carryOut(execution: ToolExecution, options: ToolRunOptions): Prom
   if (call.invalid !== undefined) throw badArguments(call.toolName, call.invalid);
   const validated = await found.validate(call.input);
   if ('problem' in validated) throw badArguments(call.toolName, validated.problem);
-  const value = toJsonValue(await withinTime(found, options.signal, (signal) => {
-    const { id, attempt } = execution;
-    const context: ToolContext = { toolCallId: call.toolCallId, idempotencyKey: id, attempt, signal, state: options.state };
-    return found.execute(validated.value, context);
-  }));
+  const value = toJsonValue(
+    await withinTime(found, options.signal, (signal) => {
+      const { id, attempt } = execution;
+      const context: ToolContext = {
+        toolCallId: call.toolCallId,
+        idempotencyKey: id,
+        attempt,
+        signal,
+        state: options.state,
+      };
+      return found.execute(validated.value, context);
+    }),
+  );
   if (found.toModelOutput === undefined) return { type: 'succeeded', value };
-  return { type: 'succeeded', value, output: found.toModelOutput(value) };
+  return {
+    type: 'succeeded',
+    value,
+    output: checked('output for the model', found.toModelOutput(value), readToolOutput),
+  };
 }
+
+/** A timer that is set for longer goes off at once. */
+const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
 /** Runs the work until it ends, the run is aborted, or the tool's time is up. */
 async function withinTime(
@@ -69,13 +91,18 @@ async function withinTime(
   signal: AbortSignal,
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
-  if (timeoutSeconds === undefined) return signal === NEVER ? work(signal) : unlessAborted(started(work, signal), signal);
+  signal.throwIfAborted();
+  if (timeoutSeconds === undefined)
+    return signal === NEVER ? work(signal) : unlessAborted(started(work, signal), signal);
   const limit = new AbortController();
-  const timer = setTimeout(() => {
-    const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
-    limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
-  }, timeoutSeconds * 1000);
-  const either = AbortSignal.any([signal, limit.signal]);
+  const timer = setTimeout(
+    () => {
+      const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
+      limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
+    },
+    Math.min(timeoutSeconds * 1000, MAX_TIMER_MILLISECONDS),
+  );
+  const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
   try {
     return await unlessAborted(started(work, either), either);
   } finally {
@@ -88,10 +115,15 @@ async function started(work: (signal: AbortSignal) => unknown, signal: AbortSign
 }
 
 function badArguments(name: string, problem: string): HoldfastError {
-  return new HoldfastError('TOOL_ARGUMENTS_INVALID', `The arguments of tool "${name}" are not valid: ${problem}.`);
+  return new HoldfastError(
+    'TOOL_ARGUMENTS_INVALID',
+    `The arguments of tool "${name}" are not valid: ${problem}.`,
+  );
 }
 
 function asToolError(name: string, error: unknown): unknown {
   if (error instanceof Error) return error;
-  return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw something that is not an error.`, { cause: error });
+  return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw something that is not an error.`, {
+    cause: error,
+  });
 }

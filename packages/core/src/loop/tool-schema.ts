@@ -36,12 +36,14 @@ export type Validated<T> = { readonly value: T } | { readonly problem: string };
 /** What a tool takes: as a model is told, and as it is checked. */
 export interface ToolSchema<T> {
   readonly jsonSchema: JsonObject;
-  validate(input: JsonValue): Validated<T> | Promise<Validated<T>>;
+  readonly validate: (input: JsonValue) => Validated<T> | Promise<Validated<T>>;
 }
 
 /** True for a Standard Schema. */
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
-  return ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema;
+  return (
+    ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
+  );
 }
 
 /** @throws HoldfastError `TOOL_SCHEMA_INVALID` when the schema cannot be shown to a model. */

@@ -38,7 +38,8 @@ interface ToolInit<Args, Result> {
   /** For the model: what it does and when to use it. */
   readonly description: string;
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
-  toModelOutput?(value: JsonValue): ToolOutput;
+  /** What the model reads of a value, when not the value itself. */
+  readonly toModelOutput?: (value: JsonValue) => ToolOutput;
   /** Seconds one call may take; no limit when absent. */
   readonly timeoutSeconds?: number;
 }
@@ -76,20 +77,21 @@ export function tool(
 ): Tool {
   const { name, description, timeoutSeconds } = init;
   if (!NAME.test(name)) {
-    throw new RangeError(`A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`);
+    throw new RangeError(
+      `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
+    );
   }
   if (timeoutSeconds !== undefined && !(timeoutSeconds > 0)) {
     throw new RangeError(`timeoutSeconds of tool "${name}" must be more than 0, found ${timeoutSeconds}.`);
   }
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
-  const execute = init.execute as Tool['execute'];
   const { toModelOutput } = init;
   return Object.freeze({
     name,
     description,
     inputSchema: jsonSchema,
     validate,
-    execute,
+    execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
     timeoutSeconds,
     ...(toModelOutput && { toModelOutput }),
   });

@@ -29,7 +29,7 @@ export type SessionAction = (
 /**
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, and
  * every step is saved as it ends. An execution that was left unfinished goes on, and answers the message too; one
- * that only lacks its end is ended first.
+ * that only lacks its end is ended first. Should the process die here, `resume()` answers the message.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  */
 export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
@@ -38,7 +38,7 @@ export function sendMessage(content: string | readonly UserPart[], options?: Mes
     const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;
     const state = ready.state.hasActiveExecution
       ? ready.state.withContinuationRequested()
-      : ready.state.forNextExecution();
+      : ready.state.forNextExecution().withExecutionStatus('pending');
     const accepted = await context.save(ready.withState(state.withUserMessage(content, options)));
     return runSaved(accepted, context);
   };

@@ -121,7 +121,9 @@ function isOwnEarlierSave(
 }
 
 function fits(info: SessionInfo, query: ResolvedSessionQuery): boolean {
-  return isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name]);
+  return (
+    isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
+  );
 }
 
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus'] as const;

@@ -32,7 +32,9 @@ export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQu
 }
 
 /** Newest first; among equals by id, by code point. For stores. */
-export function compareSessionInfos(order: 'createdAt' | 'updatedAt'): (left: SessionInfo, right: SessionInfo) => number {
+export function compareSessionInfos(
+  order: 'createdAt' | 'updatedAt',
+): (left: SessionInfo, right: SessionInfo) => number {
   return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
 }
 
@@ -68,7 +70,9 @@ function openCursor(cursor: string, order: string): SessionPosition {
     throw new RangeError(`The cursor is not one that list() returned, found ${describeValue(cursor)}.`);
   }
   if (cursorOrder !== order) {
-    throw new RangeError(`The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`);
+    throw new RangeError(
+      `The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`,
+    );
   }
   return { at, sessionId };
 }

@@ -17,7 +17,11 @@ export type AgentCatalog =
 /** What happened to a session, beside what happened in its agent's run. */
 export type SessionEvent =
   | { readonly type: 'session-loaded' | 'session-saved'; readonly session: AgentSession }
-  | { readonly type: 'session-conflict'; readonly session: AgentSession; readonly error: SessionConflictError };
+  | {
+      readonly type: 'session-conflict';
+      readonly session: AgentSession;
+      readonly error: SessionConflictError;
+    };
 
 type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
 
@@ -125,7 +129,9 @@ export class SessionRuntime {
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
     const at = this.clock.now();
     const copy = state.forked({ at });
-    return this.createSession(AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at }));
+    return this.createSession(
+      AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at }),
+    );
   }
 
   private async createSession(created: AgentSession): Promise<AgentSession> {
@@ -152,10 +158,17 @@ export class SessionRuntime {
   private loopOf(session: AgentSession): AgentLoop {
     const { agents } = this;
     const isByName = typeof agents !== 'function';
-    const loop = isByName ? (Object.hasOwn(agents, session.agentName) ? agents[session.agentName] : undefined) : agents(session);
+    const loop = isByName
+      ? Object.hasOwn(agents, session.agentName)
+        ? agents[session.agentName]
+        : undefined
+      : agents(session);
     if (loop) return loop;
     const known = isByName ? ` Known agents: ${Object.keys(agents).join(', ') || 'none'}.` : '';
-    throw new HoldfastError('AGENT_NOT_FOUND', `There is no agent "${session.agentName}" in the catalog.${known}`);
+    throw new HoldfastError(
+      'AGENT_NOT_FOUND',
+      `There is no agent "${session.agentName}" in the catalog.${known}`,
+    );
   }
 }
 

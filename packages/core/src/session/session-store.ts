@@ -123,9 +123,13 @@ function conflictKind(expected: SessionRevision, actual: SessionRevision): Sessi
 /** A session, or a value in it, is larger than the store can keep. Nothing was written. Sizes in bytes. */
 export class SessionTooLargeError extends HoldfastError {
   constructor(sessionId: string, bytes: number, limit: number) {
-    super('SESSION_TOO_LARGE', `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}.`, {
-      data: { sessionId, bytes, limit },
-    });
+    super(
+      'SESSION_TOO_LARGE',
+      `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}.`,
+      {
+        data: { sessionId, bytes, limit },
+      },
+    );
   }
 }
 

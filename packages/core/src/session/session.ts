@@ -143,7 +143,9 @@ export class AgentSession {
 
   /** @throws StateFormatError as `AgentState.fromJSON`. */
   static fromJSON(json: unknown): AgentSession {
-    return DocumentReader.read(openSnapshot(FORMAT, json), readSession);
+    return DocumentReader.read(json, (reader, value) =>
+      readSession(reader, openSnapshot(reader, FORMAT, value)),
+    );
   }
 
   /** @internal */
@@ -196,6 +198,6 @@ const readSession: Read<AgentSession> = (reader, value) => {
     createdAt: reader.required(members, 'createdAt', readInstant),
     updatedAt: reader.required(members, 'updatedAt', readInstant),
     definition,
-    state: reader.required(members, 'state', (_, state) => AgentState.fromJSON(state)),
+    state: reader.required(members, 'state', AgentState.read),
   });
 };

@@ -441,8 +441,12 @@ export class AgentState {
    * @throws StateFormatError naming the place that does not fit; `STATE_VERSION` when a newer release wrote it.
    */
   static fromJSON(json: unknown): AgentState {
-    return DocumentReader.read(openSnapshot(FORMAT, json), readAgentState);
+    return DocumentReader.read(json, AgentState.read);
   }
+
+  /** @internal */
+  static readonly read: Read<AgentState> = (reader, value) =>
+    readAgentState(reader, openSnapshot(reader, FORMAT, value));
 
   /** @internal */
   static restore(fields: AgentStateFields): AgentState {

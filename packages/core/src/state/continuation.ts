@@ -1,4 +1,4 @@
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError } from '../errors.ts';
 import type { JsonObject, Read } from '../json.ts';
 import {
   compact,
@@ -81,6 +81,11 @@ export class AgentStop extends HoldfastError {
     super('AGENT_STOP', full.message, { data: full });
     this.signal = full;
   }
+}
+
+/** True for an `AgentStop`, whichever copy of the package made it. */
+export function isAgentStop(error: unknown): error is AgentStop {
+  return hasErrorCode(error, 'AGENT_STOP');
 }
 
 /** What speaks for stopping and for going on, at one moment of an execution. */

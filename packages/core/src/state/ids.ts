@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { describeValue, HoldfastError } from '../errors.ts';
 import type { Read } from '../json.ts';
@@ -10,7 +11,7 @@ export type Id<Kind extends string> = string & { readonly [kind]: Kind };
 /** Makes and checks the ids of one kind. */
 export interface IdKind<Kind extends string> {
   /** A fresh id. */
-  create(newId?: () => string): Id<Kind>;
+  create(clock?: Clock): Id<Kind>;
   /** The same string as an id. @throws HoldfastError `ID_INVALID` when it is not one. */
   parse(value: unknown): Id<Kind>;
   /** True when the value is such an id. */
@@ -33,7 +34,7 @@ function idKind<Kind extends string>(
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
-    create: (newId = () => systemClock.newId()) => parse(newId()),
+    create: (clock = systemClock) => parse(clock.newId()),
     parse,
     is,
     read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),

@@ -249,7 +249,9 @@ export class InferenceResponse {
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     try {
-      const content = DocumentReader.read(init.content ?? textContent(init.text), readAssistantContent);
+      if (!isAnswer(init)) throw new TypeError('Neither content, nor text, nor a finish reason.');
+      const parts = DocumentReader.read(init.content ?? textContent(init.text), readAssistantContent);
+      const content = withDistinctCallIds(parts);
       const { rawFinishReason, providerMetadata, modelId, responseId } = init;
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
       const envelope = { finishReason, rawFinishReason, providerMetadata, modelId, responseId };
@@ -347,6 +349,26 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const readFinishReason = readOneOf(FINISH_REASONS);
+
+function isAnswer(init: unknown): boolean {
+  return (
+    typeof init === 'object' &&
+    init !== null &&
+    ('content' in init || 'text' in init || 'finishReason' in init)
+  );
+}
+
+/** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
+function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  const seen = new Map<string, number>();
+  const parts = content.map((part) => {
+    if (part.type !== 'tool-call') return part;
+    const count = (seen.get(part.toolCallId) ?? 0) + 1;
+    seen.set(part.toolCallId, count);
+    return count === 1 ? part : Object.freeze({ ...part, toolCallId: `${part.toolCallId}_${count}` });
+  });
+  return parts.every((part, index) => part === content[index]) ? content : Object.freeze(parts);
+}
 
 function textContent(text: string | undefined): readonly AssistantPart[] {
   return text === undefined || text === '' ? [] : [{ type: 'text', text }];

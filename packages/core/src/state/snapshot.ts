@@ -1,4 +1,5 @@
-import { describeValue, StateFormatError } from '../errors.ts';
+import type { DocumentReader, Members, Read } from '../json.ts';
+import { readCount, readOneOf } from '../json.ts';
 
 /** The version that is written. */
 export const SNAPSHOT_VERSION = 1;
@@ -9,10 +10,8 @@ export interface SnapshotEnvelope {
   readonly version: number;
 }
 
-type Document = Readonly<Record<string, unknown>>;
-
 /** From version n to n + 1, at index n - 1. Pure; each is proved on frozen files of its version. */
-const MIGRATIONS: readonly ((document: Document) => Document)[] = [];
+const MIGRATIONS: readonly ((document: Members) => Members)[] = [];
 
 /** Puts the envelope around a document of the present version. */
 export function sealSnapshot(format: string, document: object): SnapshotEnvelope & Record<string, unknown> {
@@ -20,24 +19,21 @@ export function sealSnapshot(format: string, document: object): SnapshotEnvelope
 }
 
 /**
- * Takes the envelope off and brings the document up to the present version.
- * @throws StateFormatError `STATE_FORMAT` for another kind of document, `STATE_VERSION` for a version that this
- * build does not know. The stored document is not touched.
+ * Takes the envelope off and brings the document up to the present version. Fails with `STATE_FORMAT` for another
+ * kind of document, and with `STATE_VERSION` for a version that this build does not know; the document is not touched.
  */
-export function openSnapshot(format: string, document: unknown): Document {
-  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw new StateFormatError('$', `a document of format "${format}"`, describeValue(document));
-  }
-  const { format: foundFormat, version, ...members } = document as Record<string, unknown>;
-  if (foundFormat !== format) {
-    throw new StateFormatError('$.format', `"${format}"`, describeValue(foundFormat));
-  }
-  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
-    throw new StateFormatError('$.version', 'a version number', describeValue(version));
-  }
+export function openSnapshot(reader: DocumentReader, format: string, value: unknown): Members {
+  const { format: _, version: __, ...members } = reader.object(value);
+  reader.required(reader.object(value), 'format', readOneOf([format]));
+  const version = reader.required(reader.object(value), 'version', readVersion);
+  return MIGRATIONS.slice(version - 1).reduce<Members>((older, migrate) => migrate(older), members);
+}
+
+const readVersion: Read<number> = (reader, value) => {
+  const version = readCount(reader, value);
   if (version > SNAPSHOT_VERSION) {
     const expected = `version ${SNAPSHOT_VERSION} or older; a newer release wrote this, read it with that release`;
-    throw new StateFormatError('$.version', expected, `version ${version}`, 'STATE_VERSION');
+    reader.fail(expected, value, 'STATE_VERSION');
   }
-  return MIGRATIONS.slice(version - 1).reduce((older, migrate) => migrate(older), members as Document);
-}
+  return version > 0 ? version : reader.fail('a version from 1', value);
+};

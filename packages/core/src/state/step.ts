@@ -77,8 +77,10 @@ export class AgentStep {
 
   /** Requested calls that have no execution yet. */
   get pendingToolCalls(): readonly ToolCallPart[] {
-    if (this.response === undefined) return NOTHING;
-    return this.response.toolCalls.filter((call) => this.executionOf(call.toolCallId) === undefined);
+    const calls = this.requestedToolCalls;
+    if (calls.length === 0 || this.toolExecutions.length === 0) return calls;
+    const begun = new Set(this.toolExecutions.map(({ call }) => call.toolCallId));
+    return calls.filter(({ toolCallId }) => !begun.has(toolCallId));
   }
 
   get hasErrors(): boolean {
@@ -116,15 +118,21 @@ export class AgentStep {
   withToolExecution(execution: ToolExecution): AgentStep {
     const index = this.toolExecutions.findIndex(({ id }) => id === execution.id);
     if (index >= 0 && this.toolExecutions[index] === execution) return this;
-    const executions =
-      index >= 0 ? this.toolExecutions.with(index, execution) : [...this.toolExecutions, execution];
-    return new AgentStep({ ...this, toolExecutions: Object.freeze(this.inCallOrder(executions)) });
+    if (index >= 0) {
+      return new AgentStep({
+        ...this,
+        toolExecutions: Object.freeze(this.toolExecutions.with(index, execution)),
+      });
+    }
+    return new AgentStep({ ...this, toolExecutions: Object.freeze(this.inCallOrder(execution)) });
   }
 
-  private inCallOrder(executions: ToolExecution[]): ToolExecution[] {
-    if (executions.length < 2) return executions;
-    const order = new Map(this.requestedToolCalls.map((call, index) => [call.toolCallId, index]));
-    const rank = (execution: ToolExecution): number => order.get(execution.call.toolCallId) ?? order.size;
+  private inCallOrder(added: ToolExecution): readonly ToolExecution[] {
+    const executions = [...this.toolExecutions, added];
+    const order = this.requestedToolCalls.map((call) => call.toolCallId);
+    const rank = ({ call }: ToolExecution): number => order.indexOf(call.toolCallId) >>> 0;
+    const last = this.toolExecutions.at(-1);
+    if (last === undefined || rank(last) <= rank(added)) return executions;
     return executions.toSorted((left, right) => rank(left) - rank(right));
   }
 
@@ -136,7 +144,7 @@ export class AgentStep {
     const { response } = this;
     if (response === undefined || response.finishReason === 'error' || this.output.length > 0) return this;
     const output: Message[] = [];
-    const newId = (): MessageId => MessageId.create(() => clock.newId());
+    const newId = (): MessageId => MessageId.create(clock);
     if (response.content.length > 0)
       output.push(messageOf('assistant', { id: newId(), content: response.content }));
     const results = response.toolCalls.map((call) => this.resultOf(call));

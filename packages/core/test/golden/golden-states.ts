@@ -5,6 +5,7 @@ import {
   InferenceResponse,
   List,
   next,
+  ExecutionId,
   StepId,
   stopSignal,
   ToolExecution,
@@ -54,14 +55,16 @@ class Story {
   }
 
   begins(): this {
-    this.isAccepted().do((state, at) => apply(state, { type: 'started', at }));
+    this.isAccepted().do((state, at) =>
+      apply(state, { type: 'started', executionId: ExecutionId.create(this.clock), at }),
+    );
     if (next(this.state).type !== 'beginStep') throw new TypeError('The execution does not go on.');
     return this;
   }
 
   /** Begins a step and answers it. */
   answers(response: InferenceResponseInit, input: List<Message> = this.state.messages): this {
-    const stepId = StepId.create(() => this.clock.newId());
+    const stepId = StepId.create(this.clock);
     this.do((state, at) => apply(state, { type: 'stepBegun', stepId, input, at }));
     return this.do((state, at) =>
       apply(state, { type: 'inferred', response: InferenceResponse.of(response), at }),
@@ -72,11 +75,7 @@ class Story {
   runs(outcome?: ToolOutcome): this {
     const [call] = this.state.currentStep?.pendingToolCalls ?? [];
     if (call === undefined) throw new TypeError('No call is open.');
-    const running = ToolExecution.started(
-      call,
-      this.clock.now(),
-      ToolExecutionId.create(() => this.clock.newId()),
-    );
+    const running = ToolExecution.started(call, this.clock.now(), ToolExecutionId.create(this.clock));
     this.do((state, at) => apply(state, { type: 'toolAdvanced', toolExecution: running, at }));
     return outcome === undefined
       ? this

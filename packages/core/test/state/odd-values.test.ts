@@ -258,8 +258,9 @@ test('a message of which another, equal one is in the store', () => {
   const a = userMessage('a');
   const twin = userMessage('a', { id: a.id });
   expect(
-    expectRoundTrip(begin(blank.withMessages([a], T), InferenceResponse.of({}), List.from([twin, a])))
-      .currentStep?.input.length,
+    expectRoundTrip(
+      begin(blank.withMessages([a], T), InferenceResponse.of({ content: [] }), List.from([twin, a])),
+    ).currentStep?.input.length,
   ).toBe(2);
 });
 
@@ -317,8 +318,9 @@ test('an answer of every kind of part, and one of none', () => {
   expect(
     expectRoundTrip(close(begin(blank, InferenceResponse.of({ content })))).lastStep?.response?.content,
   ).toEqual(content);
-  expect(expectRoundTrip(close(begin(blank, InferenceResponse.of({})))).messages.length).toBe(0);
+  expect(expectRoundTrip(close(begin(blank, InferenceResponse.of({ content: [] })))).messages.length).toBe(0);
   expect(
-    expectRoundTrip(begin(blank, InferenceResponse.of({}), List.from([toolMessage([result])]))).stepCount,
+    expectRoundTrip(begin(blank, InferenceResponse.of({ content: [] }), List.from([toolMessage([result])])))
+      .stepCount,
   ).toBe(1);
 });

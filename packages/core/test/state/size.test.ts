@@ -3,6 +3,7 @@ import {
   AgentState,
   apply,
   InferenceResponse,
+  ExecutionId,
   StepId,
   ToolExecution,
   ToolExecutionId,
@@ -18,7 +19,7 @@ const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value
 function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentState {
   let state = apply(
     AgentState.empty({ at: T }).withMessages([userMessage('q'.repeat(1_000), { clock })], T),
-    { type: 'started', at: T },
+    { type: 'started', executionId: ExecutionId.create(clock), at: T },
   );
   for (let step = 0; step < count; step++) {
     const call = {
@@ -31,18 +32,14 @@ function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentSta
     const response = InferenceResponse.of({ content, usage: { inputTokens: 1_000, outputTokens: 100 } });
     state = apply(state, {
       type: 'stepBegun',
-      stepId: StepId.create(() => clock.newId()),
+      stepId: StepId.create(clock),
       input: state.messages,
       at: clock.now(),
     });
     state = apply(state, { type: 'inferred', response, at: clock.now() });
     const [requested] = state.currentStep?.pendingToolCalls ?? [];
     if (requested === undefined) throw new TypeError('There is a call.');
-    const running = ToolExecution.started(
-      requested,
-      clock.now(),
-      ToolExecutionId.create(() => clock.newId()),
-    );
+    const running = ToolExecution.started(requested, clock.now(), ToolExecutionId.create(clock));
     state = apply(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
     const toolExecution = running.withOutcome({ type: 'succeeded', value: value as string }, clock.now());
     state = apply(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });

@@ -56,12 +56,14 @@ describe('ids', () => {
     (kind) => {
       expect(kind.parse(uuid)).toBe(uuid);
       expect(kind.is(kind.create())).toBe(true);
-      expect(kind.create(() => uuid)).toBe(uuid);
+      expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
       for (const value of bad) {
         expect(kind.is(value)).toBe(false);
         expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
       }
-      expect(() => kind.create(() => 'not one')).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+      expect(() => kind.create({ now: () => 0, newId: () => 'not one' })).toThrow(
+        expect.objectContaining({ code: 'ID_INVALID' }),
+      );
     },
   );
   test.for<[unknown, boolean]>([
@@ -216,7 +218,7 @@ describe('responses', () => {
       'stop',
     );
     expect(InferenceResponse.of({ content: [call], finishReason: 'length' }).finishReason).toBe('length');
-    expect(InferenceResponse.of({}).content).toEqual([]);
+    expect(InferenceResponse.of({ content: [] }).content).toEqual([]);
   });
   const bad: readonly object[] = [
     { content: 'text' },

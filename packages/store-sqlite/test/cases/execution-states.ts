@@ -3,7 +3,6 @@ import type { AgentState, ToolOutcome } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 
 const clock = testClock();
-const newId = (): string => clock.newId();
 const at = (seconds: number): number => START + seconds * 1_000;
 
 function response(tools: readonly string[], text: string): InferenceResponse {
@@ -25,13 +24,13 @@ function response(tools: readonly string[], text: string): InferenceResponse {
 }
 
 function step(state: AgentState, tools: readonly string[], text = ''): AgentStep {
-  return AgentStep.start(state.messages, StepId.create(newId)).withResponse(response(tools, text));
+  return AgentStep.start(state.messages, StepId.create(clock)).withResponse(response(tools, text));
 }
 
 /** The step with a tool execution for each call: ended as given, or still running. */
 function withTools(step: AgentStep, outcomes: readonly (ToolOutcome | undefined)[]): AgentStep {
   return step.requestedToolCalls.reduce((result, call, index) => {
-    const started = ToolExecution.started(call, at(1), ToolExecutionId.create(newId));
+    const started = ToolExecution.started(call, at(1), ToolExecutionId.create(clock));
     const outcome = outcomes[index];
     return result.withToolExecution(outcome ? started.withOutcome(outcome, at(2)) : started);
   }, step);

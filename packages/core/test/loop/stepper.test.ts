@@ -1,0 +1,188 @@
+import {
+  AgentStop,
+  apply,
+  InferenceResponse,
+  next,
+  ExecutionId,
+  StepId,
+  ToolExecution,
+  ToolExecutionId,
+} from '@holdfast/core';
+import type { AgentState, Clock, Driver, NextAction, Outcome, Tool, ToolCallPart } from '@holdfast/core';
+import { conversationWithCurrentToolTrace } from '@holdfast/core';
+import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { cameTo, does, expectPaired, expectSound, observe, told, untouched } from '../builders.ts';
+
+const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+
+/** Another interpreter of the stepper: one tool at a time, no hooks, no events. */
+async function interpret(
+  start: AgentState,
+  driver: Driver,
+  tools: readonly Tool[],
+  clock: Clock,
+): Promise<AgentState> {
+  const compile = conversationWithCurrentToolTrace();
+  let state = start;
+  for (;;) {
+    const outcome = await carryOut(next(state));
+    if (outcome === undefined) return state;
+    state = expectSound(await untouched(state, () => apply(state, outcome)));
+  }
+
+  async function carryOut(action: NextAction): Promise<Outcome | undefined> {
+    const at = clock.now();
+    switch (action.type) {
+      case 'start':
+        return { type: 'started', executionId: ExecutionId.create(clock), at };
+      case 'beginStep':
+        return { type: 'stepBegun', stepId: StepId.create(clock), input: compile(state), at };
+      case 'infer':
+        return infer(at);
+      case 'runTools':
+        return { type: 'toolAdvanced', toolExecution: await run(action.calls[0] as ToolCallPart), at };
+      case 'closeStep':
+        return { type: 'stepClosed', clock };
+      case 'finish':
+        return { type: 'finished', at };
+      case 'wait':
+      case 'none':
+        return undefined;
+    }
+  }
+
+  async function infer(at: number): Promise<Outcome> {
+    const { messages, systemPrompt, llmConfig, responseFormat } = state;
+    const input = state.currentStep?.input ?? messages;
+    const request = {
+      messages: input,
+      systemPrompt,
+      llmConfig,
+      responseFormat,
+      tools,
+      toolChoice: 'auto',
+    } as const;
+    try {
+      const options = { signal: new AbortController().signal, onDelta: undefined };
+      return { type: 'inferred', response: InferenceResponse.of(await driver.infer(request, options)), at };
+    } catch (error) {
+      return { type: 'failed', error, at };
+    }
+  }
+
+  async function run(asked: ToolCallPart): Promise<ToolExecution> {
+    const started = ToolExecution.started(asked, clock.now(), ToolExecutionId.create(clock));
+    const found = tools.find(({ name }) => name === asked.toolName);
+    const context = {
+      toolCallId: '',
+      idempotencyKey: '',
+      attempt: 1,
+      signal: new AbortController().signal,
+      state,
+    };
+    const value = (await found?.execute(asked.input, context)) as string;
+    return started.withOutcome({ type: 'succeeded', value }, clock.now());
+  }
+}
+
+const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
+  'a plain answer': ['Hi.'],
+  'a tool and an answer': [call('a'), 'Hi.'],
+  'tools, tools and an answer': [call('a', 'b'), call('b', 'a', 'a'), 'Hi.'],
+  'an answer cut short': [
+    { content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }], finishReason: 'length' },
+    'Hi.',
+  ],
+  'an error': [call('a'), new Error('down')],
+  nothing: [{ content: [] }],
+};
+
+test.each(Object.entries(scripts))(
+  'a hand-written interpreter comes to what the loop comes to: %s',
+  async (_, script) => {
+    const tools = [does('a'), does('b')];
+    const { state: byLoop } = await observe({ script, tools });
+    const byHand = await interpret(told(), scriptedDriver(...script), tools, steppedClock(1_000));
+    expect(cameTo(byHand)).toEqual(cameTo(byLoop));
+    expectPaired(byHand.messages);
+  },
+);
+
+describe('what is next', () => {
+  const clock = steppedClock(1_000);
+  const start = told();
+  const begun = apply(start, { type: 'started', executionId: ExecutionId.create(), at: 1_000 });
+  const inStep = apply(begun, {
+    type: 'stepBegun',
+    stepId: StepId.create(clock),
+    input: begun.messages,
+    at: 1_001,
+  });
+  const answered = (init: Parameters<typeof InferenceResponse.of>[0]): AgentState =>
+    apply(inStep, { type: 'inferred', response: InferenceResponse.of(init), at: 1_002 });
+  const twoCalls = answered({
+    content: ['1', '2'].map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'a', input: {} })),
+  });
+  const stop = (state: AgentState): AgentState => state.withStopSignal(new AgentStop('x').signal, 1_003);
+  const [first] = twoCalls.currentStep?.pendingToolCalls ?? [];
+  const running = ToolExecution.started(first as ToolCallPart, 1_003);
+  const oneRan = apply(twoCalls, {
+    type: 'toolAdvanced',
+    toolExecution: running.withOutcome({ type: 'succeeded', value: 1 }, 1_004),
+    at: 1_004,
+  });
+  const closed = apply(answered({ text: 'Hi.' }), { type: 'stepClosed', clock });
+  type Case = readonly [name: string, state: AgentState, next: NextAction['type'], calls?: number];
+  const cases: readonly Case[] = [
+    ['no execution', start, 'start'],
+    ['a pending one', start.withExecutionStatus('pending'), 'start'],
+    ['one that has begun', begun, 'beginStep'],
+    ['one that waits', begun.withExecutionStatus('suspended'), 'wait'],
+    ['one told to stop', stop(begun), 'finish'],
+    ['one told to stop and to go on', stop(begun).withContinuationRequested(), 'beginStep'],
+    ['an error before any step', begun.withError(new Error('x')), 'finish'],
+    ['a step without an answer', inStep, 'infer'],
+    ['a step without an answer, told to stop', stop(inStep), 'closeStep'],
+    ['a step with an error', inStep.withError(new Error('x')), 'closeStep'],
+    ['a step with an answer', answered({ text: 'Hi.' }), 'closeStep'],
+    ['a step with calls', twoCalls, 'runTools', 2],
+    ['a step with calls, told to stop', stop(twoCalls), 'closeStep'],
+    ['a step with one call done', oneRan, 'runTools', 1],
+    [
+      'a step with one call running',
+      apply(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
+      'runTools',
+      1,
+    ],
+    ['an answer given', closed, 'finish'],
+    ['an answer given, and more asked for', closed.withContinuationRequested(), 'beginStep'],
+    ['one that is over', closed.withExecutionCompleted(), 'none'],
+  ];
+  test.each(cases.map(([name, state, type, calls]) => ({ name, state, type, calls })))(
+    '$name',
+    ({ state, type, calls }) => {
+      expectSound(state);
+      const action = next(state);
+      expect(action.type).toBe(type);
+      expect(action.type === 'runTools' ? action.calls.length : undefined).toBe(calls);
+      expect(next(state)).toEqual(action);
+    },
+  );
+
+  test('the same outcome of the same state is the same state', () => {
+    const outcome: Outcome = { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_000 };
+    expect(apply(inStep, outcome)).toEqual(apply(inStep, outcome));
+  });
+
+  test('an outcome of a step that is not there changes nothing', () => {
+    for (const outcome of [
+      { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 1 },
+      { type: 'toolAdvanced', toolExecution: running, at: 1 },
+      { type: 'stepClosed', clock },
+    ] as const) {
+      expect(apply(begun, outcome)).toBe(begun);
+    }
+  });
+});
