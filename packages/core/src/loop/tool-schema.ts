@@ -40,7 +40,7 @@ export interface ToolSchema<T> {
 }
 
 /** True for a Standard Schema. */
-export function isStandardSchema(schema: unknown): schema is StandardSchema {
+function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (
     ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
   );

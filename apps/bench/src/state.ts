@@ -1,0 +1,91 @@
+import { AgentState, AgentStep, InferenceResponse, userMessage } from '@holdfast/core';
+import { compare, microseconds, report } from './measure.ts';
+import type { Row, Timing } from './measure.ts';
+import { stateAfter, stateOf } from './states.ts';
+
+const SIZES = [10, 10_000] as const;
+
+/** Appending a message costs the same, however many there are. */
+function appending(): Row {
+  const message = userMessage('m'.repeat(1_000));
+  const subjects = SIZES.map((size) => {
+    const { store } = stateOf(size);
+    return { name: String(size), calls: 2_000, run: () => store.append('messages', [message]) };
+  });
+  return growth('append a message: at 10 000 messages / at 10', compare(subjects));
+}
+
+/** Taking a step costs the same, however many messages there are. */
+function stepping(): Row {
+  const response = InferenceResponse.of({ text: 'An answer.', usage: { inputTokens: 1, outputTokens: 1 } });
+  const subjects = SIZES.map((size) => {
+    const state = stateOf(size).withExecutionStatus('inProgress');
+    const takeStep = (): AgentState => {
+      const step = AgentStep.start(state.messages).withResponse(response).withOutput();
+      return state.withCurrentStep(step).withCurrentStepCompleted();
+    };
+    return { name: String(size), calls: 2_000, run: takeStep };
+  });
+  return growth('take a step: at 10 000 messages / at 10', compare(subjects));
+}
+
+function growth(what: string, timings: ReadonlyMap<string, Timing>): Row {
+  const [small, large] = SIZES.map((size) => timings.get(String(size)) as Timing) as [Timing, Timing];
+  const detail = `${microseconds(small)} → ${microseconds(large)} (best / median)`;
+  return { what, ratio: large.median / small.median, target: 1.25, detail };
+}
+
+/** Writing and reading a whole state, beside the same plain data. */
+async function format(): Promise<Row[]> {
+  const state = await stateAfter(500);
+  const text = JSON.stringify(state);
+  const plain: unknown = JSON.parse(text);
+  const timings = compare([
+    { name: 'stringify', calls: 3, run: () => JSON.stringify(plain) },
+    { name: 'write', calls: 3, run: () => JSON.stringify(state.toJSON()) },
+    { name: 'parse', calls: 3, run: () => JSON.parse(text) as unknown },
+    { name: 'read', calls: 3, run: () => AgentState.fromJSON(JSON.parse(text)) },
+  ]);
+  const [stringify, write, parse, read] = ['stringify', 'write', 'parse', 'read'].map(
+    (name) => timings.get(name) as Timing,
+  ) as [Timing, Timing, Timing, Timing];
+  const size = `${state.messages.length} messages, ${(text.length / 1e6).toFixed(2)} MB`;
+  return [
+    {
+      what: 'toJSON + JSON.stringify / JSON.stringify',
+      ratio: write.median / stringify.median,
+      target: 1.5,
+      detail: size,
+    },
+    {
+      what: 'JSON.parse + fromJSON / JSON.parse',
+      ratio: read.median / parse.median,
+      target: 1.5,
+      detail: size,
+    },
+  ];
+}
+
+/** Bytes, which do not depend on the machine. */
+async function size(): Promise<Row[]> {
+  const bytes = async (steps: number): Promise<number> => JSON.stringify(await stateAfter(steps)).length;
+  const [early, late] = [(await bytes(21)) - (await bytes(20)), (await bytes(201)) - (await bytes(200))];
+  const run = await stateAfter(200);
+  const ratio = JSON.stringify(run).length / JSON.stringify(run.messages).length;
+  return [
+    {
+      what: 'bytes a step: at step 200 / at step 20',
+      ratio: late / early,
+      target: 1.05,
+      detail: `${early} → ${late}`,
+    },
+    {
+      what: 'bytes of a 200-step state / of its messages',
+      ratio,
+      target: 3,
+      detail: 'messages with their tags',
+    },
+  ];
+}
+
+report('State', [appending(), stepping(), ...(await format()), ...(await size())]);

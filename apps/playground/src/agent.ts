@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { agentDefinition, createAgentLoop, ExecutionBudget } from '@holdfast/core';
+import type { AgentDefinition, AgentLoop } from '@holdfast/core';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import type { Settings } from './command-line.ts';
+import type { ModelChoice } from './model-choice.ts';
+import { calculator } from './tools/calculator.ts';
+import { clockTool } from './tools/clock.ts';
+import { notebookRead, notebookWrite } from './tools/notebook.ts';
+import { sendParcel } from './tools/parcel.ts';
+
+/** Steps that one run may take. */
+const maxSteps = 20;
+
+/** What the agent is. Which model answers is not part of it: a session goes on with whatever model there is. */
+export const definition: AgentDefinition = agentDefinition({
+  name: 'assistant',
+  label: 'Playground assistant',
+  description: 'Calculates, takes notes, tells the time and sends parcels.',
+  systemPrompt: [
+    'You are the assistant of the Holdfast playground. Answer briefly, in plain text.',
+    'Work out every sum with the calculator. Write down what you are asked to remember in the notebook,',
+    'and look there when you are asked what you know. Send a parcel only when told to, and only once.',
+  ].join(' '),
+  tools: ['calculator', 'notebook_write', 'notebook_read', 'clock', 'send_parcel'],
+  budget: ExecutionBudget.of({ maxSteps }),
+});
+
+/** What the agent does, with files in the data folder. */
+export function agentLoop(choice: ModelChoice, { data, parcelSeconds }: Settings): AgentLoop {
+  const notes = join(data, 'notes');
+  return createAgentLoop({
+    driver: aiSdkDriver({ model: choice.model }),
+    tools: [
+      calculator,
+      notebookWrite(notes),
+      notebookRead(notes),
+      clockTool(),
+      sendParcel({ outbox: join(data, 'outbox.txt'), seconds: parcelSeconds }),
+    ],
+    maxSteps,
+  });
+}

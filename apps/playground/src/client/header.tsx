@@ -1,0 +1,54 @@
+import type { ModelInfo } from './api.ts';
+import { ThemeToggle } from './theme-toggle.tsx';
+
+/** One of the three areas of the page. */
+export type Pane = 'sessions' | 'chat' | 'state';
+
+const panes: readonly (readonly [Pane, string])[] = [
+  ['sessions', 'Sessions'],
+  ['chat', 'Chat'],
+  ['state', 'State'],
+];
+
+interface HeaderProps {
+  readonly model: ModelInfo | undefined;
+  readonly pane: Pane;
+  readonly onPane: (pane: Pane) => void;
+}
+
+/** What the page is, which model answers, and on a narrow screen the way from one area to another. */
+export function Header({ model, pane, onPane }: HeaderProps) {
+  return (
+    <header className="header">
+      <div className="brand">
+        <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="8" />
+          <path d="M11 8v16M21 8v16M11 16h10" />
+        </svg>
+        <h1>
+          Holdfast <span>playground</span>
+        </h1>
+      </div>
+      {model && (
+        <p className="model" data-offline={model.isOffline || undefined}>
+          <span className="model-dot" aria-hidden="true" />
+          <span className="visually-hidden">Model: </span>
+          {model.label}
+        </p>
+      )}
+      <ThemeToggle />
+      <nav className="panes" aria-label="Areas">
+        {panes.map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            aria-current={pane === name || undefined}
+            onClick={() => onPane(name)}
+          >
+            {label}
+          </button>
+        ))}
+      </nav>
+    </header>
+  );
+}

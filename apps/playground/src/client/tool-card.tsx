@@ -1,0 +1,64 @@
+import { getToolName } from 'ai';
+import type { DynamicToolUIPart, ToolUIPart } from 'ai';
+import { useState } from 'react';
+import { Elapsed } from './elapsed.tsx';
+import { inline } from './format.ts';
+
+/** A tool call as it runs: its arguments, then what it came to. */
+export function ToolCard({ part }: { readonly part: ToolUIPart | DynamicToolUIPart }) {
+  const name = getToolName(part);
+  const phase = phaseOf(part);
+  const result = resultOf(part);
+  const [since] = useState(Date.now);
+  return (
+    <details className="tool" data-phase={phase} data-tool={name}>
+      <summary>
+        <span className="tool-mark" aria-hidden="true" />
+        <code className="tool-name">{name}</code>
+        <code className="tool-line">{inline(part.input)}</code>
+        <span className="tool-phase">
+          {phase === 'running' ? (
+            <>
+              running <Elapsed since={since} />
+            </>
+          ) : (
+            phase
+          )}
+        </span>
+        {result !== undefined && <code className="tool-line tool-result">{inline(result)}</code>}
+      </summary>
+      <dl className="tool-details">
+        <dt>Arguments</dt>
+        <dd>
+          <pre>{JSON.stringify(part.input, null, 2)}</pre>
+        </dd>
+        <dt>{phase === 'done' ? 'Result' : 'Outcome'}</dt>
+        <dd>
+          <pre>{result === undefined ? 'Not known yet.' : indented(result)}</pre>
+        </dd>
+        <dt>Call</dt>
+        <dd>
+          <code>{part.toolCallId}</code>
+        </dd>
+      </dl>
+    </details>
+  );
+}
+
+type Phase = 'running' | 'done' | 'failed' | 'blocked';
+
+function phaseOf({ state }: ToolUIPart | DynamicToolUIPart): Phase {
+  if (state === 'output-available') return 'done';
+  if (state === 'output-error') return 'failed';
+  return state === 'output-denied' ? 'blocked' : 'running';
+}
+
+function resultOf(part: ToolUIPart | DynamicToolUIPart): unknown {
+  if (part.state === 'output-available') return part.output;
+  if (part.state === 'output-error') return part.errorText;
+  return part.state === 'output-denied' ? (part.approval?.reason ?? 'The call was blocked.') : undefined;
+}
+
+function indented(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}

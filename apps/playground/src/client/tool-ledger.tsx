@@ -1,0 +1,39 @@
+import type { ToolView } from '../session-view.ts';
+import { CopyButton } from './copy-button.tsx';
+import { inline, seconds } from './format.ts';
+
+/** Every tool call of the run: what with, how it ended, and the key under which it counts once. */
+export function ToolLedger({ tools }: { readonly tools: readonly ToolView[] }) {
+  if (tools.length === 0) return <p className="quiet">No tool was called in this run.</p>;
+  return (
+    <ul className="ledger">
+      {tools.map((tool) => (
+        <li key={tool.id}>
+          <p className="ledger-head">
+            <code className="ledger-name">{tool.name}</code>
+            <span className="pill" data-tone={tool.outcome}>
+              {tool.outcome}
+            </span>
+            <span className="ledger-numbers">
+              step {tool.stepNumber}, attempt {tool.attempt}
+              {tool.outcome !== 'running' && `, ${seconds(tool.seconds)}`}
+            </span>
+          </p>
+          <p className="ledger-value">
+            <span>args</span> <code>{inline(tool.args)}</code>
+          </p>
+          {tool.result !== undefined && (
+            <p className="ledger-value">
+              <span>{tool.outcome === 'succeeded' ? 'value' : 'error'}</span>{' '}
+              <code>{inline(tool.result)}</code>
+            </p>
+          )}
+          <p className="ledger-value">
+            <span>key</span> <code>{tool.idempotencyKey}</code>{' '}
+            <CopyButton text={tool.idempotencyKey} what="idempotency key" />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}

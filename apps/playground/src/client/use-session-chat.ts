@@ -1,0 +1,148 @@
+import { useChat } from '@ai-sdk/react';
+import { DefaultChatTransport } from 'ai';
+import type { UIMessage } from 'ai';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import type { SessionView } from '../session-view.ts';
+import { ConnectionError, errorIn, fetchSession, sessionPath, stopRun } from './api.ts';
+import type { SessionDetails } from './api.ts';
+
+/** A session as the page works with it. */
+export interface SessionChat {
+  readonly view: SessionView;
+  readonly messages: UIMessage[];
+  readonly isRunning: boolean;
+  /** What went wrong, for people. */
+  readonly notice: string | undefined;
+  readonly isConnected: boolean;
+  readonly send: (text: string) => void;
+  /** Goes on with a run that was left unfinished. */
+  readonly resume: () => void;
+  readonly stop: () => void;
+  readonly dismiss: () => void;
+}
+
+const retryMilliseconds = 700;
+
+/** The chat and the state of one session: both come in the same stream, or anew from the server after a failure. */
+export function useSessionChat(initial: SessionDetails, firstMessage: string | undefined): SessionChat {
+  const { sessionId } = initial.session;
+  const [view, setView] = useState(initial.session);
+  const [notice, setNotice] = useState<string>();
+  const [isConnected, setConnected] = useState(true);
+  const latest = useRef(initial.session);
+  const recover = useRef<() => Promise<void>>(async () => undefined);
+  const chat = useChat({
+    id: sessionId,
+    messages: initial.messages,
+    transport: useMemo(() => transportOf(sessionId), [sessionId]),
+    resume: initial.session.isRunning,
+    throttle: 30,
+    onData: (part) => {
+      if (part.type === 'data-state') setView((latest.current = part.data as SessionView));
+    },
+    onFinish: ({ isError, isDisconnect }) => {
+      // A stream that ends before its run did: the server is shutting down.
+      if (!isError && !isDisconnect && latest.current.isRunning) void recover.current();
+    },
+    onError: (error) => {
+      setNotice(isLostConnection(error) ? undefined : errorIn(error.message));
+      void recover.current();
+    },
+  });
+  const { setMessages, clearError, resumeStream } = chat;
+  const isMounted = useMounted();
+
+  recover.current = useCallback(async () => {
+    const details = await untilAnswered(sessionId, () => isMounted.current, setConnected);
+    if (!details) return;
+    setView((latest.current = details.session));
+    setMessages(details.messages);
+    clearError();
+    if (details.session.isRunning) await resumeStream();
+  }, [sessionId, setMessages, clearError, resumeStream, isMounted]);
+
+  // Another page, or the terminal, may have gone on with the session.
+  const isIdle = chat.status === 'ready' && !view.isRunning;
+  useFocus(() => void (isIdle && recover.current()));
+
+  const send = (text: string) => {
+    setNotice(undefined);
+    void chat.sendMessage({ text });
+  };
+  useOnce(firstMessage !== undefined, () => send(firstMessage ?? ''));
+  return {
+    view,
+    messages: chat.messages,
+    isRunning: chat.status === 'submitted' || chat.status === 'streaming' || view.isRunning,
+    notice,
+    isConnected,
+    send,
+    resume: () => {
+      setNotice(undefined);
+      void chat.sendMessage(undefined, { body: { resume: true } });
+    },
+    stop: () => void stopRun(sessionId).catch((error: Error) => setNotice(error.message)),
+    dismiss: () => setNotice(undefined),
+  };
+}
+
+function transportOf(sessionId: string): DefaultChatTransport<UIMessage> {
+  const path = sessionPath(sessionId);
+  return new DefaultChatTransport({
+    api: `${path}/chat`,
+    prepareSendMessagesRequest: ({ messages, body }) =>
+      body?.['resume'] === true
+        ? { api: `${path}/resume`, body: {} }
+        : { body: { message: messages.at(-1) } },
+    prepareReconnectToStreamRequest: () => ({ api: `${path}/stream` }),
+  });
+}
+
+/** The session from the server, asked until it answers or nobody waits any more. */
+async function untilAnswered(
+  sessionId: string,
+  isWanted: () => boolean,
+  setConnected: (isConnected: boolean) => void,
+): Promise<SessionDetails | undefined> {
+  while (isWanted()) {
+    try {
+      const details = await fetchSession(sessionId);
+      setConnected(true);
+      return details;
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) return undefined;
+      setConnected(false);
+      await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+    }
+  }
+  return undefined;
+}
+
+function isLostConnection(error: Error): boolean {
+  return error instanceof TypeError && /fetch|network|load failed/i.test(error.message);
+}
+
+function useFocus(act: () => void): void {
+  useEffect(() => {
+    window.addEventListener('focus', act);
+    return () => window.removeEventListener('focus', act);
+  });
+}
+
+function useMounted(): { readonly current: boolean } {
+  const mounted = useRef(true);
+  useEffect(() => {
+    mounted.current = true;
+    return () => void (mounted.current = false);
+  }, []);
+  return mounted;
+}
+
+function useOnce(isDue: boolean, act: () => void): void {
+  const isDone = useRef(false);
+  useEffect(() => {
+    if (!isDue || isDone.current) return;
+    isDone.current = true;
+    act();
+  });
+}

@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/** What every way of running needs. */
+export interface Settings {
+  /** The folder that keeps sessions, notes and parcels. */
+  readonly data: string;
+  /** How long sending a parcel takes. */
+  readonly parcelSeconds: number;
+  readonly model: ModelSettings;
+}
+
+/** Which model to use. Without a key, the offline model. */
+export interface ModelSettings {
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
+  /** The provider's name of the model; absent: a default. */
+  readonly modelId: string | undefined;
+}
+
+/** What the command line asks for. */
+export type Command =
+  | { readonly type: 'help' }
+  | { readonly type: 'serve'; readonly settings: Settings; readonly port: number }
+  | {
+      readonly type: 'prompt';
+      readonly settings: Settings;
+      /** Absent: go on with what the session has not finished. */
+      readonly prompt: string | undefined;
+      readonly sessionId: string | undefined;
+    };
+
+/** The command line, or a variable of the environment, makes no sense. */
+export class UsageError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const defaultPort = 4242;
+const defaultData = fileURLToPath(new URL('../../../.holdfast', import.meta.url));
+
+export const helpText = `Holdfast playground: an agent whose state can be held.
+
+Usage:
+  pnpm playground [options]                    serve the page on localhost
+  pnpm playground --prompt TEXT [options]      run once in the terminal
+  pnpm playground --session ID [options]       finish what a session left unfinished
+
+Options:
+  -p, --prompt TEXT   send this message, print each step as it happens, exit
+  -s, --session ID    continue this session instead of beginning one
+      --port NUMBER   port of the page (default ${defaultPort}; 0 picks a free one)
+      --data DIR      where sessions, notes and parcels are kept
+                      (default .holdfast in the repository)
+      --model ID      model of the provider
+      --offline       use the offline model, whatever the environment says
+  -h, --help          show this
+
+Environment:
+  OPENAI_API_KEY      use OpenAI, or whatever speaks its protocol; without it the
+                      built-in offline model answers, by rules
+  OPENAI_BASE_URL     where that provider is, as in http://127.0.0.1:4010/v1
+  OPENAI_MODEL        the same as --model
+  PORT                the same as --port
+  PARCEL_SECONDS      how long the slow tool takes (default 3)
+  NO_COLOR            no colours in the terminal
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+`;
+
+const options = {
+  prompt: { type: 'string', short: 'p' },
+  session: { type: 'string', short: 's' },
+  port: { type: 'string' },
+  data: { type: 'string' },
+  model: { type: 'string' },
+  offline: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/** @throws UsageError for an option or a value that cannot be. */
+export function readCommand(args: readonly string[], environment: Environment): Command {
+  const values = parsed(args[0] === '--' ? args.slice(1) : args);
+  if (values.help) return { type: 'help' };
+  const { prompt, session: sessionId } = values;
+  for (const name of ['prompt', 'session', 'data', 'model'] as const) {
+    if (values[name]?.trim() === '') throw new UsageError(`--${name} must not be empty.`);
+  }
+  const settings: Settings = {
+    data: values.data === undefined ? defaultData : resolve(values.data),
+    parcelSeconds: parcelSecondsIn(environment),
+    model: modelSettings(environment, values),
+  };
+  if (prompt !== undefined || sessionId !== undefined) {
+    if (values.port !== undefined)
+      throw new UsageError('--port is for the page; it does not go with --prompt or --session.');
+    return { type: 'prompt', settings, prompt, sessionId };
+  }
+  return { type: 'serve', settings, port: portIn(values.port, environment) };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: false }).values;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${message.split('. ')[0]?.replace(/\.$/, '')}.`, { cause: error });
+  }
+}
+
+function modelSettings(
+  environment: Environment,
+  { model, offline }: { readonly model?: string | undefined; readonly offline?: boolean | undefined },
+): ModelSettings {
+  const apiKey = filled(environment['OPENAI_API_KEY']);
+  if (offline || apiKey === undefined) {
+    if (model !== undefined) {
+      throw new UsageError(
+        '--model names a model of a provider: set OPENAI_API_KEY, and leave out --offline.',
+      );
+    }
+    return { apiKey: undefined, baseUrl: undefined, modelId: undefined };
+  }
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    throw new UsageError('OPENAI_API_KEY holds characters that no key has.');
+  const baseUrl = filled(environment['OPENAI_BASE_URL']);
+  if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+    throw new UsageError(
+      `OPENAI_BASE_URL must be an http or https address, found ${JSON.stringify(baseUrl)}.`,
+    );
+  }
+  return { apiKey, baseUrl, modelId: model ?? filled(environment['OPENAI_MODEL']) };
+}
+
+function portIn(option: string | undefined, environment: Environment): number {
+  const [name, text] = option === undefined ? ['PORT', filled(environment['PORT'])] : ['--port', option];
+  if (text === undefined) return defaultPort;
+  const port = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (port <= 65_535) return port;
+  throw new UsageError(`${name} must be a number from 0 to 65535, found ${JSON.stringify(text)}.`);
+}
+
+function parcelSecondsIn(environment: Environment): number {
+  const text = filled(environment['PARCEL_SECONDS']) ?? '3';
+  const seconds = Number(text);
+  if (seconds >= 0 && seconds <= 600) return seconds;
+  throw new UsageError(`PARCEL_SECONDS must be a number from 0 to 600, found ${JSON.stringify(text)}.`);
+}
+
+function filled(text: string | undefined): string | undefined {
+  return text?.trim() || undefined;
+}

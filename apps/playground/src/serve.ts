@@ -1,0 +1,45 @@
+import type { Command } from './command-line.ts';
+import { openPlayground } from './playground.ts';
+import { Runs } from './runs.ts';
+import { startServer } from './server.ts';
+
+type Serve = Extract<Command, { type: 'serve' }>;
+
+/** Serves the page until the process is told to end; returns the exit code. */
+export async function serve({ settings, port }: Serve): Promise<number> {
+  const runs = new Runs();
+  const playground = await openPlayground(settings, runs.onSessionEvent);
+  try {
+    const server = await startServer({ playground, runs }, port);
+    process.stdout.write(
+      `Holdfast playground: ${server.url} (${playground.model.label}; data in ${settings.data})\n`,
+    );
+    await toldToEnd();
+    await runs.close();
+    await server.close();
+    return 0;
+  } catch (error) {
+    throw portError(error, port) ?? error;
+  } finally {
+    await playground.close();
+  }
+}
+
+/** Resolves on the first SIGINT or SIGTERM; a second one ends the process at once. */
+function toldToEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function portError(error: unknown, port: number): Error | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new Error(
+      `Port ${port} is taken. Stop what uses it, or choose another one: --port 0 picks a free one.`,
+    );
+  }
+  return code === 'EACCES'
+    ? new Error(`Port ${port} is not allowed to you. Choose one above 1023.`)
+    : undefined;
+}

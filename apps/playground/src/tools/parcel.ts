@@ -1,0 +1,47 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
+import { z } from 'zod';
+
+/** Where parcels leave, and how long that takes. */
+export interface ParcelOptions {
+  /** The file that gets one line a parcel. */
+  readonly outbox: string;
+  readonly seconds: number;
+}
+
+/**
+ * Sends a parcel: slow, and with an effect that can be seen. The line in the outbox carries the idempotency key;
+ * a key that is there already sends nothing again. An abort before the end sends nothing.
+ */
+export function sendParcel({ outbox, seconds }: ParcelOptions): Tool {
+  return tool({
+    name: 'send_parcel',
+    description: `Sends a parcel. Takes about ${seconds} seconds and cannot be undone.`,
+    inputSchema: z.object({
+      to: z.string().min(1).max(200).describe('Who gets it'),
+      item: z.string().min(1).max(200).describe('What is in it'),
+    }),
+    timeoutSeconds: seconds + 30,
+    async execute({ to, item }, { idempotencyKey, signal }) {
+      const receipt = `P-${idempotencyKey.slice(0, 8)}`;
+      await wait(seconds * 1000, undefined, { signal });
+      if (!(await isSent(outbox, idempotencyKey))) {
+        await mkdir(dirname(outbox), { recursive: true });
+        await appendFile(outbox, `${idempotencyKey}\t${oneLine(item)}\tto ${oneLine(to)}\n`);
+      }
+      return { receipt, to, item };
+    },
+  });
+}
+
+async function isSent(outbox: string, idempotencyKey: string): Promise<boolean> {
+  const lines = await readFile(outbox, 'utf8').catch(() => '');
+  return lines.split('\n').some((line) => line.startsWith(idempotencyKey));
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}

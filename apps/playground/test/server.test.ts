@@ -1,0 +1,222 @@
+import { request } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { SessionView } from '../src/session-view.ts';
+import { allChunks, ChatClient, chunksOf, collect, message, textIn } from './support/chat-client.ts';
+import { dataFolder, run, serve } from './support/playground-process.ts';
+
+let data: string;
+let served: Awaited<ReturnType<typeof serve>>;
+let client: ChatClient;
+
+beforeAll(async () => {
+  data = await dataFolder();
+  served = await serve(['--data', data, '--port', '0']);
+  client = new ChatClient(served.url);
+}, 40_000);
+
+/** Starts a parcel and waits until the tool runs; `chunks` is the rest of the stream. */
+async function withParcelUnderWay(item: string) {
+  const sessionId = await client.create();
+  return { sessionId, chunks: await untilToolRuns(await client.say(sessionId, `send a ${item} to Ann`)) };
+}
+
+/** Reads a stream up to a running tool; returns the rest of it. */
+async function untilToolRuns(response: Response): Promise<ReturnType<typeof chunksOf>> {
+  const chunks = chunksOf(response);
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    if (next.value.type === 'data-state' && isRunningTool(next.value.data as SessionView)) return chunks;
+  }
+  throw new Error('No tool ran.');
+}
+
+function isRunningTool({ execution }: SessionView): boolean {
+  return execution?.tools.some(({ outcome }) => outcome === 'running') ?? false;
+}
+
+async function outbox(): Promise<string> {
+  return readFile(join(data, 'outbox.txt'), 'utf8').catch(() => '');
+}
+
+describe.concurrent('the API', { timeout: 40_000 }, () => {
+  test('a conversation: create, chat, list, fork, delete', async () => {
+    const sessionId = await client.create();
+    const response = await client.say(sessionId, 'what is 17 * 23? remember it');
+    expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
+    const chunks = await allChunks(response);
+    expect(textIn(chunks)).toContain('17 * 23 = 391.');
+    expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
+    const states = chunks.flatMap((chunk) =>
+      chunk.type === 'data-state' ? [chunk.data as SessionView] : [],
+    );
+    expect(new Set(states.map(({ version }) => version))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(states.at(-1)).toMatchObject({ isRunning: false, executionStatus: 'completed' });
+
+    const { session, messages } = await client.session(sessionId);
+    expect(session).toEqual(states.at(-1));
+    expect(session.execution).toMatchObject({ decision: 'stop: nothing left to do', spent: { steps: 3 } });
+    expect(session.execution?.tools.map(({ name, outcome }) => [name, outcome])).toEqual([
+      ['calculator', 'succeeded'],
+      ['notebook_write', 'succeeded'],
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+
+    const { value: fork, status } = await client.json('POST', `/api/sessions/${sessionId}/fork`);
+    const forkId = (fork as SessionView).sessionId;
+    expect({ fork, status }).toMatchObject({ status: 201, fork: { forkedFrom: sessionId, isFork: true } });
+    expect((await client.session(forkId)).messages).toEqual(messages);
+    const listed = (await client.json('GET', '/api/sessions')).value as { sessions: readonly SessionView[] };
+    const known = listed.sessions.filter((each) => each.sessionId === forkId || each.sessionId === sessionId);
+    expect(known).toMatchObject([
+      { sessionId: forkId, version: 1, isFork: true },
+      { sessionId, version: 6, title: 'what is 17 * 23? remember it' },
+    ]);
+
+    expect(await client.json('DELETE', `/api/sessions/${forkId}`)).toEqual({
+      status: 200,
+      value: { deleted: forkId },
+    });
+    expect((await client.json('GET', `/api/sessions/${forkId}`)).status).toBe(404);
+    expect((await client.json('DELETE', `/api/sessions/${forkId}`)).status).toBe(404);
+    expect((await client.json('GET', `/api/sessions/${sessionId}/raw`)).value).toMatchObject({
+      format: 'holdfast/agent-session',
+    });
+  });
+
+  test('one run a session, no deletion meanwhile, and a stop that is kept', async () => {
+    const { sessionId, chunks } = await withParcelUnderWay('vase');
+    const second = await client.json('POST', `/api/sessions/${sessionId}/chat`, message('hello'));
+    expect(second).toEqual({
+      status: 409,
+      value: { error: expect.stringContaining('A run of this session goes on') },
+    });
+    expect((await client.json('POST', `/api/sessions/${sessionId}/resume`)).status).toBe(409);
+    expect((await client.json('DELETE', `/api/sessions/${sessionId}`)).status).toBe(409);
+    const stopping = client.json('POST', `/api/sessions/${sessionId}/stop`);
+    const rest = await collect(chunks);
+    expect(rest.at(-1)).toMatchObject({ type: 'abort' });
+    expect(await stopping).toEqual({ status: 200, value: { stopped: true } });
+    const { session } = await client.session(sessionId);
+    expect(session).toMatchObject({ executionStatus: 'stopped', isRunning: false, isUnfinished: false });
+    expect(session.execution?.signals).toMatchObject([{ reason: 'userRequested' }]);
+    expect(session.execution?.tools).toMatchObject([{ outcome: 'interrupted' }]);
+    expect(await outbox()).not.toContain('vase');
+    expect(await client.json('POST', `/api/sessions/${sessionId}/stop`)).toEqual({
+      status: 200,
+      value: { stopped: false },
+    });
+  });
+
+  test('who leaves does not end the run; who comes late gets all of it', async () => {
+    const { sessionId, chunks } = await withParcelUnderWay('lamp');
+    await chunks.return(undefined);
+    const late = await allChunks(await client.call('GET', `/api/sessions/${sessionId}/stream`));
+    expect(late.map(({ type }) => type)).toContain('tool-input-available');
+    expect(textIn(late)).toContain('Sent to Ann: lamp');
+    expect(late.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
+    expect(await outbox()).toContain('\tlamp\tto Ann\n');
+    const after = await client.call('GET', `/api/sessions/${sessionId}/stream`);
+    expect(after.status).toBe(204);
+  });
+
+  test.each<[string, string, unknown, number, string]>([
+    ['no message', '/chat', {}, 400, 'needs a "message"'],
+    ['an assistant', '/chat', { message: { role: 'assistant', parts: [] } }, 400, 'needs a "message"'],
+    ['nothing said', '/chat', message('  '), 400, 'empty'],
+    [
+      'a file',
+      '/chat',
+      { message: { role: 'user', parts: [{ type: 'file', url: 'x' }] } },
+      400,
+      'Only parts of text',
+    ],
+    ['a long text', '/chat', message('x'.repeat(20_001)), 400, 'at most 20000'],
+    ['no JSON', '/chat', '{', 400, 'not valid JSON'],
+    ['no object', '/chat', '[]', 400, 'must be a JSON object'],
+    ['too much', '/chat', JSON.stringify('x'.repeat(100_001)), 413, 'longer than'],
+    ['nothing to resume', '/resume', undefined, 409, 'no unfinished run'],
+    ['an unknown action', '/dance', undefined, 404, 'There is nothing at POST'],
+  ])('%s is refused', async (_, action, body, status, error) => {
+    const sessionId = await client.create();
+    const answer = await client.json('POST', `/api/sessions/${sessionId}${action}`, body);
+    expect(answer).toEqual({ status, value: { error: expect.stringContaining(error) } });
+  });
+
+  test('a session that there is not', async () => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/raw'],
+      ['POST', '/fork'],
+      ['POST', '/resume'],
+    ] as const) {
+      expect((await client.json(method, `/api/sessions/nope${path}`)).status).toBe(404);
+    }
+    expect((await client.json('POST', '/api/sessions/nope/chat', message('hi'))).status).toBe(404);
+    expect((await client.json('GET', '/api/sessions/%E0%A4%A')).status).toBe(400);
+  });
+});
+
+describe('the door', () => {
+  test.each([
+    { origin: 'http://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('a write with %j is refused', async (headers) => {
+    const response = await client.call('POST', '/api/sessions', undefined, headers);
+    expect(response.status).toBe(403);
+  });
+
+  test('a body that a form could send is refused', async () => {
+    const sessionId = await client.create();
+    const path = `/api/sessions/${sessionId}/chat`;
+    const response = await client.call('POST', path, message('hi'), { 'content-type': 'text/plain' });
+    expect(response.status).toBe(415);
+  });
+
+  test('a name that is not local is refused', async () => {
+    expect(await statusFor('evil.example')).toBe(403);
+    expect(await statusFor('localhost')).toBe(200);
+  });
+
+  test('the page comes with a strict policy, and once', async () => {
+    const page = await client.call('GET', '/');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    const etag = page.headers.get('etag') ?? '';
+    expect((await client.call('GET', '/', undefined, { 'if-none-match': etag })).status).toBe(304);
+  });
+});
+
+function statusFor(host: string): Promise<number | undefined> {
+  const { port } = new URL(served.url);
+  return new Promise((resolve, reject) => {
+    request(
+      { port, host: '127.0.0.1', path: '/api/model', headers: { host: `${host}:${port}` } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    )
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe.concurrent('a server that goes', { timeout: 60_000 }, () => {
+  test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves a run that goes on elsewhere', async (signal) => {
+    const path = await dataFolder();
+    const { playground, url } = await serve(['--data', path, '--port', '0']);
+    const own = new ChatClient(url);
+    const sessionId = await own.create();
+    await allChunks(await own.say(sessionId, 'what is 17 * 23? remember it'));
+    await untilToolRuns(await own.say(sessionId, 'send a book to Ann'));
+    await playground.kill(signal);
+    const finished = await run(['--data', path, '--session', sessionId]);
+    expect(finished).toMatchObject({ code: 0, stderr: '' });
+    expect(finished.stdout).toContain('Sent to Ann: book');
+    const lines = (await readFile(join(path, 'outbox.txt'), 'utf8')).trim().split('\n');
+    expect(lines).toHaveLength(1);
+  });
+});

@@ -1,0 +1,60 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import axe from 'axe-core';
+import type { AxeResults } from 'axe-core';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+/** Where Chromium is: what `CHROMIUM` says, else what the path has. */
+export function findChromium(): string | undefined {
+  const { CHROMIUM, PATH = '' } = process.env;
+  if (CHROMIUM) return CHROMIUM;
+  return PATH.split(delimiter)
+    .flatMap((folder) => [join(folder, 'chromium'), join(folder, 'chromium-browser')])
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A browser that talks to nobody but the page; it brings an empty profile of its own. */
+export function launchBrowser(executablePath: string): Promise<Browser> {
+  const quiet = ['background-networking', 'component-update', 'sync', 'gpu', 'quic'].map(
+    (name) => `--disable-${name}`,
+  );
+  return chromium.launch({
+    executablePath,
+    args: ['--headless', '--no-sandbox', '--no-first-run', ...quiet],
+  });
+}
+
+/** Whatever a page complains about, as it comes. */
+export function complaintsOf(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`console: ${message.text()}`);
+  });
+  return complaints;
+}
+
+/** Serious and critical accessibility violations, in words; none is good. */
+export async function seriousViolations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+}
+
+/** How many pixels of the page's width do not fit; 0 is good. */
+export function sidewaysScroll(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
