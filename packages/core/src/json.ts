@@ -128,7 +128,7 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a parsed JSON document strictly and knows at every moment where it is, so that each failure names the
- * path. It copies: nothing of the document is kept or changed.
+ * path. The document is handed over: what is JSON in the result is the document's own, frozen, and not a copy.
  */
 export class DocumentReader {
   private readonly path: (string | number)[] = [];
@@ -168,12 +168,7 @@ export class DocumentReader {
   /** An object that has no members but the named ones. */
   members(value: unknown, names: ReadonlySet<string>): Members {
     if (!isPlainObject(value)) return this.fail('an object', value);
-    for (const name in value) {
-      if (!names.has(name)) {
-        this.path.push(name);
-        this.fail(`one of ${[...names].join(', ')}`, value[name]);
-      }
-    }
+    for (const name in value) if (!names.has(name)) this.unknownMember(value, name, names);
     return value;
   }
 
@@ -190,16 +185,9 @@ export class DocumentReader {
     return members[name] === undefined ? undefined : this.required(members, name, read);
   }
 
-  /**
-   * Reads a member that is left out when it says nothing: an explicit `false`, 0, `[]` or `{}` is refused, so that
-   * one value has one document.
-   */
+  /** Reads a member that is left out when it says nothing. */
   filled<T>(members: Members, name: string, read: Read<T>): T | undefined {
-    const readFilled: Read<T> = (reader, value) =>
-      saysNothing(value)
-        ? reader.fail('no such member, or one that says something', value)
-        : read(reader, value);
-    return this.optional(members, name, readFilled);
+    return members[name] === undefined ? undefined : this.required(members, name, readFilled(read));
   }
 
   /** Reads every element of an array. */
@@ -222,19 +210,41 @@ export class DocumentReader {
     return result;
   }
 
-  /** How many steps lead from the document to the present place. */
-  get depth(): number {
-    return this.path.length;
+  /** Raises the error for a member that no reader knows. */
+  unknownMember(members: Members, name: string, known: Iterable<string>): never {
+    this.path.push(name);
+    return this.fail(`one of ${[...known].join(', ')}`, members[name]);
+  }
+
+  /** Goes on to a member or an element. */
+  enter(key: string | number): void {
+    this.path.push(key);
+  }
+
+  /** Comes back from it. */
+  leave(): void {
+    this.path.pop();
   }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The second test is for an object of another realm, whose Object.prototype is not ours.
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function saysNothing(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === false || value === 0;
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}
+
+/** Refuses an explicit `false`, 0, `[]` or `{}`: what says nothing is left out, so that one value has one document. */
+export function readFilled<T>(read: Read<T>): Read<T> {
+  return (reader, value) =>
+    saysNothing(value)
+      ? reader.fail('no such member, or one that says something', value)
+      : read(reader, value);
 }
 
 /** A string. */
@@ -245,9 +255,11 @@ export const readString: Read<string> = (reader, value) =>
 export const readBoolean: Read<boolean> = (reader, value) =>
   typeof value === 'boolean' ? value : reader.fail('true or false', value);
 
-/** A finite number. */
+/** A finite number, and not a negative zero, which JSON text written by us does not have. */
 export const readNumber: Read<number> = (reader, value) =>
-  typeof value === 'number' && Number.isFinite(value) ? value + 0 : reader.fail('a number', value);
+  typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
+    ? value
+    : reader.fail('a number', value);
 
 /** A finite number of at least 0. */
 export const readAmount: Read<number> = (reader, value) => {
@@ -257,14 +269,14 @@ export const readAmount: Read<number> = (reader, value) => {
 
 /** A whole number of at least 0. */
 export const readCount: Read<number> = (reader, value) =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-    ? value + 0
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0)
+    ? value
     : reader.fail('a whole number of at least 0', value);
 
 /** A moment: whole milliseconds since the Unix epoch. */
 export const readInstant: Read<number> = (reader, value) =>
-  typeof value === 'number' && Number.isSafeInteger(value)
-    ? value + 0
+  typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
+    ? value
     : reader.fail('whole milliseconds since 1970', value);
 
 /** One of the listed strings. */
@@ -274,37 +286,83 @@ export function readOneOf<T extends string>(choices: readonly T[]): Read<T> {
   return (reader, value) => known.get(value) ?? reader.fail(expected, value);
 }
 
-/** Any JSON value: a frozen copy. */
+/** Any JSON value, taken over as it is and frozen. */
 export const readJson: Read<JsonValue> = (reader, value) => {
-  if (typeof value !== 'object' || value === null) return readScalar(reader, value);
-  if (normalised.has(value)) return value as JsonValue;
-  const copy = readJsonWithin(reader.depth + MAX_NESTING)(reader, value);
-  normalised.add(copy as object);
-  return copy;
+  takeOver(reader, value, MAX_NESTING);
+  return value as JsonValue;
 };
 
-const readScalar: Read<string | number | boolean | null> = (reader, value) => {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
-  return typeof value === 'number' ? readNumber(reader, value) : reader.fail('a JSON value', value);
-};
-
-/** Reads a JSON value whose objects and arrays stand above a depth. */
-function readJsonWithin(maxDepth: number): Read<JsonValue> {
-  const read: Read<JsonValue> = (reader, value) => {
-    if (typeof value !== 'object' || value === null) return readScalar(reader, value);
-    if (reader.depth >= maxDepth) reader.fail(`at most ${MAX_NESTING} levels of nesting`, value);
-    if (Array.isArray(value)) return Object.freeze(reader.list(value, read));
-    const members: Record<string, JsonValue> = {};
-    for (const [name, member] of reader.entries(value, read)) setMember(members, name, member);
-    return Object.freeze(members);
-  };
-  return read;
+function takeOver(reader: DocumentReader, value: unknown, levels: number): void {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return;
+  if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return;
+  if (typeof value !== 'object') reader.fail('a JSON value', value);
+  if (levels === 0) reader.fail(`at most ${MAX_NESTING} levels of nesting`, value);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      reader.enter(index);
+      takeOver(reader, value[index], levels - 1);
+      reader.leave();
+    }
+  } else {
+    const members = reader.object(value);
+    for (const name in members) {
+      reader.enter(name);
+      takeOver(reader, members[name], levels - 1);
+      reader.leave();
+    }
+  }
+  Object.freeze(value);
 }
 
-/** Checks a value that a caller passed in, such as an LLM configuration. @throws HoldfastError `CONTEXT_INVALID`. */
+/** How to read the members of an object that has no others, and which of them must be there. */
+export interface Shape {
+  readonly readers: ReadonlyMap<string, Read<unknown>>;
+  readonly required: readonly string[];
+}
+
+/** A shape from readers by member name; names that end in `?` may be absent. */
+export function shapeOf(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+  const names = Object.keys(readers);
+  return {
+    readers: new Map(names.map((name) => [name.replace('?', ''), readers[name] as Read<unknown>])),
+    required: names.filter((name) => !name.endsWith('?')),
+  };
+}
+
+/** An object of a shape, taken over as it is and frozen. */
+export function readShape<T>(reader: DocumentReader, value: unknown, { readers, required }: Shape): T {
+  const members = reader.object(value);
+  for (const name in members) {
+    const read = readers.get(name);
+    if (read === undefined) return reader.unknownMember(members, name, readers.keys());
+    reader.required(members, name, read);
+  }
+  for (const name of required) if (!Object.hasOwn(members, name)) reader.required(members, name, readMissing);
+  return Object.freeze(members) as T;
+}
+
+const readMissing: Read<never> = (reader, value) => reader.fail('a value', value);
+
+/** A list of one kind, taken over as it is and frozen. */
+export function readFrozenList<T>(read: Read<T>): Read<readonly T[]> {
+  return (reader, value) => {
+    if (!Array.isArray(value)) return reader.fail('an array', value);
+    for (let index = 0; index < value.length; index++) {
+      reader.enter(index);
+      read(reader, value[index]);
+      reader.leave();
+    }
+    return Object.freeze(value as T[]);
+  };
+}
+
+/**
+ * Checks a copy of a value that a caller passed in, such as an LLM configuration.
+ * @throws HoldfastError `CONTEXT_INVALID`.
+ */
 export function checked<T>(what: string, value: unknown, read: Read<T>): T {
   try {
-    return DocumentReader.read(value, read);
+    return DocumentReader.read(toJsonValue(value), read);
   } catch (error) {
     if (!(error instanceof StateFormatError)) throw error;
     throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
@@ -314,7 +372,7 @@ export function checked<T>(what: string, value: unknown, read: Read<T>): T {
   }
 }
 
-/** A JSON object: a frozen copy. */
+/** A JSON object, taken over as it is and frozen. */
 export const readJsonObject: Read<JsonObject> = (reader, value) => {
   const copy = readJson(reader, value);
   return isJsonObject(copy) ? copy : reader.fail('an object', value);

@@ -141,7 +141,7 @@ export class AgentSession {
     );
   }
 
-  /** @throws StateFormatError as `AgentState.fromJSON`. */
+  /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */
   static fromJSON(json: unknown): AgentSession {
     return DocumentReader.read(json, (reader, value) =>
       readSession(reader, openSnapshot(reader, FORMAT, value)),

@@ -437,7 +437,8 @@ export class AgentState {
   }
 
   /**
-   * A state from a document that `toJSON` made, of this or an older version.
+   * A state from a document that `toJSON` made, of this or an older version. The document is handed over: its parts
+   * become parts of the state and are frozen, not copied.
    * @throws StateFormatError naming the place that does not fit; `STATE_VERSION` when a newer release wrote it.
    */
   static fromJSON(json: unknown): AgentState {

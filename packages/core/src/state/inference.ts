@@ -6,10 +6,15 @@ import {
   DocumentReader,
   readAmount,
   readCount,
+  readFrozenList,
   readJsonObject,
   readNumber,
   readOneOf,
+  readShape,
   readString,
+  shapeOf,
+  toJsonObject,
+  toJsonValue,
 } from '../json.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts';
 import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
@@ -52,7 +57,7 @@ export interface LlmConfig {
   readonly providerOptions?: ProviderOptions;
 }
 
-const readStrings: Read<readonly string[]> = (reader, value) => Object.freeze(reader.list(value, readString));
+const readStrings = readFrozenList(readString);
 
 const LLM_CONFIG: { readonly [K in keyof Required<LlmConfig>]: Read<LlmConfig[K]> } = {
   model: readString,
@@ -95,15 +100,14 @@ export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
   return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;
 };
 
-/** Reads a record whose members are all optional. */
+/** Reads a record whose members are all optional. Equal records come out with their members in the same order. */
 function readRecord<T extends object>(readers: { readonly [K in keyof T]-?: Read<unknown> }): Read<T> {
-  const names = new Set(Object.keys(readers));
   const entries = Object.entries<Read<unknown>>(readers);
+  const names = new Set(Object.keys(readers));
   return (reader, value) => {
     const members = reader.members(value, names);
-    return compact(
-      Object.fromEntries(entries.map(([name, read]) => [name, reader.optional(members, name, read)])),
-    ) as T;
+    const read = entries.map(([name, readMember]) => [name, reader.optional(members, name, readMember)]);
+    return compact(Object.fromEntries(read)) as T;
   };
 }
 
@@ -145,7 +149,7 @@ export class Usage {
    * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
    */
   static of(fields: Omit<UsageFields, 'unreportedCalls'>): Usage {
-    const reported = checked<UsageFields>('usage', fields, readUsageFields);
+    const reported = checked('usage', fields, readUsageFields);
     const unreportedCalls = reported.inputTokens === undefined || reported.outputTokens === undefined ? 1 : 0;
     return new Usage({ ...reported, unreportedCalls });
   }
@@ -198,15 +202,16 @@ export class Usage {
   };
 }
 
-const readUsageFields = readRecord<UsageFields>({
-  inputTokens: readCount,
-  outputTokens: readCount,
-  cacheReadTokens: readCount,
-  cacheWriteTokens: readCount,
-  reasoningTokens: readCount,
-  cost: readAmount,
-  unreportedCalls: readCount,
+const USAGE = shapeOf({
+  'inputTokens?': readCount,
+  'outputTokens?': readCount,
+  'cacheReadTokens?': readCount,
+  'cacheWriteTokens?': readCount,
+  'reasoningTokens?': readCount,
+  'cost?': readAmount,
+  'unreportedCalls?': readCount,
 });
+const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
 
 function sum(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined ? right : right === undefined ? left : left + right;
@@ -250,11 +255,13 @@ export class InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     try {
       if (!isAnswer(init)) throw new TypeError('Neither content, nor text, nor a finish reason.');
-      const parts = DocumentReader.read(init.content ?? textContent(init.text), readAssistantContent);
+      const json = toJsonValue(init.content ?? textContent(init.text));
+      const parts = DocumentReader.read(json, readAssistantContent);
       const content = withDistinctCallIds(parts);
       const { rawFinishReason, providerMetadata, modelId, responseId } = init;
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
-      const envelope = { finishReason, rawFinishReason, providerMetadata, modelId, responseId };
+      const metadata = providerMetadata && toJsonObject(providerMetadata);
+      const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
       const read: Read<InferenceResponse> = (reader) =>
         InferenceResponse.readEnvelope(reader, envelope, content);
       return DocumentReader.read(envelope, read).withUsage(usageOf(init.usage));

@@ -1,5 +1,5 @@
 import type { DocumentReader, Read } from '../json.ts';
-import { compact, readBoolean, readCount, readString } from '../json.ts';
+import { compact, readBoolean, readCount, readShape, readString, shapeOf } from '../json.ts';
 import { List } from './list.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Message, Messages } from './messages.ts';
@@ -106,7 +106,7 @@ export class MessageRefReader {
     const continues = reader.filled(members, 'continues', readBoolean) ?? false;
     if (continues && !canContinue)
       reader.fail('a step before, shown something, that this one continues', value);
-    const added = reader.filled(members, 'ranges', this.readRanges)?.map(({ message }) => message) ?? [];
+    const added = reader.filled(members, 'ranges', this.messages) ?? [];
     if (continues && canContinue) return previous.concat(added);
     const messages = List.from(added);
     if (canContinue && messages.since(previous))
@@ -119,28 +119,33 @@ export class MessageRefReader {
     if (this.referred < this.others.length) reader.fail('no messages that no step refers to', this.others);
   }
 
-  /** The messages that a step made. */
+  /** The messages that a step made: those in the store without the tags they got there. */
   readonly output: Read<readonly Message[]> = (reader, value) =>
-    Object.freeze(
-      this.readRanges(reader, value).map(({ message, isStored }) =>
-        isStored ? untagMessage(message) : message,
-      ),
-    );
+    Object.freeze(this.readRanges(reader, value, untagMessage));
 
-  private readonly readRanges = (reader: DocumentReader, value: unknown): Referred[] => {
+  private readonly messages: Read<readonly Message[]> = (reader, value) => this.readRanges(reader, value);
+
+  private readRanges(
+    reader: DocumentReader,
+    value: unknown,
+    fromStore?: (message: Message) => Message,
+  ): readonly Message[] {
+    const messages: Message[] = [];
     let before: MessageRange | undefined;
-    return reader
-      .list(value, (r, item) => {
-        const range = readRange(r, item);
-        if (before?.section === range.section && before?.to === range.from)
-          r.fail('one range instead of two that meet', item);
-        before = range;
-        return this.messagesIn(r, range);
-      })
-      .flat();
-  };
+    reader.list(value, (_, item) => {
+      const range = readRange(reader, item);
+      if (before?.section === range.section && before?.to === range.from)
+        reader.fail('one range instead of two that meet', item);
+      before = range;
+      const isStored = range.section !== undefined;
+      for (const message of this.messagesIn(reader, range)) {
+        messages.push(isStored && fromStore ? fromStore(message) : message);
+      }
+    });
+    return messages;
+  }
 
-  private messagesIn(reader: DocumentReader, { section, from, to }: MessageRange): Referred[] {
+  private messagesIn(reader: DocumentReader, { section, from, to }: MessageRange): readonly Message[] {
     const messages =
       section === undefined ? this.others.slice(from, to) : this.store.section(section).slice(from, to);
     if (messages.length !== to - from || to === from)
@@ -149,23 +154,12 @@ export class MessageRefReader {
       if (from > this.referred) reader.fail('messages in the order in which they are referred to', from);
       this.referred = Math.max(this.referred, to);
     }
-    return messages.map((message) => ({ message, isStored: section !== undefined }));
+    return messages;
   }
 }
 
-const readRange: Read<MessageRange> = (reader, value) => {
-  const members = reader.members(value, RANGE_NAMES);
-  return compact({
-    section: reader.optional(members, 'section', readString),
-    from: reader.required(members, 'from', readCount),
-    to: reader.required(members, 'to', readCount),
-  }) as MessageRange;
-};
+const RANGE = shapeOf({ 'section?': readString, from: readCount, to: readCount });
 
-interface Referred {
-  readonly message: Message;
-  readonly isStored: boolean;
-}
+const readRange: Read<MessageRange> = (reader, value) => readShape<MessageRange>(reader, value, RANGE);
 
 const VIEW_NAMES = new Set(['continues', 'ranges']);
-const RANGE_NAMES = new Set(['section', 'from', 'to']);

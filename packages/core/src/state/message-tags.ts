@@ -1,3 +1,4 @@
+import type { JsonValue } from '../json.ts';
 import type { AgentId, ExecutionId, StepId } from './ids.ts';
 import type { Message } from './messages.ts';
 import { messageOf, withMessageMetadata } from './messages.ts';
@@ -32,8 +33,11 @@ export function taggedCopyOf(message: Message): Message | undefined {
 
 /** The message of a step, from its tagged copy. @internal */
 export function untagMessage(copy: Message): Message {
-  const metadata = Object.entries(copy.metadata ?? {}).filter(([name]) => !TAG_NAMES.has(name));
-  const message = messageOf(copy.role, { ...copy, metadata: Object.freeze(Object.fromEntries(metadata)) });
+  let metadata: Record<string, JsonValue> | undefined;
+  for (const [name, value] of Object.entries(copy.metadata ?? {})) {
+    if (!TAG_NAMES.has(name)) metadata = { ...metadata, [name]: value };
+  }
+  const message = messageOf(copy.role, { ...copy, metadata: metadata && Object.freeze(metadata) });
   taggedCopies.set(message, copy);
   return message;
 }

@@ -1,14 +1,17 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import type { DocumentReader, JsonObject, JsonValue, Members, Read } from '../json.ts';
+import type { JsonObject, JsonValue, Read, Shape } from '../json.ts';
 import {
   checked,
-  compact,
   readBoolean,
+  readFilled,
+  readFrozenList,
   readJson,
   readJsonObject,
   readOneOf,
+  readShape,
   readString,
+  shapeOf,
   toJsonObject,
 } from '../json.ts';
 import { MessageId } from './ids.ts';
@@ -267,24 +270,19 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
   return 'role' in content ? content.content : content;
 }
 
-interface Shape<T> {
-  readonly names: ReadonlySet<string>;
-  readonly read: (reader: DocumentReader, members: Members) => T;
-}
-
-function shape<T>(names: readonly string[], read: Shape<T>['read']): Shape<T> {
-  return { names: new Set(['type', ...names]), read };
-}
-
 /** Reads an object whose `type` chooses its shape. */
-function readVariant<T>(shapes: Readonly<Record<string, Shape<unknown>>>): Read<T> {
+function readVariant<T>(shapes: Readonly<Record<string, Shape>>): Read<T> {
   const readType = readOneOf(Object.keys(shapes));
   const typed = new Map(Object.entries(shapes));
   return (reader, value) => {
     const type = reader.required(reader.object(value), 'type', readType);
-    const { names, read } = typed.get(type) as Shape<object>;
-    return compact({ type, ...read(reader, reader.members(value, names)) }) as T;
+    return readShape(reader, value, typed.get(type) as Shape);
   };
+}
+
+/** The shape of a variant; its `type` was read already. */
+function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+  return shapeOf({ type: readString, ...readers });
 }
 
 const readFileIds: Read<JsonObject> = (reader, value) => {
@@ -293,80 +291,45 @@ const readFileIds: Read<JsonObject> = (reader, value) => {
 };
 
 const readFileData: Read<FileData> = readVariant<FileData>({
-  data: shape(['data'], (reader, members) => ({ data: reader.required(members, 'data', readString) })),
-  url: shape(['url'], (reader, members) => ({ url: reader.required(members, 'url', readString) })),
-  reference: shape(['reference'], (reader, members) => ({
-    reference: reader.required(members, 'reference', readFileIds),
-  })),
-  text: shape(['text'], (reader, members) => ({ text: reader.required(members, 'text', readString) })),
+  data: variant({ data: readString }),
+  url: variant({ url: readString }),
+  reference: variant({ reference: readFileIds }),
+  text: variant({ text: readString }),
 });
-
-const readJsonObjects: Read<readonly JsonObject[]> = (reader, value) =>
-  Object.freeze(reader.list(value, readJsonObject));
-
-const textOutput = shape(['value'], (reader, members) => ({
-  value: reader.required(members, 'value', readString),
-}));
-const jsonOutput = shape(['value'], (reader, members) => ({
-  value: reader.required(members, 'value', readJson),
-}));
 
 /** Reads what a model is shown of a result. @internal */
 export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
-  text: textOutput,
-  json: jsonOutput,
-  'error-text': textOutput,
-  'error-json': jsonOutput,
-  'execution-denied': shape(['reason'], (reader, members) => ({
-    reason: reader.optional(members, 'reason', readString),
-  })),
-  content: shape(['value'], (reader, members) => ({
-    value: reader.required(members, 'value', readJsonObjects),
-  })),
+  text: variant({ value: readString }),
+  json: variant({ value: readJson }),
+  'error-text': variant({ value: readString }),
+  'error-json': variant({ value: readJson }),
+  'execution-denied': variant({ 'reason?': readString }),
+  content: variant({ value: readFrozenList(readJsonObject) }),
 });
 
-/** A part's shape: its own members and the provider options that every part may have. */
-function part(names: readonly string[], read: Shape<object>['read']): Shape<object> {
-  return shape([...names, 'providerOptions'], (reader, members) => ({
-    ...read(reader, members),
-    providerOptions: reader.optional(members, 'providerOptions', readJsonObject),
-  }));
+/** The shape of a part: its own members and the provider options that every part may have. */
+function part(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+  return variant({ ...readers, 'providerOptions?': readJsonObject });
 }
 
-const textual = part(['text'], (reader, members) => ({ text: reader.required(members, 'text', readString) }));
-
 const PARTS = {
-  text: textual,
-  reasoning: textual,
-  file: part(['mediaType', 'data', 'filename'], (reader, members) => ({
-    mediaType: reader.required(members, 'mediaType', readString),
-    data: reader.required(members, 'data', readFileData),
-    filename: reader.optional(members, 'filename', readString),
-  })),
-  'tool-call': part(
-    ['toolCallId', 'toolName', 'input', 'providerExecuted', 'invalid'],
-    (reader, members) => ({
-      toolCallId: reader.required(members, 'toolCallId', readString),
-      toolName: reader.required(members, 'toolName', readString),
-      input: reader.required(members, 'input', readJson),
-      providerExecuted: reader.optional(members, 'providerExecuted', readBoolean),
-      invalid: reader.optional(members, 'invalid', readString),
-    }),
-  ),
-  'tool-result': part(['toolCallId', 'toolName', 'output'], (reader, members) => ({
-    toolCallId: reader.required(members, 'toolCallId', readString),
-    toolName: reader.required(members, 'toolName', readString),
-    output: reader.required(members, 'output', readToolOutput),
-  })),
-  source: part(['source'], (reader, members) => ({
-    source: reader.required(members, 'source', readJsonObject),
-  })),
-  custom: part(['kind'], (reader, members) => ({ kind: reader.required(members, 'kind', readString) })),
+  text: part({ text: readString }),
+  reasoning: part({ text: readString }),
+  file: part({ mediaType: readString, data: readFileData, 'filename?': readString }),
+  'tool-call': part({
+    toolCallId: readString,
+    toolName: readString,
+    input: readJson,
+    'providerExecuted?': readBoolean,
+    'invalid?': readString,
+  }),
+  'tool-result': part({ toolCallId: readString, toolName: readString, output: readToolOutput }),
+  source: part({ source: readJsonObject }),
+  custom: part({ kind: readString }),
 } as const;
 
-function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
-  const readPart = readVariant<MessagePart>(shapes);
-  return (reader, value) => Object.freeze(reader.list(value, readPart));
+function readContent(shapes: Readonly<Record<string, Shape>>): Read<readonly MessagePart[]> {
+  return readFrozenList(readVariant<MessagePart>(shapes));
 }
 
 const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>> = {
@@ -385,16 +348,22 @@ export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>({
 export const readAssistantContent = contentReaders.assistant as Read<readonly AssistantPart[]>;
 
 const readRole = readOneOf<MessageRole>(['system', 'user', 'assistant', 'tool']);
-const MESSAGE_NAMES = new Set(['id', 'role', 'content', 'providerOptions', 'metadata']);
+const MESSAGE_SHAPES = new Map(
+  Object.entries(contentReaders).map(([role, content]): [string, Shape] => {
+    const readers = { id: MessageId.read, role: readRole, content };
+    return [
+      role,
+      shapeOf({
+        ...readers,
+        'providerOptions?': readFilled(readJsonObject),
+        'metadata?': readFilled(readJsonObject),
+      }),
+    ];
+  }),
+);
 
 /** Reads one message. @internal */
 export const readMessage: Read<Message> = (reader, value) => {
-  const members = reader.members(value, MESSAGE_NAMES);
-  const role = reader.required(members, 'role', readRole);
-  return messageOf(role, {
-    id: reader.required(members, 'id', MessageId.read),
-    content: reader.required(members, 'content', contentReaders[role]),
-    providerOptions: reader.filled(members, 'providerOptions', readJsonObject),
-    metadata: reader.filled(members, 'metadata', readJsonObject),
-  });
+  const role = reader.required(reader.object(value), 'role', readRole);
+  return readShape(reader, value, MESSAGE_SHAPES.get(role) as Shape);
 };
