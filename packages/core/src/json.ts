@@ -315,13 +315,15 @@ function takeOver(reader: DocumentReader, value: unknown, levels: number): void 
 }
 
 /** How to read the members of an object that has no others, and which of them must be there. */
-export interface Shape {
+export interface Shape<T> {
   readonly readers: ReadonlyMap<string, Read<unknown>>;
   readonly required: readonly string[];
+  /** Never there at run time: it carries the type. */
+  readonly type?: T;
 }
 
 /** A shape from readers by member name; names that end in `?` may be absent. */
-export function shapeOf(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+export function shapeOf<T>(readers: Readonly<Record<string, Read<unknown>>>): Shape<T> {
   const names = Object.keys(readers);
   return {
     readers: new Map(names.map((name) => [name.replace('?', ''), readers[name] as Read<unknown>])),
@@ -330,7 +332,7 @@ export function shapeOf(readers: Readonly<Record<string, Read<unknown>>>): Shape
 }
 
 /** An object of a shape, taken over as it is and frozen. */
-export function readShape<T>(reader: DocumentReader, value: unknown, { readers, required }: Shape): T {
+export function readShape<T>(reader: DocumentReader, value: unknown, { readers, required }: Shape<T>): T {
   const members = reader.object(value);
   for (const name in members) {
     const read = readers.get(name);

@@ -202,7 +202,7 @@ export class Usage {
   };
 }
 
-const USAGE = shapeOf({
+const USAGE = shapeOf<UsageFields>({
   'inputTokens?': readCount,
   'outputTokens?': readCount,
   'cacheReadTokens?': readCount,

@@ -158,8 +158,8 @@ export class MessageRefReader {
   }
 }
 
-const RANGE = shapeOf({ 'section?': readString, from: readCount, to: readCount });
+const RANGE = shapeOf<MessageRange>({ 'section?': readString, from: readCount, to: readCount });
 
-const readRange: Read<MessageRange> = (reader, value) => readShape<MessageRange>(reader, value, RANGE);
+const readRange: Read<MessageRange> = (reader, value) => readShape(reader, value, RANGE);
 
 const VIEW_NAMES = new Set(['continues', 'ranges']);

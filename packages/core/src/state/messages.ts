@@ -271,17 +271,17 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
 }
 
 /** Reads an object whose `type` chooses its shape. */
-function readVariant<T>(shapes: Readonly<Record<string, Shape>>): Read<T> {
+function readVariant<T>(shapes: Readonly<Record<string, Shape<unknown>>>): Read<T> {
   const readType = readOneOf(Object.keys(shapes));
   const typed = new Map(Object.entries(shapes));
   return (reader, value) => {
     const type = reader.required(reader.object(value), 'type', readType);
-    return readShape(reader, value, typed.get(type) as Shape);
+    return readShape(reader, value, typed.get(type) as Shape<T>);
   };
 }
 
 /** The shape of a variant; its `type` was read already. */
-function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
   return shapeOf({ type: readString, ...readers });
 }
 
@@ -308,7 +308,7 @@ export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
 });
 
 /** The shape of a part: its own members and the provider options that every part may have. */
-function part(readers: Readonly<Record<string, Read<unknown>>>): Shape {
+function part(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
   return variant({ ...readers, 'providerOptions?': readJsonObject });
 }
 
@@ -328,7 +328,7 @@ const PARTS = {
   custom: part({ kind: readString }),
 } as const;
 
-function readContent(shapes: Readonly<Record<string, Shape>>): Read<readonly MessagePart[]> {
+function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
   return readFrozenList(readVariant<MessagePart>(shapes));
 }
 
@@ -349,7 +349,7 @@ export const readAssistantContent = contentReaders.assistant as Read<readonly As
 
 const readRole = readOneOf<MessageRole>(['system', 'user', 'assistant', 'tool']);
 const MESSAGE_SHAPES = new Map(
-  Object.entries(contentReaders).map(([role, content]): [string, Shape] => {
+  Object.entries(contentReaders).map(([role, content]): [string, Shape<Message>] => {
     const readers = { id: MessageId.read, role: readRole, content };
     return [
       role,
@@ -365,5 +365,5 @@ const MESSAGE_SHAPES = new Map(
 /** Reads one message. @internal */
 export const readMessage: Read<Message> = (reader, value) => {
   const role = reader.required(reader.object(value), 'role', readRole);
-  return readShape(reader, value, MESSAGE_SHAPES.get(role) as Shape);
+  return readShape(reader, value, MESSAGE_SHAPES.get(role) as Shape<Message>);
 };
