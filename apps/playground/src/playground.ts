@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { SessionRuntime } from '@holdfast/core';
-import type { AgentSession, SessionEvent } from '@holdfast/core';
+import type { SessionEvent } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { agentLoop, definition } from './agent.ts';
 import type { Settings } from './command-line.ts';
@@ -25,18 +25,7 @@ export async function openPlayground(
   const runtime = new SessionRuntime({
     store,
     agents: { [definition.name]: agentLoop(model, settings) },
-    hooks: { beforeSave: withPendingExecution },
     ...(onSessionEvent && { onSessionEvent }),
   });
   return { runtime, model, close: () => store.close() };
-}
-
-/**
- * A message that nobody has answered is work to do. Saying so when it is saved lets `resume()` find it if the
- * process dies in the very first step.
- */
-function withPendingExecution(session: AgentSession): AgentSession | undefined {
-  const { state } = session;
-  if (state.execution !== undefined || state.messages.last?.role !== 'user') return undefined;
-  return session.withState(state.withExecutionStatus('pending'));
 }

@@ -11,10 +11,12 @@ export async function serve({ settings, port }: Serve): Promise<number> {
   const playground = await openPlayground(settings, runs.onSessionEvent);
   try {
     const server = await startServer({ playground, runs }, port);
+    // Before the line that says it is ready: whoever reads it may end the process at once.
+    const end = toldToEnd();
     process.stdout.write(
       `Holdfast playground: ${server.url} (${playground.model.label}; data in ${settings.data})\n`,
     );
-    await toldToEnd();
+    await end;
     await runs.close();
     await server.close();
     return 0;

@@ -26,6 +26,11 @@ export function abortKind(signal: AbortSignal): AbortKind | undefined {
   return hasErrorCode(signal.reason, 'RUN_ABORTED') ? (signal.reason as RunAbort).kind : 'cancel';
 }
 
+/** Why the run was aborted, as the one who aborted it said. */
+export function abortMessage({ reason }: AbortSignal): string {
+  return hasErrorCode(reason, 'RUN_ABORTED') ? (reason as RunAbort).message : 'The run was aborted.';
+}
+
 /** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
 

@@ -12,7 +12,7 @@ import type { InferenceResponseInit } from '../state/inference.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
 import { toErrorRecord } from '../state/error-record.ts';
-import { abortKind, holdOnYield } from './abort.ts';
+import { abortKind, abortMessage, holdOnYield } from './abort.ts';
 import type { AbortKind, HeldSignal } from './abort.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, InferenceDelta, InferenceRequest, ToolChoice } from './driver.ts';
@@ -386,8 +386,9 @@ export class AgentRun {
     const kind = abortKind(this.run.signal);
     if (kind === 'cancel') {
       const signals = this.state.execution?.continuation.signals ?? [];
-      const isNoted = signals.some(({ source }) => source === ABORT_SIGNAL.source);
-      if (!isNoted) this.raise(ABORT_SIGNAL);
+      const isNoted = signals.some(({ source }) => source === ABORT_SOURCE);
+      const message = abortMessage(this.run.signal);
+      if (!isNoted) this.raise(stopSignal({ reason: 'userRequested', message, source: ABORT_SOURCE }));
     } else if (kind !== undefined) this.left = kind;
     return kind;
   }
@@ -450,11 +451,7 @@ export class AgentRun {
   }
 }
 
-const ABORT_SIGNAL = stopSignal({
-  reason: 'userRequested',
-  message: 'The run was aborted.',
-  source: 'abort',
-});
+const ABORT_SOURCE = 'abort';
 
 /** What had arrived when a driver threw, if it says so. */
 function partialResponseOf(error: unknown): InferenceResponse | undefined {

@@ -20,7 +20,7 @@ export interface IdKind<Kind extends string> {
   readonly read: Read<Id<Kind>>;
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
 const MAX_SESSION_ID_LENGTH = 1_000;
 
 function idKind<Kind extends string>(
