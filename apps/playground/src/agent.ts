@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { agentDefinition, createAgentLoop, ExecutionBudget } from '@holdfast/core';
+import { agentDefinition, createAgentLoop } from '@holdfast/core';
 import type { AgentDefinition, AgentLoop } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import type { Settings } from './command-line.ts';
@@ -10,7 +10,7 @@ import { notebookRead, notebookWrite } from './tools/notebook.ts';
 import { sendParcel } from './tools/parcel.ts';
 
 /** Steps that one run may take. */
-const maxSteps = 20;
+export const maxSteps = 20;
 
 /** What the agent is. Which model answers is not part of it: a session goes on with whatever model there is. */
 export const definition: AgentDefinition = agentDefinition({
@@ -22,8 +22,6 @@ export const definition: AgentDefinition = agentDefinition({
     'Work out every sum with the calculator. Write down what you are asked to remember in the notebook,',
     'and look there when you are asked what you know. Send a parcel only when told to, and only once.',
   ].join(' '),
-  tools: ['calculator', 'notebook_write', 'notebook_read', 'clock', 'send_parcel'],
-  budget: ExecutionBudget.of({ maxSteps }),
 });
 
 /** What the agent does, with files in the data folder. */

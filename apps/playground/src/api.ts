@@ -7,7 +7,7 @@ import { HttpError, isRecord, sendJson } from './http.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Playground } from './playground.ts';
 import type { Runs } from './runs.ts';
-import { toSessionSummary, toSessionView } from './session-view.ts';
+import { toSessionSummary, toSessionView, toUnreadableSummary } from './session-view.ts';
 import { toUiMessages } from './ui-messages.ts';
 
 /** What the API works on. */
@@ -50,11 +50,18 @@ async function listSessions(
   { response }: ApiRequest,
 ): Promise<void> {
   const { sessions } = await runtime.list({ order: 'updatedAt', limit: 100 });
-  const loaded = await Promise.all(sessions.map(({ sessionId }) => runtime.store.load(sessionId)));
-  const kept = loaded.filter((session) => session !== undefined);
-  sendJson(response, {
-    sessions: kept.map((session) => toSessionSummary(session, runs.has(session.sessionId))),
-  });
+  const summaries = await Promise.all(
+    sessions.map(async (info) => {
+      try {
+        const session = await runtime.store.load(info.sessionId);
+        return session && toSessionSummary(session, runs.has(info.sessionId));
+      } catch {
+        // One that cannot be read says why when it is opened; it must not hide the others.
+        return toUnreadableSummary(info);
+      }
+    }),
+  );
+  sendJson(response, { sessions: summaries.filter((summary) => summary !== undefined) });
 }
 
 async function createSession({ playground }: ApiParts, { response }: ApiRequest): Promise<void> {

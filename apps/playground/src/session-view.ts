@@ -6,12 +6,14 @@ import type {
   ErrorRecord,
   ExecutionStatus,
   Message,
+  SessionInfo,
   SessionStatus,
   StepType,
   StopSignal,
   ToolExecution,
   ToolOutcomeType,
 } from '@holdfast/core';
+import { maxSteps } from './agent.ts';
 
 /** A session in the list. */
 export interface SessionSummary {
@@ -97,9 +99,16 @@ export interface SessionView extends SessionSummary {
   readonly agentLabel: string;
   readonly createdAt: number;
   readonly forkedFrom: string | undefined;
-  readonly maxSteps: number | undefined;
+  readonly maxSteps: number;
   readonly execution: ExecutionView | undefined;
   readonly messages: readonly MessageView[];
+}
+
+/** A session that cannot be read, in one line of a list. */
+export function toUnreadableSummary(info: SessionInfo): SessionSummary {
+  const { sessionId, version, status, executionStatus, updatedAt } = info;
+  const flags = { isFork: false, isRunning: false, isUnfinished: false };
+  return { sessionId, title: 'Cannot be read', version, status, executionStatus, updatedAt, ...flags };
 }
 
 /** A session in one line of a list. */
@@ -128,7 +137,7 @@ export function toSessionView(session: AgentSession, isRunning: boolean): Sessio
     agentLabel: definition.label ?? definition.name,
     createdAt,
     forkedFrom,
-    maxSteps: definition.budget?.maxSteps,
+    maxSteps,
     execution: toExecutionView(state),
     messages: toMessageViews(state),
   };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { dataFolder, run, start } from './support/playground-process.ts';
+import { dataFolder, endlessParcels, run, start } from './support/playground-process.ts';
 
 function sessionIn(stdout: string): string {
   return /^session (\S+)$/m.exec(stdout)?.[1] ?? '';
@@ -36,7 +36,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
 
   test('Ctrl-C stops the run, keeps its state, and sends nothing', async () => {
     const data = await dataFolder();
-    const playground = start(['--data', data, '--prompt', 'send a book to Ann']);
+    const playground = start(['--data', data, '--prompt', 'send a book to Ann'], endlessParcels);
     await playground.printed(/→ send_parcel/);
     expect(await playground.kill('SIGINT')).toBe(130);
     expect(playground.stdout).toContain('stop: userRequested');
@@ -56,7 +56,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
 
   test('a killed run is finished by another process', async () => {
     const data = await dataFolder();
-    const playground = start(['--data', data, '--prompt', 'send a book to Ann']);
+    const playground = start(['--data', data, '--prompt', 'send a book to Ann'], endlessParcels);
     await playground.printed(/→ send_parcel/);
     expect(await playground.kill('SIGKILL')).toBe('SIGKILL');
     const sessionId = sessionIn(playground.stdout);

@@ -117,7 +117,12 @@ export type {
   SessionQuery,
   SessionStore,
 } from './session/session-store.ts';
-export { resolveSessionQuery, sessionCursor } from './session/session-cursor.ts';
+export {
+  compareSessionInfos,
+  isAfter,
+  resolveSessionQuery,
+  sessionCursor,
+} from './session/session-cursor.ts';
 export type { ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
 export { MemorySessionStore } from './session/memory-session-store.ts';
 export { SessionRuntime } from './session/session-runtime.ts';

@@ -13,9 +13,9 @@ export function Budget({ view }: { readonly view: SessionView }) {
         <h3>Steps</h3>
         <p>
           {steps}
-          <small> of {maxSteps ?? '∞'}</small>
+          <small> of {maxSteps}</small>
         </p>
-        {maxSteps !== undefined && <meter aria-label="Steps used" min={0} max={maxSteps} value={steps} />}
+        <meter aria-label="Steps used" min={0} max={maxSteps} value={steps} />
       </div>
       <div>
         <h3>Tokens</h3>

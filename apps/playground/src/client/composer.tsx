@@ -8,14 +8,21 @@ interface ComposerProps {
   onStop?: () => void;
 }
 
+/** The first message leads to another screen: whoever wrote it goes on writing there. */
+let hasWritten = false;
+
 /** Where a message is written. Enter sends, Shift+Enter begins a line, Escape stops the run. */
 export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const canSend = !isRunning && text.trim() !== '';
   useEffect(() => fit(field.current), [text]);
+  useEffect(() => {
+    if (hasWritten) field.current?.focus({ preventScroll: true });
+  }, []);
   const send = () => {
     if (!canSend) return;
+    hasWritten = true;
     onSend(text.trim());
     setText('');
   };

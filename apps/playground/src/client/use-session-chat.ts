@@ -65,7 +65,18 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
   const isIdle = chat.status === 'ready' && !view.isRunning;
   useFocus(() => void (isIdle && recover.current()));
 
+  // Before its first piece has come, the server may not know of the run yet: a stop waits for that.
+  const isStopDue = useRef(false);
+  const stop = useCallback(() => {
+    isStopDue.current = false;
+    stopRun(sessionId).catch((error: Error) => setNotice(error.message));
+  }, [sessionId]);
+  useEffect(() => {
+    if (isStopDue.current && chat.status === 'streaming') stop();
+  }, [chat.status, stop]);
+
   const send = (text: string) => {
+    isStopDue.current = false;
     setNotice(undefined);
     void chat.sendMessage({ text });
   };
@@ -81,7 +92,10 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
       setNotice(undefined);
       void chat.sendMessage(undefined, { body: { resume: true } });
     },
-    stop: () => void stopRun(sessionId).catch((error: Error) => setNotice(error.message)),
+    stop: () => {
+      if (chat.status === 'submitted') isStopDue.current = true;
+      else stop();
+    },
     dismiss: () => setNotice(undefined),
   };
 }

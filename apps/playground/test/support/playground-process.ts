@@ -84,6 +84,9 @@ export async function serve(args: readonly string[], environment?: Environment) 
   return { playground, url };
 }
 
+/** With this in its environment a parcel is under way until something ends it. */
+export const endlessParcels: Environment = { PARCEL_SECONDS: '600' };
+
 /** A new data folder, which is removed when the test file is done. */
 export async function dataFolder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'holdfast-playground-'));

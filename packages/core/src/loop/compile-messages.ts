@@ -8,8 +8,9 @@ import { toolCallsOf, toolMessage } from '../state/messages.ts';
 export type MessageCompiler = (state: AgentState) => Messages;
 
 /**
- * The conversation, without the work of earlier executions: their tool calls and results are hidden, their answers
- * shown; the work of the present execution is shown in full. The default.
+ * The conversation, without the work of earlier executions that came to an answer: the answer is shown, the tool
+ * calls and results that led to it are hidden. The work of the present execution is shown in full, and so is that of
+ * one which ended without an answer: what it did is otherwise not said anywhere. The default.
  *
  * Costs as much as was added since the step before, however long the conversation is.
  */
@@ -17,16 +18,30 @@ export function conversationWithCurrentToolTrace(): MessageCompiler {
   return function compileConversation(state) {
     const { messages: source, executionId } = state;
     const earlier = earlierCompilation(state);
-    const added = earlier && source.since(earlier.source);
-    const start = earlier && added ? earlier.compiled : List.empty<Message>();
-    const visible = (added ?? source.slice()).filter(
-      (message) => !isTrace(message) || executionIdOf(message) === executionId,
-    );
+    const visible = withoutFinishedWork(earlier?.added ?? source.slice(), executionId);
     const { messages, isClosed } = withCallsAnswered(visible);
-    const compiled = start.concat(messages);
+    const compiled = (earlier?.compiled ?? List.empty<Message>()).concat(messages);
     if (isClosed) compilations.set(compiled, { source, executionId });
     return compiled;
   };
+}
+
+/** Did the execution add the message, or nobody in particular? */
+function isOwn(message: Message, executionId: string | undefined): boolean {
+  const origin = executionIdOf(message);
+  return origin === undefined || origin === executionId;
+}
+
+function withoutFinishedWork(
+  messages: readonly Message[],
+  executionId: string | undefined,
+): readonly Message[] {
+  const answered = new Set<string | undefined>();
+  for (const message of messages) {
+    if (message.role === 'assistant' && !isTrace(message)) answered.add(executionIdOf(message));
+  }
+  answered.delete(executionId);
+  return messages.filter((message) => !isTrace(message) || !answered.has(executionIdOf(message)));
 }
 
 interface Compilation {
@@ -37,10 +52,17 @@ interface Compilation {
 /** What a compiled list was made from, so that the next one can be made from it. */
 const compilations = new WeakMap<Messages, Compilation>();
 
-function earlierCompilation(state: AgentState): (Compilation & { readonly compiled: Messages }) | undefined {
-  const compiled = state.lastStep?.input;
+/** What was compiled for the step before, and what was added since; `undefined` when it is no beginning of this one. */
+function earlierCompilation({
+  lastStep,
+  messages,
+  executionId,
+}: AgentState): { readonly compiled: Messages; readonly added: readonly Message[] } | undefined {
+  const compiled = lastStep?.input;
   const known = compiled && compilations.get(compiled);
-  return known && known.executionId === state.executionId ? { ...known, compiled } : undefined;
+  if (compiled === undefined || known === undefined || known.executionId !== executionId) return undefined;
+  const added = messages.since(known.source);
+  return added?.every((message) => isOwn(message, executionId)) ? { compiled, added } : undefined;
 }
 
 /**

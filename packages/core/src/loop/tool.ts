@@ -10,7 +10,10 @@ import { toolSchema } from './tool-schema.ts';
 export interface ToolContext {
   /** The model's id of the call. */
   readonly toolCallId: string;
-  /** The same for every attempt of this call: hand it to services that know idempotency keys. */
+  /**
+   * The same for every attempt of this call: hand it to services that know idempotency keys. A step that was lost with
+   * its process, before it was saved, is begun anew, with new calls and new keys.
+   */
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;

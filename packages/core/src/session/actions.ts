@@ -30,9 +30,10 @@ export type SessionAction = (
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, and
  * every step is saved as it ends. An execution that was left unfinished goes on, and answers the message too; one
  * that only lacks its end is ended first. Should the process die here, `resume()` answers the message.
- * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; RangeError at once for an empty message.
  */
 export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
+  if (content.length === 0) throw new RangeError('A message must not be empty.');
   return async function sendMessageAction(session, context) {
     requireActive(session);
     const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;
@@ -44,7 +45,10 @@ export function sendMessage(content: string | readonly UserPart[], options?: Mes
   };
 }
 
-/** Goes on with an execution that was left unfinished; does nothing when there is none. */
+/**
+ * Goes on with an execution that was left unfinished. One that is over is not: the session comes back as it was, and
+ * the next message begins a new one.
+ */
 export function resume(): SessionAction {
   return async function resumeAction(session, context) {
     requireActive(session);

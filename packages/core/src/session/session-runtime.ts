@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { HoldfastError } from '../errors.ts';
+import { describeValue, HoldfastError } from '../errors.ts';
 import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { ActionContext, SessionAction } from './actions.ts';
@@ -70,6 +70,11 @@ export class SessionRuntime {
   private readonly clock: Clock;
 
   constructor(options: SessionRuntimeOptions) {
+    if (typeof options.store?.load !== 'function' || options.agents === undefined) {
+      throw new TypeError(
+        'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
+      );
+    }
     this.store = options.store;
     this.agents = options.agents;
     this.hooks = options.hooks ?? {};
@@ -111,6 +116,11 @@ export class SessionRuntime {
    * save was kept, load and repeat it; what the action throws.
    */
   async execute(sessionId: string, action: SessionAction, options: RunOptions = {}): Promise<AgentSession> {
+    if (typeof action !== 'function') {
+      throw new TypeError(
+        `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
+      );
+    }
     const loaded = await this.get(sessionId);
     let saved = loaded;
     const context: ActionContext = {

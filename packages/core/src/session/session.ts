@@ -135,10 +135,7 @@ export class AgentSession {
   /** The session as one versioned JSON document. */
   toJSON(): SnapshotEnvelope {
     const { agentName: _agentName, state, ...fields } = this;
-    return sealSnapshot(
-      FORMAT,
-      compact({ ...fields, definition: toPlain(this.definition), state: state.toJSON() }),
-    );
+    return sealSnapshot(FORMAT, compact({ ...fields, state: state.toJSON() }));
   }
 
   /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */
@@ -158,10 +155,6 @@ function initialState(definition: AgentDefinition, at: Instant): AgentState {
   return AgentState.empty({ at })
     .withSystemPrompt(definition.systemPrompt, at)
     .withLlmConfig(definition.llmConfig, at);
-}
-
-function toPlain(definition: AgentDefinition): object {
-  return { ...definition, ...(definition.budget && { budget: definition.budget.toJSON() }) };
 }
 
 const NAMES = new Set([

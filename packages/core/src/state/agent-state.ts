@@ -228,10 +228,7 @@ export class AgentState {
 
   /** True when the execution has come to an answer; one that was aborted is not one. */
   get hasFinalResponse(): boolean {
-    const response = this.lastStep?.response;
-    return (
-      this.lastStepType === 'finalResponse' && response !== undefined && response.finishReason !== 'aborted'
-    );
+    return this.lastStep?.isAnswer ?? false;
   }
 
   /** The text of the answer that ended the execution; `undefined` when there is none. */
@@ -314,7 +311,7 @@ export class AgentState {
       step_id: step.id,
       execution_id: execution.executionId,
       agent_id: this.agentId,
-      ...(step.type !== 'finalResponse' && { is_trace: true as const }),
+      ...(!step.isAnswer && { is_trace: true as const }),
     };
     const tagged = step.output.map((message) => tagMessage(message, tags));
     const context = this.context.with({

@@ -68,6 +68,13 @@ export class AgentStep {
     return this.response?.hasToolCalls ?? false;
   }
 
+  /** Is it the answer of the execution? One that was aborted is not. */
+  get isAnswer(): boolean {
+    return (
+      this.type === 'finalResponse' && this.response !== undefined && this.response.finishReason !== 'aborted'
+    );
+  }
+
   /** What was really begun: neither blocked by a hook nor denied by a person. */
   get executedToolCalls(): readonly ToolCallPart[] {
     return this.toolExecutions

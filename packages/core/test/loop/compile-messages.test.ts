@@ -125,10 +125,10 @@ describe('what a model is shown of a run', () => {
     expect(second.state.messages).toHaveLength(8);
   });
 
-  test('not what a failed execution was about to do', async () => {
+  test('what an execution did that came to no answer', async () => {
     const failed = await observe({ script: [call('a'), new Error('down')], tools });
     const { driver } = await observe({ state: failed.state.withUserMessage('Again'), script: ['Hi.'] });
-    expect(line(driver.requests[0]?.messages ?? [])).toBe('u u');
+    expect(line(driver.requests[0]?.messages ?? [])).toBe('u a:call_1_1 t:call_1_1 u');
   });
 
   test('a result that a hook brings later takes the place of the one made up', async () => {
