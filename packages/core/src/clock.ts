@@ -1,3 +1,5 @@
+import { HoldfastError } from './errors.ts';
+
 /**
  * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
  * the same in JSON; `new Date(instant)` shows it. Durations are something else: seconds, as numbers.
@@ -18,11 +20,14 @@ export const systemClock: Clock = Object.freeze({
   newId: () => crypto.randomUUID(),
 });
 
-/** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError for what is not a moment. */
+/** The instant of a number of milliseconds; a fraction is dropped. @throws HoldfastError `ARGUMENT_INVALID` for what is not a moment. */
 export function toInstant(milliseconds: number): Instant {
   const instant = Math.trunc(milliseconds) + 0;
   if (Number.isSafeInteger(instant)) return instant;
-  throw new RangeError(`An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`);
+  throw new HoldfastError(
+    'ARGUMENT_INVALID',
+    `An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`,
+  );
 }
 
 /** The seconds from one instant to another. */

@@ -1,7 +1,8 @@
 /** Every code an error of core can carry. Codes are stable between major versions, messages are not. */
 export const ERROR_CODES = [
-  'AGENT_STOP',
   'AGENT_NOT_FOUND',
+  'AGENT_STOP',
+  'ARGUMENT_INVALID',
   'CONTEXT_INVALID',
   'DRIVER_FAILED',
   'HOOK_FAILED',
@@ -37,7 +38,7 @@ export interface HoldfastErrorOptions {
 
 /**
  * The root of all errors that Holdfast raises on purpose. Check `code`, not the class: two copies of a package
- * have two classes but one code. Misuse (a wrong argument) is a plain TypeError or RangeError instead.
+ * have two classes but one code. Misuse, an argument that cannot be, is `ARGUMENT_INVALID`.
  */
 export class HoldfastError extends Error {
   /** One of `ERROR_CODES`, or the code of an adapter. */

@@ -132,6 +132,7 @@ export type Members = Readonly<Record<string, unknown>>;
  */
 export class DocumentReader {
   private readonly path: (string | number)[] = [];
+  private depth = 0;
 
   /** Reads a whole document. @throws StateFormatError naming the path of what does not fit. */
   static read<T>(document: unknown, read: Read<T>): T {
@@ -153,7 +154,7 @@ export class DocumentReader {
   /** The present place, as in `$.execution.steps[3].id`. */
   location(): string {
     let text = '$';
-    for (const key of this.path) {
+    for (const key of this.path.slice(0, this.depth)) {
       text +=
         typeof key === 'number' ? `[${key}]` : /^[\w-]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
     }
@@ -174,9 +175,9 @@ export class DocumentReader {
 
   /** Reads a member that must be there. */
   required<T>(members: Members, name: string, read: Read<T>): T {
-    this.path.push(name);
+    this.enter(name);
     const value = read(this, members[name]);
-    this.path.pop();
+    this.leave();
     return value;
   }
 
@@ -185,21 +186,24 @@ export class DocumentReader {
     return members[name] === undefined ? undefined : this.required(members, name, read);
   }
 
-  /** Reads a member that is left out when it says nothing. */
-  filled<T>(members: Members, name: string, read: Read<T>): T | undefined {
-    return members[name] === undefined ? undefined : this.required(members, name, readFilled(read));
-  }
-
   /** Reads every element of an array. */
   list<T>(value: unknown, read: Read<T>): T[] {
     if (!Array.isArray(value)) return this.fail('an array', value);
     const result: T[] = [];
     for (let index = 0; index < value.length; index++) {
-      this.path.push(index);
+      this.enter(index);
       result.push(read(this, value[index]));
-      this.path.pop();
+      this.leave();
     }
     return result;
+  }
+
+  /** The same, frozen, of an array that is left out when it is empty. */
+  filledList<T>(value: unknown, read: Read<T>): readonly T[] {
+    const result = this.list(value, read);
+    return result.length > 0
+      ? Object.freeze(result)
+      : this.fail('no such member, or one that says something', value);
   }
 
   /** Reads every member of an object whose names are free. */
@@ -212,18 +216,18 @@ export class DocumentReader {
 
   /** Raises the error for a member that no reader knows. */
   unknownMember(members: Members, name: string, known: Iterable<string>): never {
-    this.path.push(name);
+    this.enter(name);
     return this.fail(`one of ${[...known].join(', ')}`, members[name]);
   }
 
   /** Goes on to a member or an element. */
   enter(key: string | number): void {
-    this.path.push(key);
+    this.path[this.depth++] = key;
   }
 
   /** Comes back from it. */
   leave(): void {
-    this.path.pop();
+    this.depth--;
   }
 }
 
@@ -236,7 +240,9 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 
 function saysNothing(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === false || value === 0;
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
 }
 
 /** Refuses an explicit `false`, 0, `[]` or `{}`: what says nothing is left out, so that one value has one document. */
@@ -254,6 +260,10 @@ export const readString: Read<string> = (reader, value) =>
 /** A boolean. */
 export const readBoolean: Read<boolean> = (reader, value) =>
   typeof value === 'boolean' ? value : reader.fail('true or false', value);
+
+/** A flag that is left out when it is not set. */
+export const readTrue: Read<true> = (reader, value) =>
+  value === true ? value : reader.fail('true, or no such member', value);
 
 /** A finite number, and not a negative zero, which JSON text written by us does not have. */
 export const readNumber: Read<number> = (reader, value) =>
@@ -316,31 +326,50 @@ function takeOver(reader: DocumentReader, value: unknown, levels: number): void 
 
 /** How to read the members of an object that has no others, and which of them must be there. */
 export interface Shape<T> {
-  readonly readers: ReadonlyMap<string, Read<unknown>>;
-  readonly required: readonly string[];
+  readonly members: ReadonlyMap<string, ShapeMember>;
+  /** How many of them must be there. */
+  readonly required: number;
   /** Never there at run time: it carries the type. */
   readonly type?: T;
 }
 
+interface ShapeMember {
+  readonly read: Read<unknown>;
+  readonly isRequired: boolean;
+}
+
 /** A shape from readers by member name; names that end in `?` may be absent. */
 export function shapeOf<T>(readers: Readonly<Record<string, Read<unknown>>>): Shape<T> {
-  const names = Object.keys(readers);
-  return {
-    readers: new Map(names.map((name) => [name.replace('?', ''), readers[name] as Read<unknown>])),
-    required: names.filter((name) => !name.endsWith('?')),
-  };
+  const members = new Map<string, ShapeMember>();
+  let required = 0;
+  for (const [name, read] of Object.entries(readers)) {
+    const isRequired = !name.endsWith('?');
+    if (isRequired) required++;
+    members.set(isRequired ? name : name.slice(0, -1), { read, isRequired });
+  }
+  return { members, required };
 }
 
 /** An object of a shape, taken over as it is and frozen. */
-export function readShape<T>(reader: DocumentReader, value: unknown, { readers, required }: Shape<T>): T {
-  const members = reader.object(value);
-  for (const name in members) {
-    const read = readers.get(name);
-    if (read === undefined) return reader.unknownMember(members, name, readers.keys());
-    reader.required(members, name, read);
+export function readShape<T>(reader: DocumentReader, value: unknown, shape: Shape<T>): T {
+  const document = reader.object(value);
+  let missing = shape.required;
+  for (const name in document) {
+    const member = shape.members.get(name);
+    if (member === undefined) return reader.unknownMember(document, name, shape.members.keys());
+    if (member.isRequired) missing--;
+    reader.enter(name);
+    member.read(reader, document[name]);
+    reader.leave();
   }
-  for (const name of required) if (!Object.hasOwn(members, name)) reader.required(members, name, readMissing);
-  return Object.freeze(members) as T;
+  if (missing > 0) failForMissing(reader, document, shape);
+  return Object.freeze(document) as T;
+}
+
+function failForMissing(reader: DocumentReader, document: Members, { members }: Shape<unknown>): void {
+  for (const [name, { isRequired }] of members) {
+    if (isRequired && !Object.hasOwn(document, name)) reader.required(document, name, readMissing);
+  }
 }
 
 const readMissing: Read<never> = (reader, value) => reader.fail('a value', value);

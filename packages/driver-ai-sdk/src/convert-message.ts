@@ -20,7 +20,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '@holdfast/core';
-import { textOf } from '@holdfast/core';
+import { HoldfastError, textOf } from '@holdfast/core';
 import { isReasoningFile, sentOptions, withoutMark } from './provider-options.ts';
 
 /** A file as it is sent: its data, and its media type as far as it is known. */
@@ -191,6 +191,10 @@ function convertContentItem(item: JsonObject, files: SentFiles): SentContent {
 
 function fileOf(part: FilePart, files: SentFiles): SentFile {
   const file = files.get(part);
-  if (file === undefined) throw new TypeError('A file was not made ready before its message was converted.');
+  if (file === undefined)
+    throw new HoldfastError(
+      'ARGUMENT_INVALID',
+      'A file was not made ready before its message was converted.',
+    );
   return file;
 }

@@ -187,7 +187,7 @@ describe('downloads', () => {
 
   test('of something that is not a URL are refused without repeating it', async () => {
     await expect(prepared(userMessage([filePart({ type: 'url', url: 'not a url' })]))).rejects.toThrow(
-      TypeError,
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     );
   });
 });

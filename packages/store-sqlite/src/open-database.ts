@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { HoldfastError } from '@holdfast/core';
 import { prepareSchema, schemaVersion } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
@@ -18,14 +19,18 @@ export interface OpenDatabase {
 /**
  * Opens a session database and makes it when there is none, its folder too.
  * @throws StateFormatError for a file that is not ours, or is of a newer schema: it is not touched;
- * StoreUnavailableError when it cannot be opened; RangeError for a path or a timeout that cannot be.
+ * StoreUnavailableError when it cannot be opened; HoldfastError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
   if (typeof path !== 'string' || path === '') {
-    throw new RangeError(`path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`);
+    throw new HoldfastError(
+      'ARGUMENT_INVALID',
+      `path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`,
+    );
   }
   if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= MAX_BUSY_TIMEOUT_SECONDS)) {
-    throw new RangeError(
+    throw new HoldfastError(
+      'ARGUMENT_INVALID',
       `busyTimeoutSeconds must be from 0 to ${MAX_BUSY_TIMEOUT_SECONDS}, found ${busyTimeoutSeconds}.`,
     );
   }

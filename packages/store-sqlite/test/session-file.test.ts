@@ -89,13 +89,15 @@ describe('open', () => {
     'refuses a busy timeout of %s',
     async (busyTimeoutSeconds) => {
       await expect(SqliteSessionStore.open({ path: ':memory:', busyTimeoutSeconds })).rejects.toThrow(
-        RangeError,
+        expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
       );
     },
   );
 
   test('refuses an empty path', async () => {
-    await expect(SqliteSessionStore.open({ path: '' })).rejects.toThrow(RangeError);
+    await expect(SqliteSessionStore.open({ path: '' })).rejects.toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
   });
 
   test('says so when the path is a folder, or leads through a file', async () => {

@@ -4,7 +4,7 @@ import type { StopSignal } from '../state/continuation.ts';
 import type { ExecutionStatus } from '../state/execution.ts';
 import type { StepId } from '../state/ids.ts';
 import type { InferenceResponse, Usage } from '../state/inference.ts';
-import type { StepExecution } from '../state/step.ts';
+import type { StepExecution } from '../state/step-execution.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import type { InferenceDelta } from './driver.ts';
 

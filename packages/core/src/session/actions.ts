@@ -30,10 +30,10 @@ export type SessionAction = (
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, and
  * every step is saved as it ends. An execution that was left unfinished goes on, and answers the message too; one
  * that only lacks its end is ended first. Should the process die here, `resume()` answers the message.
- * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; RangeError at once for an empty message.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; `ARGUMENT_INVALID` at once for an empty message.
  */
 export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
-  if (content.length === 0) throw new RangeError('A message must not be empty.');
+  if (content.length === 0) throw new HoldfastError('ARGUMENT_INVALID', 'A message must not be empty.');
   return async function sendMessageAction(session, context) {
     requireActive(session);
     const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;

@@ -71,7 +71,8 @@ export class SessionRuntime {
 
   constructor(options: SessionRuntimeOptions) {
     if (typeof options.store?.load !== 'function' || options.agents === undefined) {
-      throw new TypeError(
+      throw new HoldfastError(
+        'ARGUMENT_INVALID',
         'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
       );
     }
@@ -117,7 +118,8 @@ export class SessionRuntime {
    */
   async execute(sessionId: string, action: SessionAction, options: RunOptions = {}): Promise<AgentSession> {
     if (typeof action !== 'function') {
-      throw new TypeError(
+      throw new HoldfastError(
+        'ARGUMENT_INVALID',
         `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
       );
     }

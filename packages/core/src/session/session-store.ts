@@ -62,7 +62,7 @@ export interface SessionStore {
   exists(sessionId: string): Promise<boolean>;
   /** Forgets a session. `false` when there was none. @throws SessionConflictError when another revision is there. */
   delete(sessionId: string, options?: DeleteOptions): Promise<boolean>;
-  /** A page of sessions, newest first. @throws RangeError for a limit or a cursor that cannot be. */
+  /** A page of sessions, newest first. @throws HoldfastError `ARGUMENT_INVALID` for a limit or a cursor that cannot be. */
   list(query?: SessionQuery): Promise<SessionPage>;
   /** Lets go of what the store opened itself. Clients that were passed in stay open. */
   close(): Promise<void>;

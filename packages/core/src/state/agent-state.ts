@@ -14,7 +14,6 @@ import { AgentId } from './ids.ts';
 import type { LlmConfig, ResponseFormat } from './inference.ts';
 import { readLlmConfig, readResponseFormat, Usage } from './inference.ts';
 import { List } from './list.ts';
-import { tagMessage } from './message-tags.ts';
 import type { MessageStore } from './message-store.ts';
 import { CONVERSATION } from './message-store.ts';
 import type { Message, MessageOptions, Messages, UserPart } from './messages.ts';
@@ -22,22 +21,21 @@ import { userMessage } from './messages.ts';
 import type { Metadata, MetadataKey } from './metadata.ts';
 import type { SnapshotEnvelope } from './snapshot.ts';
 import { openSnapshot, sealSnapshot } from './snapshot.ts';
-import type { AgentStep, StepExecution, StepType } from './step.ts';
+import type { StepExecution } from './step-execution.ts';
+import type { AgentStep, StepType } from './step.ts';
 import type { ToolExecution } from './tool-execution.ts';
 
-interface AgentStateFields {
-  readonly agentId: AgentId;
-  readonly parentAgentId: AgentId | undefined;
-  readonly createdAt: Instant;
-  /** When the state last changed; never goes back. */
-  readonly updatedAt: Instant;
-  /** How many executions were begun. */
-  readonly executionCount: number;
-  readonly llmConfig: LlmConfig | undefined;
-  readonly context: AgentContext;
-  /** The run in progress, or the last one until the next begins. */
-  readonly execution: ExecutionState | undefined;
-}
+type AgentStateFields = Pick<
+  AgentState,
+  | 'agentId'
+  | 'parentAgentId'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'executionCount'
+  | 'llmConfig'
+  | 'context'
+  | 'execution'
+>;
 
 /** What may be said about a new agent. */
 export interface AgentStateInit {
@@ -73,10 +71,29 @@ const NOTHING: readonly never[] = Object.freeze([]);
  * @example
  * const state = AgentState.empty().withSystemPrompt('Be brief.').withUserMessage('Hello');
  */
-export interface AgentState extends AgentStateFields {}
 export class AgentState {
+  readonly agentId: AgentId;
+  readonly parentAgentId: AgentId | undefined;
+  readonly createdAt: Instant;
+  /** When the state last changed; never goes back. */
+  readonly updatedAt: Instant;
+  /** How many executions were begun. */
+  readonly executionCount: number;
+  readonly llmConfig: LlmConfig | undefined;
+  readonly context: AgentContext;
+  /** The run in progress, or the last one until the next begins. */
+  readonly execution: ExecutionState | undefined;
+
   private constructor(fields: AgentStateFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.agentId = fields.agentId;
+    this.parentAgentId = fields.parentAgentId;
+    this.createdAt = fields.createdAt;
+    this.updatedAt = fields.updatedAt;
+    this.executionCount = fields.executionCount;
+    this.llmConfig = fields.llmConfig;
+    this.context = fields.context;
+    this.execution = fields.execution;
+    Object.freeze(this);
   }
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
@@ -313,11 +330,9 @@ export class AgentState {
       agent_id: this.agentId,
       ...(!step.isAnswer && { is_trace: true as const }),
     };
-    const tagged = step.output.map((message) => tagMessage(message, tags));
-    const context = this.context.with({
-      store: tagged.length === 0 ? this.store : this.store.append(CONVERSATION, tagged),
-    });
-    return this.with({ context, execution: execution.withCurrentStepCompleted(at) }, at);
+    const finished = step.withTags(tags);
+    const context = this.context.with({ store: this.store.append(CONVERSATION, finished.added) });
+    return this.with({ context, execution: execution.withStepCompleted(finished, at) }, at);
   }
 
   /** The same with one more reason to stop. */
@@ -386,14 +401,9 @@ export class AgentState {
   forked(options: { readonly agentId?: string; readonly at?: Instant } = {}): AgentState {
     const at = toInstant(options.at ?? systemClock.now());
     const agentId = options.agentId === undefined ? AgentId.create() : AgentId.parse(options.agentId);
-    return new AgentState({
-      ...this,
-      agentId,
-      createdAt: at,
-      updatedAt: at,
-      executionCount: 0,
-      execution: undefined,
-    });
+    const { parentAgentId, llmConfig, context } = this;
+    const fresh = { createdAt: at, updatedAt: at, executionCount: 0, execution: undefined };
+    return new AgentState({ agentId, parentAgentId, llmConfig, context, ...fresh });
   }
 
   private executionAt(at: Instant, freshId?: ExecutionId): ExecutionState {
@@ -409,7 +419,19 @@ export class AgentState {
   }
 
   private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
-    return new AgentState({ ...this, ...changes, updatedAt: Math.max(this.updatedAt, toInstant(at)) });
+    const { agentId, parentAgentId, createdAt, executionCount, llmConfig, context, execution } = this;
+    const updatedAt = Math.max(this.updatedAt, toInstant(at));
+    const fields = {
+      agentId,
+      parentAgentId,
+      createdAt,
+      updatedAt,
+      executionCount,
+      llmConfig,
+      context,
+      execution,
+    };
+    return new AgentState({ ...fields, ...changes });
   }
 
   // As JSON

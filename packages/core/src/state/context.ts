@@ -1,20 +1,19 @@
 import type { Read } from '../json.ts';
-import { compact, DocumentReader, readJsonObject, readString } from '../json.ts';
+import { compact, DocumentReader, readFilled, readString } from '../json.ts';
 import type { ResponseFormat } from './inference.ts';
 import { readResponseFormat } from './inference.ts';
 import { MessageStore, readMessageStore } from './message-store.ts';
-import { Metadata } from './metadata.ts';
+import { Metadata, readMetadata } from './metadata.ts';
 
-interface AgentContextFields {
+type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
+
+/** What an agent knows between its executions: its messages, its standing instruction, facts of the application. */
+export class AgentContext {
   readonly store: MessageStore;
   readonly systemPrompt: string | undefined;
   readonly metadata: Metadata;
   readonly responseFormat: ResponseFormat | undefined;
-}
 
-/** What an agent knows between its executions: its messages, its standing instruction, facts of the application. */
-export interface AgentContext extends AgentContextFields {}
-export class AgentContext {
   static readonly empty: AgentContext = new AgentContext({
     store: MessageStore.empty,
     systemPrompt: undefined,
@@ -23,14 +22,21 @@ export class AgentContext {
   });
 
   private constructor(fields: AgentContextFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.store = fields.store;
+    this.systemPrompt = fields.systemPrompt;
+    this.metadata = fields.metadata;
+    this.responseFormat = fields.responseFormat;
+    Object.freeze(this);
   }
 
   /** The same with some parts replaced; `this` when nothing differs. */
   with(changes: Partial<AgentContextFields>): AgentContext {
     for (const key in changes) {
       const name = key as keyof AgentContextFields;
-      if (changes[name] !== this[name]) return new AgentContext({ ...this, ...changes });
+      if (changes[name] !== this[name]) {
+        const { store, systemPrompt, metadata, responseFormat } = this;
+        return new AgentContext({ store, systemPrompt, metadata, responseFormat, ...changes });
+      }
     }
     return this;
   }
@@ -54,11 +60,12 @@ export class AgentContext {
     const members = reader.members(value, NAMES);
     return new AgentContext({
       systemPrompt: reader.optional(members, 'systemPrompt', readString),
-      metadata: Metadata.from(reader.filled(members, 'metadata', readJsonObject) ?? Metadata.empty),
+      metadata: reader.optional(members, 'metadata', readFilledMetadata) ?? Metadata.empty,
       responseFormat: reader.optional(members, 'responseFormat', readResponseFormat),
       store: reader.required(members, 'sections', readMessageStore),
     });
   };
 }
 
+const readFilledMetadata = readFilled(readMetadata);
 const NAMES = new Set(['systemPrompt', 'metadata', 'responseFormat', 'sections']);

@@ -3,11 +3,12 @@ import type { JsonObject, Read } from '../json.ts';
 import {
   compact,
   DocumentReader,
-  readBoolean,
   readCount,
+  readFilled,
   readJsonObject,
   readOneOf,
   readString,
+  readTrue,
   toJsonObject,
 } from '../json.ts';
 
@@ -42,7 +43,7 @@ export interface StopSignal {
   readonly source?: string;
 }
 
-/** A frozen signal. @throws RangeError for a reason that there is not. */
+/** A frozen signal. @throws HoldfastError `ARGUMENT_INVALID` for a reason that there is not. */
 export function stopSignal(signal: {
   readonly reason: StopReason;
   readonly message?: string;
@@ -50,7 +51,8 @@ export function stopSignal(signal: {
   readonly source?: string | undefined;
 }): StopSignal {
   if (!Object.hasOwn(STOP_REASON_RANK, signal.reason)) {
-    throw new RangeError(
+    throw new HoldfastError(
+      'ARGUMENT_INVALID',
       `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(signal.reason)}.`,
     );
   }
@@ -180,8 +182,8 @@ export class Continuation {
   static readonly read: Read<Continuation> = (reader, value) => {
     const members = reader.members(value, NAMES);
     const signals = reader.required(members, 'signals', readSignals);
-    const isRequested = reader.filled(members, 'isRequested', readBoolean) ?? false;
-    const overruled = reader.filled(members, 'overruled', readCount) ?? 0;
+    const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
+    const overruled = reader.optional(members, 'overruled', readFilledCount) ?? 0;
     if (signals.length === 0 && !isRequested)
       reader.fail('a signal or a request, or no continuation at all', value);
     if (overruled > signals.length) reader.fail('at most as many overruled signals as there are', overruled);
@@ -191,6 +193,7 @@ export class Continuation {
 
 const NAMES = new Set(['signals', 'isRequested', 'overruled']);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
+const readFilledCount = readFilled(readCount);
 const readReason = readOneOf(STOP_REASONS);
 
 const readSignals: Read<readonly StopSignal[]> = (reader, value) =>

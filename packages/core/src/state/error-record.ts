@@ -71,3 +71,7 @@ export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
     cause: reader.optional(members, 'cause', readErrorRecord),
   }) as ErrorRecord;
 };
+
+/** Reads errors; a list of none is left out. @internal */
+export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
+  reader.filledList(value, readErrorRecord);

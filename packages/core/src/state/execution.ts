@@ -1,19 +1,30 @@
 import type { Instant } from '../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../clock.ts';
-import type { DocumentReader, Read } from '../json.ts';
-import { checked, compact, isSameJson, readAmount, readInstant, readOneOf, readString } from '../json.ts';
+import type { Read } from '../json.ts';
+import {
+  checked,
+  compact,
+  DocumentReader,
+  isSameJson,
+  readAmount,
+  readFilled,
+  readInstant,
+  readOneOf,
+  readString,
+} from '../json.ts';
 import { Continuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord, toErrorRecord } from './error-record.ts';
+import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { ExecutionId, ToolExecutionId } from './ids.ts';
 import { Usage } from './inference.ts';
 import { List } from './list.ts';
-import { MessageRefReader, MessageRefWriter } from './message-refs.ts';
-import type { MessageStore } from './message-store.ts';
-import type { Message } from './messages.ts';
-import { readMessage } from './messages.ts';
-import { AgentStep, STEP_NAMES, StepExecution } from './step.ts';
+import type { MessageRefReader } from './message-refs.ts';
+import { MessageRefWriter, readRefs } from './message-refs.ts';
+import { MessageStore } from './message-store.ts';
+import type { Messages } from './messages.ts';
+import { StepExecution } from './step-execution.ts';
+import { AgentStep, STEP_NAMES } from './step.ts';
 
 /**
  * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
@@ -42,7 +53,27 @@ export type Waiting =
   | { readonly type: 'children'; readonly sessionIds: readonly string[] }
   | { readonly type: 'input' };
 
-interface ExecutionStateFields {
+const WAITING_FOR_INPUT: Waiting = Object.freeze({ type: 'input' });
+const NOTHING: readonly never[] = Object.freeze([]);
+
+type ExecutionStateFields = Pick<
+  ExecutionState,
+  | 'executionId'
+  | 'status'
+  | 'startedAt'
+  | 'completedAt'
+  | 'stepExecutions'
+  | 'currentStep'
+  | 'currentStepStartedAt'
+  | 'continuation'
+  | 'errors'
+  | 'workedSeconds'
+  | 'waiting'
+  | 'finishedUsage'
+>;
+
+/** One run of an agent. */
+export class ExecutionState {
   readonly executionId: ExecutionId;
   readonly status: ExecutionStatus;
   readonly startedAt: Instant;
@@ -57,18 +88,45 @@ interface ExecutionStateFields {
   readonly errors: readonly ErrorRecord[];
   /** Seconds really worked: neither waiting nor dead. */
   readonly workedSeconds: number;
+  /** Set when it is suspended, and only then. */
   readonly waiting: Waiting | undefined;
   /** The sum over the finished steps. Follows from them; kept so that a budget check costs the same at every step. */
   readonly finishedUsage: Usage;
-}
 
-const NOTHING: readonly never[] = Object.freeze([]);
-
-/** One run of an agent. */
-export interface ExecutionState extends ExecutionStateFields {}
-export class ExecutionState {
   private constructor(fields: ExecutionStateFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.executionId = fields.executionId;
+    this.status = fields.status;
+    this.startedAt = fields.startedAt;
+    this.completedAt = fields.completedAt;
+    this.stepExecutions = fields.stepExecutions;
+    this.currentStep = fields.currentStep;
+    this.currentStepStartedAt = fields.currentStepStartedAt;
+    this.continuation = fields.continuation;
+    this.errors = fields.errors;
+    this.workedSeconds = fields.workedSeconds;
+    this.waiting = fields.waiting;
+    this.finishedUsage = fields.finishedUsage;
+    Object.freeze(this);
+  }
+
+  private with(changes: Partial<ExecutionStateFields>): ExecutionState {
+    const { executionId, status, startedAt, completedAt, stepExecutions, currentStep } = this;
+    const { currentStepStartedAt, continuation, errors, workedSeconds, waiting, finishedUsage } = this;
+    return new ExecutionState({
+      executionId,
+      status,
+      startedAt,
+      completedAt,
+      stepExecutions,
+      currentStep,
+      currentStepStartedAt,
+      continuation,
+      errors,
+      workedSeconds,
+      waiting,
+      finishedUsage,
+      ...changes,
+    });
   }
 
   /** A pending execution with nothing done. */
@@ -148,35 +206,27 @@ export class ExecutionState {
     return this.continuation.wasForceStopped ? 'stopped' : 'completed';
   }
 
-  /** The same with a status; times and waiting follow from it. */
-  withStatus(status: ExecutionStatus, at: Instant, waitingFor?: Waiting): ExecutionState {
-    const waiting =
-      status === 'suspended' && waitingFor ? checked('waiting', waitingFor, readWaiting) : undefined;
+  /** The same with a status; times and waiting follow from it. Suspended without a word, it waits for input. */
+  withStatus(status: ExecutionStatus, at: Instant, waitingFor: Waiting = WAITING_FOR_INPUT): ExecutionState {
+    const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaiting) : undefined;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
-    return new ExecutionState({ ...this, status, completedAt, waiting });
+    return this.with({ status, completedAt, waiting });
   }
 
   /** The same with the step in progress. Beginning a new step clears the continuation flag. */
   withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
     if (step === this.currentStep) return this;
-    if (step.id === this.currentStep?.id) return new ExecutionState({ ...this, currentStep: step });
+    if (step.id === this.currentStep?.id) return this.with({ currentStep: step });
     const continuation = this.continuation.withStepBegun();
-    return new ExecutionState({
-      ...this,
-      currentStep: step,
-      currentStepStartedAt: toInstant(at),
-      continuation,
-    });
+    return this.with({ currentStep: step, currentStepStartedAt: toInstant(at), continuation });
   }
 
-  /** The same with the current step among the finished ones; `this` when there is none. */
-  withCurrentStepCompleted(at: Instant): ExecutionState {
-    const { currentStep: step, continuation, currentStepStartedAt: startedAt = at } = this;
-    if (step === undefined) return this;
+  /** The same with a step, the current one in its last form, among the finished ones. */
+  withStepCompleted(step: AgentStep, at: Instant): ExecutionState {
+    const { continuation, currentStepStartedAt: startedAt = at } = this;
     const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
-    return new ExecutionState({
-      ...this,
+    return this.with({
       stepExecutions: this.stepExecutions.append(finished),
       finishedUsage: this.finishedUsage.plus(step.usage),
       currentStep: undefined,
@@ -185,7 +235,7 @@ export class ExecutionState {
   }
 
   withContinuation(continuation: Continuation): ExecutionState {
-    return continuation === this.continuation ? this : new ExecutionState({ ...this, continuation });
+    return continuation === this.continuation ? this : this.with({ continuation });
   }
 
   withStopSignal(signal: StopSignal): ExecutionState {
@@ -194,27 +244,37 @@ export class ExecutionState {
 
   /** The same with an error: in the current step when there is one. */
   withError(error: ErrorRecord): ExecutionState {
-    if (this.currentStep)
-      return new ExecutionState({ ...this, currentStep: this.currentStep.withError(error) });
-    return new ExecutionState({ ...this, errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
+    if (this.currentStep) return this.with({ currentStep: this.currentStep.withError(error) });
+    return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
   /** The same with more time worked, in seconds. */
   withTimeWorked(seconds: number): ExecutionState {
     const isTime = seconds > 0 && Number.isFinite(seconds);
-    return !isTime ? this : new ExecutionState({ ...this, workedSeconds: this.workedSeconds + seconds });
+    return !isTime ? this : this.with({ workedSeconds: this.workedSeconds + seconds });
   }
 
-  /** @internal */
+  toJSON(): object {
+    return this.encode(MessageStore.empty);
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): ExecutionState {
+    return DocumentReader.read(json, (reader, value) =>
+      ExecutionState.decode(reader, value, MessageStore.empty),
+    );
+  }
+
+  /** The document, with messages by reference where the store has them. @internal */
   encode(store: MessageStore): object {
     const refs = new MessageRefWriter(store);
-    let previous: StepExecution | undefined;
-    const steps = this.stepExecutions.toArray().map((execution) => {
-      const encoded = execution.encode(refs, previous?.step.input);
-      previous = execution;
-      return encoded;
-    });
-    const currentStep = this.currentStep?.encode(refs, previous?.step.input);
+    const steps: object[] = [];
+    let previous: Messages | undefined;
+    for (const execution of this.stepExecutions) {
+      steps.push(execution.encode(refs, previous));
+      previous = execution.step.input;
+    }
+    const currentStep = this.currentStep?.encode(refs, previous);
     return compact({
       executionId: this.executionId,
       status: this.status,
@@ -234,7 +294,7 @@ export class ExecutionState {
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
     const members = reader.members(value, NAMES);
-    const refs = new MessageRefReader(store, reader.filled(members, 'messages', readMessageList) ?? NOTHING);
+    const refs = readRefs(reader, members, store);
     const status = reader.required(members, 'status', readStatus);
     const completedAt = reader.optional(members, 'completedAt', readInstant);
     if (isTerminal(status) !== (completedAt !== undefined)) {
@@ -244,7 +304,8 @@ export class ExecutionState {
     if (completedAt !== undefined && completedAt < startedAt)
       reader.fail('completedAt not before startedAt', completedAt);
     const waiting = reader.optional(members, 'waiting', readWaiting);
-    if (waiting && status !== 'suspended') reader.fail('waiting only in a suspended execution', status);
+    if ((waiting !== undefined) !== (status === 'suspended'))
+      reader.fail('waiting exactly in a suspended execution', status);
     const stepExecutions = reader.required(members, 'steps', readSteps(refs));
     const previous = stepExecutions.last?.step.input;
     const readCurrentStep: Read<AgentStep> = (r, step) =>
@@ -264,10 +325,10 @@ export class ExecutionState {
       currentStep,
       currentStepStartedAt,
       continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
-      errors: reader.filled(members, 'errors', readErrorList) ?? NOTHING,
-      workedSeconds: reader.filled(members, 'workedSeconds', readAmount) ?? 0,
+      errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
+      workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
       waiting,
-      finishedUsage: stepExecutions.toArray().reduce((sum, { usage }) => sum.plus(usage), Usage.none),
+      finishedUsage: sumOfUsage(stepExecutions),
     });
   }
 }
@@ -289,9 +350,13 @@ const NAMES = new Set([
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
 const readStatus = readOneOf(STATUSES);
-const readMessageList: Read<readonly Message[]> = (reader, value) => reader.list(value, readMessage);
-const readErrorList: Read<readonly ErrorRecord[]> = (reader, value) =>
-  Object.freeze(reader.list(value, readErrorRecord));
+const readFilledAmount = readFilled(readAmount);
+
+function sumOfUsage(steps: Iterable<StepExecution>): Usage {
+  let sum = Usage.none;
+  for (const { usage } of steps) sum = sum.plus(usage);
+  return sum;
+}
 
 function readSteps(refs: MessageRefReader): Read<List<StepExecution>> {
   return (reader, value) => {

@@ -12,7 +12,10 @@ export type Id<Kind extends string> = string & { readonly [kind]: Kind };
 export interface IdKind<Kind extends string> {
   /** A fresh id. */
   create(clock?: Clock): Id<Kind>;
-  /** The same string as an id. @throws HoldfastError `ID_INVALID` when it is not one. */
+  /**
+   * The same text as an id; the letters of a UUID become lower case, so that equal ids are equal strings.
+   * @throws HoldfastError `ID_INVALID` when it is not one.
+   */
   parse(value: unknown): Id<Kind>;
   /** True when the value is such an id. */
   is(value: unknown): value is Id<Kind>;
@@ -20,17 +23,19 @@ export interface IdKind<Kind extends string> {
   readonly read: Read<Id<Kind>>;
 }
 
-const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MAX_SESSION_ID_LENGTH = 1_000;
 
 function idKind<Kind extends string>(
   name: Kind,
   expected: string,
   test: (text: string) => boolean,
+  normalise: (text: string) => string = (text) => text,
 ): IdKind<Kind> {
   const is = (value: unknown): value is Id<Kind> => typeof value === 'string' && test(value);
   const parse = (value: unknown): Id<Kind> => {
-    if (is(value)) return value;
+    const id = typeof value === 'string' ? normalise(value) : value;
+    if (is(id)) return id;
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
@@ -42,7 +47,12 @@ function idKind<Kind extends string>(
 }
 
 const uuidKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
-  idKind(name, 'a UUID', (text) => text.length === 36 && UUID.test(text));
+  idKind(
+    name,
+    'a UUID in lower case',
+    (text) => text.length === 36 && UUID.test(text),
+    (text) => text.toLowerCase(),
+  );
 
 /** Who the agent is, over all its executions. */
 export type AgentId = Id<'AgentId'>;

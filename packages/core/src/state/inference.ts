@@ -6,6 +6,7 @@ import {
   DocumentReader,
   readAmount,
   readCount,
+  readFilled,
   readFrozenList,
   readJsonObject,
   readNumber,
@@ -128,20 +129,34 @@ export interface UsageFields {
 }
 
 /** What inference used: of one call, or summed over many. */
-export interface Usage extends Required<UsageFields> {
+export class Usage implements Required<UsageFields> {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens: number | undefined;
+  /** US dollars. */
+  readonly cost: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
   readonly unreportedCalls: number;
-}
-export class Usage {
+
   /** Nothing was used. */
   static readonly none: Usage = new Usage({});
   /** One call that reported nothing. */
   static readonly unreported: Usage = new Usage({ unreportedCalls: 1 });
 
   private constructor(fields: UsageFields) {
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = fields;
-    const { unreportedCalls = 0 } = fields;
-    const known = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost };
-    Object.freeze(Object.assign(this, known, { unreportedCalls }));
+    this.inputTokens = fields.inputTokens;
+    this.outputTokens = fields.outputTokens;
+    this.cacheReadTokens = fields.cacheReadTokens;
+    this.cacheWriteTokens = fields.cacheWriteTokens;
+    this.reasoningTokens = fields.reasoningTokens;
+    this.cost = fields.cost;
+    this.unreportedCalls = fields.unreportedCalls ?? 0;
+    Object.freeze(this);
   }
 
   /**
@@ -185,7 +200,15 @@ export class Usage {
   }
 
   toJSON(): UsageFields {
-    return compact({ ...this, unreportedCalls: this.unreportedCalls || undefined });
+    const document: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
+    if (this.inputTokens !== undefined) document.inputTokens = this.inputTokens;
+    if (this.outputTokens !== undefined) document.outputTokens = this.outputTokens;
+    if (this.cacheReadTokens !== undefined) document.cacheReadTokens = this.cacheReadTokens;
+    if (this.cacheWriteTokens !== undefined) document.cacheWriteTokens = this.cacheWriteTokens;
+    if (this.reasoningTokens !== undefined) document.reasoningTokens = this.reasoningTokens;
+    if (this.cost !== undefined) document.cost = this.cost;
+    if (this.unreportedCalls > 0) document.unreportedCalls = this.unreportedCalls;
+    return document;
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -233,28 +256,42 @@ export interface InferenceResponseInit {
   readonly responseId?: string | undefined;
 }
 
-interface InferenceResponseFields {
+type InferenceResponseFields = Pick<
+  InferenceResponse,
+  'content' | 'finishReason' | 'usage' | 'rawFinishReason' | 'providerMetadata' | 'modelId' | 'responseId'
+>;
+
+/** One answer of a model. */
+export class InferenceResponse {
   readonly content: readonly AssistantPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
+  /** The finish reason in the provider's own word. */
   readonly rawFinishReason: string | undefined;
+  /** What the provider said beyond the content; opaque. */
   readonly providerMetadata: ProviderOptions | undefined;
+  /** The model that answered, by the provider's own name. */
   readonly modelId: string | undefined;
+  /** The provider's id of the response. */
   readonly responseId: string | undefined;
-}
 
-/** One answer of a model. */
-export interface InferenceResponse extends InferenceResponseFields {}
-export class InferenceResponse {
   private constructor(fields: InferenceResponseFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.content = fields.content;
+    this.finishReason = fields.finishReason;
+    this.usage = fields.usage;
+    this.rawFinishReason = fields.rawFinishReason;
+    this.providerMetadata = fields.providerMetadata;
+    this.modelId = fields.modelId;
+    this.responseId = fields.responseId;
+    Object.freeze(this);
   }
 
   /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     try {
-      if (!isAnswer(init)) throw new TypeError('Neither content, nor text, nor a finish reason.');
+      if (!isAnswer(init))
+        throw new HoldfastError('ARGUMENT_INVALID', 'Neither content, nor text, nor a finish reason.');
       const json = toJsonValue(init.content ?? textContent(init.text));
       const parts = DocumentReader.read(json, readAssistantContent);
       const content = withDistinctCallIds(parts);
@@ -304,14 +341,13 @@ export class InferenceResponse {
 
   /** All but the content, which a step may keep in its messages. @internal */
   toEnvelope(): object {
-    return compact({
-      finishReason: this.finishReason,
-      rawFinishReason: this.rawFinishReason,
-      usage: this.usage === Usage.none ? undefined : this.usage.toJSON(),
-      providerMetadata: this.providerMetadata,
-      modelId: this.modelId,
-      responseId: this.responseId,
-    });
+    const document: InferenceEnvelope = { finishReason: this.finishReason };
+    if (this.rawFinishReason !== undefined) document.rawFinishReason = this.rawFinishReason;
+    if (this.usage !== Usage.none) document.usage = this.usage.toJSON();
+    if (this.providerMetadata !== undefined) document.providerMetadata = this.providerMetadata;
+    if (this.modelId !== undefined) document.modelId = this.modelId;
+    if (this.responseId !== undefined) document.responseId = this.responseId;
+    return document;
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -336,12 +372,21 @@ export class InferenceResponse {
       content,
       finishReason: reader.required(members, 'finishReason', readFinishReason),
       rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
-      usage: reader.filled(members, 'usage', Usage.read) ?? Usage.none,
+      usage: reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
       providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
       modelId: reader.optional(members, 'modelId', readString),
       responseId: reader.optional(members, 'responseId', readString),
     });
   }
+}
+
+interface InferenceEnvelope {
+  finishReason: FinishReason;
+  rawFinishReason?: string;
+  usage?: UsageFields;
+  providerMetadata?: ProviderOptions;
+  modelId?: string;
+  responseId?: string;
 }
 
 /** The members of a stored response. @internal */
@@ -355,6 +400,7 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
   'responseId',
 ]);
 
+const readFilledUsage = readFilled(Usage.read);
 const readFinishReason = readOneOf(FINISH_REASONS);
 
 function isAnswer(init: unknown): boolean {

@@ -121,7 +121,12 @@ export class List<T> implements Iterable<T> {
       shared = commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
     }
     const end = Math.min(this.length, other.length);
-    while (shared < end && this.at(shared) === other.at(shared)) shared++;
+    while (shared < end) {
+      const [ours, theirs] = [this.chunkAt(shared), other.chunkAt(shared)];
+      const until = Math.min(end, shared - (shared % WIDTH) + WIDTH);
+      while (shared < until && ours[shared % WIDTH] === theirs[shared % WIDTH]) shared++;
+      if (shared < until) break;
+    }
     return shared;
   }
 

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../json.ts';
-import { isSameJson, toJsonObject } from '../json.ts';
+import type { JsonObject, JsonValue, Read } from '../json.ts';
+import { DocumentReader, isSameJson, readJsonObject, toJsonObject } from '../json.ts';
 
 /** A name in the metadata together with the type of its value. */
 export interface MetadataKey<T extends JsonValue> {
@@ -63,7 +63,15 @@ export class Metadata {
   toJSON(): JsonObject {
     return this.values;
   }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): Metadata {
+    return DocumentReader.read(json, readMetadata);
+  }
 }
+
+/** Reads metadata. @internal */
+export const readMetadata: Read<Metadata> = (reader, value) => Metadata.from(readJsonObject(reader, value));
 
 function nameOf(key: { readonly name: string } | string): string {
   return typeof key === 'string' ? key : key.name;

@@ -1,14 +1,16 @@
-import type { Clock, Instant } from '../clock.ts';
-import { secondsBetween, systemClock, toInstant } from '../clock.ts';
-import type { DocumentReader, JsonValue, Members, Read } from '../json.ts';
-import { compact, readInstant } from '../json.ts';
-import { Continuation } from './continuation.ts';
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import type { JsonValue, Members, Read } from '../json.ts';
+import { DocumentReader } from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord, toErrorRecord } from './error-record.ts';
+import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { MessageId, StepId } from './ids.ts';
 import { INFERENCE_NAMES, InferenceResponse, Usage } from './inference.ts';
 import { List } from './list.ts';
-import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
+import type { MessageRange, MessageRefReader, MessageRefWriter, MessageView } from './message-refs.ts';
+import { readAlone, writeAlone } from './message-refs.ts';
+import type { MessageTags } from './message-tags.ts';
+import { withoutTags, withTags } from './message-tags.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
 import { messageOf, readAssistantContent, readToolCall } from './messages.ts';
 import type { ToolOutcome } from './tool-execution.ts';
@@ -17,38 +19,48 @@ import { errorOutput, readOutcome, TOOL_EXECUTION_NAMES, ToolExecution } from '.
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
 
-interface AgentStepFields {
+type AgentStepFields = Pick<AgentStep, 'id' | 'input' | 'added' | 'response' | 'toolExecutions' | 'errors'>;
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** One turn of the model and the tools it asked for. */
+export class AgentStep {
   readonly id: StepId;
   /** What the model was shown. */
   readonly input: Messages;
-  /** What the step adds to the conversation; empty until the step closes. */
-  readonly output: readonly Message[];
+  /** The output as the conversation has it: with tags once the step is closed. @internal */
+  readonly added: readonly Message[];
   readonly response: InferenceResponse | undefined;
   /** In the order of the calls, whatever order they finished in. */
   readonly toolExecutions: readonly ToolExecution[];
   /** Errors of inference and hooks; those of tools are in their executions. */
   readonly errors: readonly ErrorRecord[];
-}
+  #output: readonly Message[] | undefined;
 
-const NOTHING: readonly never[] = Object.freeze([]);
-
-/** One turn of the model and the tools it asked for. */
-export interface AgentStep extends AgentStepFields {}
-export class AgentStep {
   private constructor(fields: AgentStepFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.id = fields.id;
+    this.input = fields.input;
+    this.added = fields.added;
+    this.response = fields.response;
+    this.toolExecutions = fields.toolExecutions;
+    this.errors = fields.errors;
+    Object.freeze(this);
+  }
+
+  private with(changes: Partial<AgentStepFields>): AgentStep {
+    const { id, input, added, response, toolExecutions, errors } = this;
+    return new AgentStep({ id, input, added, response, toolExecutions, errors, ...changes });
   }
 
   /** A step that has its input and nothing else. */
   static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
-    return new AgentStep({
-      id,
-      input,
-      output: NOTHING,
-      response: undefined,
-      toolExecutions: NOTHING,
-      errors: NOTHING,
-    });
+    const response = undefined;
+    return new AgentStep({ id, input, added: NOTHING, response, toolExecutions: NOTHING, errors: NOTHING });
+  }
+
+  /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
+  get output(): readonly Message[] {
+    return (this.#output ??= Object.freeze(this.added.map(withoutTags)));
   }
 
   /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
@@ -114,11 +126,11 @@ export class AgentStep {
   }
 
   withResponse(response: InferenceResponse): AgentStep {
-    return response === this.response ? this : new AgentStep({ ...this, response });
+    return response === this.response ? this : this.with({ response });
   }
 
   withError(error: ErrorRecord): AgentStep {
-    return new AgentStep({ ...this, errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
+    return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
   /** The same with an execution added, or put in the place of the one with its id. */
@@ -126,12 +138,9 @@ export class AgentStep {
     const index = this.toolExecutions.findIndex(({ id }) => id === execution.id);
     if (index >= 0 && this.toolExecutions[index] === execution) return this;
     if (index >= 0) {
-      return new AgentStep({
-        ...this,
-        toolExecutions: Object.freeze(this.toolExecutions.with(index, execution)),
-      });
+      return this.with({ toolExecutions: Object.freeze(this.toolExecutions.with(index, execution)) });
     }
-    return new AgentStep({ ...this, toolExecutions: Object.freeze(this.inCallOrder(execution)) });
+    return this.with({ toolExecutions: Object.freeze(this.inCallOrder(execution)) });
   }
 
   private inCallOrder(added: ToolExecution): readonly ToolExecution[] {
@@ -149,14 +158,14 @@ export class AgentStep {
    */
   withOutput(clock: Clock = systemClock): AgentStep {
     const { response } = this;
-    if (response === undefined || response.finishReason === 'error' || this.output.length > 0) return this;
-    const output: Message[] = [];
+    if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
+    const added: Message[] = [];
     const newId = (): MessageId => MessageId.create(clock);
     if (response.content.length > 0)
-      output.push(messageOf('assistant', { id: newId(), content: response.content }));
+      added.push(messageOf('assistant', { id: newId(), content: response.content }));
     const results = response.toolCalls.map((call) => this.resultOf(call));
-    if (results.length > 0) output.push(messageOf('tool', { id: newId(), content: Object.freeze(results) }));
-    return new AgentStep({ ...this, output: Object.freeze(output) });
+    if (results.length > 0) added.push(messageOf('tool', { id: newId(), content: Object.freeze(results) }));
+    return this.with({ added: Object.freeze(added) });
   }
 
   private resultOf(call: ToolCallPart): ToolResultPart {
@@ -173,30 +182,46 @@ export class AgentStep {
     });
   }
 
+  /** The same with its output as the conversation has it. @internal */
+  withTags(tags: MessageTags): AgentStep {
+    if (this.added.length === 0) return this;
+    return this.with({ added: Object.freeze(this.added.map((message) => withTags(message, tags))) });
+  }
+
+  toJSON(): object {
+    return writeAlone((refs) => this.encode(refs));
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): AgentStep {
+    return DocumentReader.read(json, readAloneStep);
+  }
+
   /** The step with its messages by reference. @internal */
-  encode(refs: MessageRefWriter, previousInput?: Messages): object {
-    const [first] = this.output;
-    const isContentInOutput = first?.role === 'assistant' && first.content === this.response?.content;
-    return compact({
-      id: this.id,
-      input: refs.view(this.input, previousInput),
-      output: refs.output(this.output),
-      response: this.response && (isContentInOutput ? this.response.toEnvelope() : this.response.toJSON()),
-      toolExecutions: nonEmpty(this.toolExecutions.map((execution) => this.encodeToolExecution(execution))),
-      errors: nonEmpty(this.errors),
-    });
+  encode(refs: MessageRefWriter, previousInput?: Messages): StepDocument {
+    const { id, input, added, response, toolExecutions, errors } = this;
+    const document: StepDocument = { id, input: refs.view(input, previousInput) };
+    const output = refs.ranges(added);
+    if (output !== undefined) document.output = output;
+    if (response !== undefined) {
+      const isContentInOutput = added[0]?.role === 'assistant' && added[0].content === response.content;
+      document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
+    }
+    if (toolExecutions.length > 0)
+      document.toolExecutions = toolExecutions.map((execution) => this.encodeToolExecution(execution));
+    if (errors.length > 0) document.errors = errors;
+    return document;
   }
 
   private encodeToolExecution(execution: ToolExecution): object {
     const { call, outcome } = execution;
-    const isCallInResponse = callInResponse(this.response, call.toolCallId) === call;
+    const { toolCallId } = call;
+    const isCallInResponse = callInResponse(this.response, toolCallId) === call;
     const isValueInOutput =
-      outcome?.type === 'succeeded' && valueInOutput(this.output, call.toolCallId) === outcome.value;
-    return compact({
-      ...execution.toEnvelope(),
-      call: isCallInResponse ? call.toolCallId : call,
-      outcome: isValueInOutput && outcome.output === undefined ? undefined : outcome,
-    });
+      outcome?.type === 'succeeded' &&
+      outcome.output === undefined &&
+      valueInOutput(this.added, toolCallId) === outcome.value;
+    return execution.toEnvelope(isCallInResponse ? toolCallId : call, isValueInOutput ? undefined : outcome);
   }
 
   /** @internal */
@@ -207,19 +232,31 @@ export class AgentStep {
     previous?: Messages,
   ): AgentStep {
     const input = reader.required(members, 'input', (r, value) => refs.view(r, value, previous));
-    const output = reader.filled(members, 'output', refs.output) ?? NOTHING;
-    const response = reader.optional(members, 'response', readResponse(output));
-    const readExecutions: Read<readonly ToolExecution[]> = (r, value) =>
-      Object.freeze(r.list(value, readStepToolExecution(output, response)));
+    const added = Object.freeze(reader.optional(members, 'output', refs.messages) ?? NOTHING);
+    const response = reader.optional(members, 'response', (r, value) => readResponse(r, value, added));
+    const readExecution: Read<ToolExecution> = (r, value) => readToolExecution(r, value, added, response);
+    const readExecutions: Read<readonly ToolExecution[]> = (r, value) => r.filledList(value, readExecution);
     return new AgentStep({
       id: reader.required(members, 'id', StepId.read),
       input,
-      output,
+      added,
       response,
-      toolExecutions: reader.filled(members, 'toolExecutions', readExecutions) ?? NOTHING,
-      errors: reader.filled(members, 'errors', readErrors) ?? NOTHING,
+      toolExecutions: reader.optional(members, 'toolExecutions', readExecutions) ?? NOTHING,
+      errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
     });
   }
+}
+
+/** A step as it is stored. @internal */
+export interface StepDocument {
+  id: StepId;
+  input: MessageView;
+  output?: readonly MessageRange[];
+  /** Without its content when that is the content of the first message of the output. */
+  response?: object;
+  /** A call that is in the response by its id; no outcome where the output has the value. */
+  toolExecutions?: readonly object[];
+  errors?: readonly ErrorRecord[];
 }
 
 /** The members of a stored step. @internal */
@@ -231,38 +268,37 @@ export const STEP_NAMES: readonly string[] = [
   'toolExecutions',
   'errors',
 ];
+const STEP_NAME_SET = new Set(STEP_NAMES);
 
-const readErrors: Read<readonly ErrorRecord[]> = (reader, value) =>
-  Object.freeze(reader.list(value, readErrorRecord));
+const readAloneStep = readAlone((reader, members, refs) =>
+  AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
+);
 
-function readResponse(output: readonly Message[]): Read<InferenceResponse> {
-  return (reader, value) => {
-    const members = reader.members(value, INFERENCE_NAMES);
-    const [first] = output;
-    const content =
-      reader.optional(members, 'content', readAssistantContent) ??
-      (first?.role === 'assistant' ? first.content : reader.fail('content, here or in the output', value));
-    return InferenceResponse.readEnvelope(reader, members, content);
-  };
+function readResponse(reader: DocumentReader, value: unknown, output: readonly Message[]): InferenceResponse {
+  const members = reader.members(value, INFERENCE_NAMES);
+  const [first] = output;
+  const content =
+    reader.optional(members, 'content', readAssistantContent) ??
+    (first?.role === 'assistant' ? first.content : reader.fail('content, here or in the output', value));
+  return InferenceResponse.readEnvelope(reader, members, content);
 }
 
-function readStepToolExecution(
+function readToolExecution(
+  reader: DocumentReader,
+  value: unknown,
   output: readonly Message[],
   response: InferenceResponse | undefined,
-): Read<ToolExecution> {
-  const readCall: Read<ToolCallPart> = (reader, value) => {
-    if (typeof value !== 'string') return readToolCall(reader, value);
-    return callInResponse(response, value) ?? reader.fail('the id of a call in the response', value);
-  };
-  return (reader, value) => {
-    const members = reader.members(value, TOOL_EXECUTION_NAMES);
-    const call = reader.required(members, 'call', readCall);
-    const isFinished = members['completedAt'] !== undefined;
-    const outcome =
-      reader.optional(members, 'outcome', readOutcome) ??
-      (isFinished ? outcomeInOutput(reader, output, call) : undefined);
-    return ToolExecution.readEnvelope(reader, members, call, outcome);
-  };
+): ToolExecution {
+  const members = reader.members(value, TOOL_EXECUTION_NAMES);
+  const call = reader.required(members, 'call', (r, callOrId) => {
+    if (typeof callOrId !== 'string') return readToolCall(r, callOrId);
+    return callInResponse(response, callOrId) ?? r.fail('the id of a call in the response', callOrId);
+  });
+  const isFinished = members['completedAt'] !== undefined;
+  const outcome =
+    reader.optional(members, 'outcome', readOutcome) ??
+    (isFinished ? outcomeInOutput(reader, output, call) : undefined);
+  return ToolExecution.readEnvelope(reader, members, call, outcome);
 }
 
 /** The call that an id stands for: the first of that id. */
@@ -270,7 +306,12 @@ function callInResponse(
   response: InferenceResponse | undefined,
   toolCallId: string,
 ): ToolCallPart | undefined {
-  return response?.toolCalls.find((call) => call.toolCallId === toolCallId);
+  if (response === undefined) return undefined;
+  for (const part of response.content) {
+    if (part.type === 'tool-call' && part.toolCallId === toolCallId && part.providerExecuted !== true)
+      return part;
+  }
+  return undefined;
 }
 
 function outcomeInOutput(
@@ -293,78 +334,3 @@ function valueInOutput(output: readonly Message[], toolCallId: string): JsonValu
   }
   return undefined;
 }
-
-function nonEmpty<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items;
-}
-
-interface StepExecutionFields {
-  readonly step: AgentStep;
-  /** What was decided on when the step had finished. */
-  readonly continuation: Continuation;
-  readonly startedAt: Instant;
-  readonly completedAt: Instant;
-}
-
-/** A finished step, when it ran and what spoke for stopping after it. */
-export interface StepExecution extends StepExecutionFields {}
-export class StepExecution {
-  private constructor(fields: StepExecutionFields) {
-    Object.freeze(Object.assign(this, fields));
-  }
-
-  static of({ step, continuation, startedAt, completedAt }: StepExecutionFields): StepExecution {
-    const [start, end] = [toInstant(startedAt), toInstant(completedAt)];
-    return new StepExecution({ step, continuation, startedAt: start, completedAt: Math.max(start, end) });
-  }
-
-  /** The step's id. */
-  get id(): StepId {
-    return this.step.id;
-  }
-
-  /** Seconds from before inference to the end. */
-  get duration(): number {
-    return secondsBetween(this.startedAt, this.completedAt);
-  }
-
-  get usage(): Usage {
-    return this.step.usage;
-  }
-
-  /** Was there a reason to stop after this step? */
-  get shouldStop(): boolean {
-    return this.continuation.shouldStop(this.step.askedForTools);
-  }
-
-  /** @internal */
-  encode(refs: MessageRefWriter, previousInput?: Messages): object {
-    return compact({
-      ...this.step.encode(refs, previousInput),
-      continuation: this.continuation === Continuation.empty ? undefined : this.continuation.toJSON(),
-      startedAt: this.startedAt,
-      completedAt: this.completedAt,
-    });
-  }
-
-  /** @internal */
-  static decode(
-    reader: DocumentReader,
-    value: unknown,
-    refs: MessageRefReader,
-    previous?: Messages,
-  ): StepExecution {
-    const members = reader.members(value, STEP_EXECUTION_NAMES);
-    const startedAt = reader.required(members, 'startedAt', readInstant);
-    const completedAt = reader.required(members, 'completedAt', readInstant);
-    if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
-    return new StepExecution({
-      step: AgentStep.decode(reader, members, refs, previous),
-      continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
-      startedAt,
-      completedAt,
-    });
-  }
-}
-
-const STEP_EXECUTION_NAMES = new Set([...STEP_NAMES, 'continuation', 'startedAt', 'completedAt']);

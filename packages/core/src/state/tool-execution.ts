@@ -52,7 +52,13 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
   interrupted: { hasError: true, makesStepError: true, countsAsFailure: false, canFailExecution: true },
 };
 
-interface ToolExecutionFields {
+type ToolExecutionFields = Pick<
+  ToolExecution,
+  'id' | 'call' | 'attempt' | 'startedAt' | 'completedAt' | 'outcome'
+>;
+
+/** One tool call as it was carried out. */
+export class ToolExecution {
   readonly id: ToolExecutionId;
   readonly call: ToolCallPart;
   /** 1 for the first try, one more for each that follows a crash or a retry. */
@@ -61,13 +67,15 @@ interface ToolExecutionFields {
   readonly completedAt: Instant | undefined;
   /** Absent while it runs. */
   readonly outcome: ToolOutcome | undefined;
-}
 
-/** One tool call as it was carried out. */
-export interface ToolExecution extends ToolExecutionFields {}
-export class ToolExecution {
   private constructor(fields: ToolExecutionFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.id = fields.id;
+    this.call = fields.call;
+    this.attempt = fields.attempt;
+    this.startedAt = fields.startedAt;
+    this.completedAt = fields.completedAt;
+    this.outcome = fields.outcome;
+    Object.freeze(this);
   }
 
   /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -138,8 +146,9 @@ export class ToolExecution {
    * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none.
    */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
-    const completedAt = Math.max(toInstant(at), this.startedAt);
-    return new ToolExecution({ ...this, outcome: checkedOutcome(outcome), completedAt });
+    const { id, call, attempt, startedAt } = this;
+    const completedAt = Math.max(toInstant(at), startedAt);
+    return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome: checkedOutcome(outcome) });
   }
 
   /** The same call, tried once more. */
@@ -172,13 +181,17 @@ export class ToolExecution {
   }
 
   toJSON(): object {
-    return { ...this.toEnvelope(), call: this.call, ...(this.outcome && { outcome: this.outcome }) };
+    return this.toEnvelope(this.call, this.outcome);
   }
 
-  /** All but the call and the outcome, which a step may keep in its messages. @internal */
-  toEnvelope(): { readonly id: string } {
+  /** The document with the call and the outcome in the form that a step gives them. @internal */
+  toEnvelope(call: ToolCallPart | string, outcome: ToolOutcome | undefined): object {
     const { id, attempt, startedAt, completedAt } = this;
-    return compact({ id, attempt: attempt === 1 ? undefined : attempt, startedAt, completedAt });
+    const document: ToolExecutionDocument = { id, call, startedAt };
+    if (attempt !== 1) document.attempt = attempt;
+    if (completedAt !== undefined) document.completedAt = completedAt;
+    if (outcome !== undefined) document.outcome = outcome;
+    return document;
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -213,6 +226,15 @@ export class ToolExecution {
     const id = reader.required(members, 'id', ToolExecutionId.read);
     return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome });
   }
+}
+
+interface ToolExecutionDocument {
+  id: ToolExecutionId;
+  call: ToolCallPart | string;
+  attempt?: number;
+  startedAt: Instant;
+  completedAt?: Instant;
+  outcome?: ToolOutcome;
 }
 
 /** The members of a stored tool execution. @internal */

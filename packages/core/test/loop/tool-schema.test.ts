@@ -100,5 +100,5 @@ const wrong: readonly (readonly [string, object])[] = [
 ];
 test.each(wrong)('%s is misuse', (_, init) => {
   const make = () => tool({ name: 'x', description: '', inputSchema: {}, execute: () => null, ...init });
-  expect(make).toThrow(RangeError);
+  expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });

@@ -350,11 +350,19 @@ describe('times', () => {
     expect(ExecutionState.fresh({ at: 1.5 }).startedAt).toBe(1);
   });
   test.for([Number.NaN, Infinity, -Infinity, 1e300])('%d is not a time', (at) => {
-    expect(() => AgentState.empty({ at })).toThrow(RangeError);
-    expect(() => blank.withSystemPrompt('x', at)).toThrow(RangeError);
-    expect(() => begun.withCurrentStep(stepWith(), at)).toThrow(RangeError);
-    expect(() => running.withCurrentStepCompleted(at)).toThrow(RangeError);
-    expect(() => begun.withExecutionCompleted(at)).toThrow(RangeError);
+    expect(() => AgentState.empty({ at })).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+    expect(() => blank.withSystemPrompt('x', at)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+    expect(() => begun.withCurrentStep(stepWith(), at)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+    expect(() => running.withCurrentStepCompleted(at)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+    expect(() => begun.withExecutionCompleted(at)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
   });
 });
 
@@ -503,7 +511,9 @@ describe('signals', () => {
   });
   test('a reason that there is not is refused, not stored', () => {
     for (const reason of ['bored', '__proto__', 'constructor', undefined]) {
-      expect(() => stopSignal({ reason: reason as never })).toThrow(RangeError);
+      expect(() => stopSignal({ reason: reason as never })).toThrow(
+        expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+      );
     }
   });
 });

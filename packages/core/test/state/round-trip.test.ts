@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AgentState, isTerminal } from '@holdfast/core';
+import {
+  AgentContext,
+  AgentState,
+  AgentStep,
+  ExecutionState,
+  isTerminal,
+  Metadata,
+  StepExecution,
+} from '@holdfast/core';
 import type { ToolOutcomeType } from '@holdfast/core';
 import { expectDeeplyFrozen, expectRoundTrip, histories, play, SEED, stateAfter } from '../arbitraries.ts';
 
@@ -85,6 +93,42 @@ test('a state inside other JSON is the same document', () => {
       expect(JSON.stringify({ execution: state })).toBe(`{"execution":${JSON.stringify(state)}}`);
     }),
     { ...runs, numRuns: 50 },
+  );
+});
+
+/** Expects a part to come back equal from JSON text, and with the same text. */
+function expectSameAgain<T>(part: T, fromJSON: (json: unknown) => T): void {
+  const text = JSON.stringify(part);
+  const read = fromJSON(JSON.parse(text));
+  assert.deepStrictEqual(read, part);
+  assert.equal(JSON.stringify(read), text);
+}
+
+test('each part of a state is a document of its own, which comes back equal and with the same text', () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      const { execution, context, metadata, stepExecutions, currentStep } = stateAfter(moves);
+      expect(context.metadata).toBe(metadata);
+      expectSameAgain(context, AgentContext.fromJSON);
+      expectSameAgain(metadata, Metadata.fromJSON);
+      if (execution) expectSameAgain(execution, ExecutionState.fromJSON);
+      for (const finished of stepExecutions) expectSameAgain(finished, StepExecution.fromJSON);
+      for (const { step } of stepExecutions) expectSameAgain(step, AgentStep.fromJSON);
+      if (currentStep) expectSameAgain(currentStep, AgentStep.fromJSON);
+    }),
+    { ...runs, numRuns: 100 },
+  );
+});
+
+test('the messages of a step stand in the conversation with its tags, and in the step without', () => {
+  fc.assert(
+    fc.property(histories, (moves) => {
+      for (const { step } of stateAfter(moves).stepExecutions) {
+        expect(step.output).toBe(step.output);
+        for (const message of step.output) expect(message).not.toHaveProperty('metadata');
+      }
+    }),
+    { ...runs, numRuns: 100 },
   );
 });
 

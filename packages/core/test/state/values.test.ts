@@ -55,6 +55,7 @@ describe('ids', () => {
     'a kind of UUIDs refuses all else',
     (kind) => {
       expect(kind.parse(uuid)).toBe(uuid);
+      expect([kind.parse(uuid.toUpperCase()), kind.is(uuid.toUpperCase())]).toEqual([uuid, false]);
       expect(kind.is(kind.create())).toBe(true);
       expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
       for (const value of bad) {
@@ -155,8 +156,13 @@ describe('budgets', () => {
       expect(() => ExecutionBudget.fromJSON(bad)).toThrow(expect.objectContaining({ code: 'STATE_FORMAT' }));
     }
   });
+  test('an unknown limit is refused by name', () => {
+    expect(() => ExecutionBudget.of({ maxStep: 5 } as BudgetLimits)).toThrow(/"maxStep"/);
+  });
   test.for([-1, Number.NaN, '5'])('%j is not a limit', (limit) => {
-    expect(() => ExecutionBudget.of({ maxSteps: limit as number })).toThrow(RangeError);
+    expect(() => ExecutionBudget.of({ maxSteps: limit as number })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
   });
 });
 

@@ -1,0 +1,105 @@
+import type { Instant } from '../clock.ts';
+import { secondsBetween, toInstant } from '../clock.ts';
+import type { Members } from '../json.ts';
+import { DocumentReader, readInstant } from '../json.ts';
+import { Continuation } from './continuation.ts';
+import type { StepId } from './ids.ts';
+import type { Usage } from './inference.ts';
+import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
+import { readAlone, writeAlone } from './message-refs.ts';
+import type { Messages } from './messages.ts';
+import type { StepDocument } from './step.ts';
+import { AgentStep, STEP_NAMES } from './step.ts';
+
+type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
+
+/** A finished step, when it ran and what spoke for stopping after it. */
+export class StepExecution {
+  readonly step: AgentStep;
+  /** What was decided on when the step had finished. */
+  readonly continuation: Continuation;
+  readonly startedAt: Instant;
+  readonly completedAt: Instant;
+
+  private constructor(fields: StepExecutionFields) {
+    this.step = fields.step;
+    this.continuation = fields.continuation;
+    this.startedAt = fields.startedAt;
+    this.completedAt = fields.completedAt;
+    Object.freeze(this);
+  }
+
+  /** A step with its times; one that ended before it began is taken to have ended at once. */
+  static of({ step, continuation, startedAt, completedAt }: StepExecutionFields): StepExecution {
+    const [start, end] = [toInstant(startedAt), toInstant(completedAt)];
+    return new StepExecution({ step, continuation, startedAt: start, completedAt: Math.max(start, end) });
+  }
+
+  /** The step's id. */
+  get id(): StepId {
+    return this.step.id;
+  }
+
+  /** Seconds from before inference to the end. */
+  get duration(): number {
+    return secondsBetween(this.startedAt, this.completedAt);
+  }
+
+  get usage(): Usage {
+    return this.step.usage;
+  }
+
+  /** Was there a reason to stop after this step? */
+  get shouldStop(): boolean {
+    return this.continuation.shouldStop(this.step.askedForTools);
+  }
+
+  toJSON(): object {
+    return writeAlone((refs) => this.encode(refs));
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): StepExecution {
+    return DocumentReader.read(json, readAloneStepExecution);
+  }
+
+  /** @internal */
+  encode(refs: MessageRefWriter, previousInput?: Messages): object {
+    const document: StepExecutionDocument = this.step.encode(refs, previousInput);
+    if (this.continuation !== Continuation.empty) document.continuation = this.continuation.toJSON();
+    document.startedAt = this.startedAt;
+    document.completedAt = this.completedAt;
+    return document;
+  }
+
+  /** @internal */
+  static decode(
+    reader: DocumentReader,
+    value: unknown,
+    refs: MessageRefReader,
+    previous?: Messages,
+  ): StepExecution {
+    const members: Members = reader.members(value, NAMES);
+    const startedAt = reader.required(members, 'startedAt', readInstant);
+    const completedAt = reader.required(members, 'completedAt', readInstant);
+    if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
+    return new StepExecution({
+      step: AgentStep.decode(reader, members, refs, previous),
+      continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
+      startedAt,
+      completedAt,
+    });
+  }
+}
+
+interface StepExecutionDocument extends StepDocument {
+  continuation?: object;
+  startedAt?: Instant;
+  completedAt?: Instant;
+}
+
+const NAMES = new Set([...STEP_NAMES, 'continuation', 'startedAt', 'completedAt']);
+
+const readAloneStepExecution = readAlone((reader, members, refs) =>
+  StepExecution.decode(reader, members, refs),
+);
