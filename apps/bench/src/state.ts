@@ -36,8 +36,7 @@ function growth(what: string, timings: ReadonlyMap<string, Timing>): Row {
 }
 
 /** Writing and reading a whole state, beside the same plain data. */
-async function format(): Promise<Row[]> {
-  const state = await stateAfter(500);
+function format(what: string, state: AgentState): Row[] {
   const text = JSON.stringify(state);
   const plain: unknown = JSON.parse(text);
   const timings = compare([
@@ -46,22 +45,20 @@ async function format(): Promise<Row[]> {
     { name: 'parse', calls: 3, run: () => JSON.parse(text) as unknown },
     { name: 'read', calls: 3, run: () => AgentState.fromJSON(JSON.parse(text)) },
   ]);
-  const [stringify, write, parse, read] = ['stringify', 'write', 'parse', 'read'].map(
-    (name) => timings.get(name) as Timing,
-  ) as [Timing, Timing, Timing, Timing];
-  const size = `${state.messages.length} messages, ${(text.length / 1e6).toFixed(2)} MB`;
+  const median = (name: string): number => (timings.get(name) as Timing).median;
+  const detail = `${(text.length / 1e6).toFixed(2)} MB`;
   return [
     {
-      what: 'toJSON + JSON.stringify / JSON.stringify',
-      ratio: write.median / stringify.median,
+      what: `toJSON + JSON.stringify / JSON.stringify, ${what}`,
+      ratio: median('write') / median('stringify'),
       target: 1.5,
-      detail: size,
+      detail,
     },
     {
-      what: 'JSON.parse + fromJSON / JSON.parse',
-      ratio: read.median / parse.median,
+      what: `JSON.parse + fromJSON / JSON.parse, ${what}`,
+      ratio: median('read') / median('parse'),
       target: 1.5,
-      detail: size,
+      detail,
     },
   ];
 }
@@ -88,4 +85,10 @@ async function size(): Promise<Row[]> {
   ];
 }
 
-report('State', [appending(), stepping(), ...(await format()), ...(await size())]);
+report('State', [
+  appending(),
+  stepping(),
+  ...format('1 000 messages of 1 KB', stateOf(1_000)),
+  ...format('500 tool steps, 1 002 messages', await stateAfter(500)),
+  ...(await size()),
+]);

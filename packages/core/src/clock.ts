@@ -1,4 +1,4 @@
-import { HoldfastError } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 
 /**
  * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
@@ -20,14 +20,11 @@ export const systemClock: Clock = Object.freeze({
   newId: () => crypto.randomUUID(),
 });
 
-/** The instant of a number of milliseconds; a fraction is dropped. @throws HoldfastError `ARGUMENT_INVALID` for what is not a moment. */
+/** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
 export function toInstant(milliseconds: number): Instant {
   const instant = Math.trunc(milliseconds) + 0;
   if (Number.isSafeInteger(instant)) return instant;
-  throw new HoldfastError(
-    'ARGUMENT_INVALID',
-    `An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`,
-  );
+  throw invalidArgument(`An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`);
 }
 
 /** The seconds from one instant to another. */

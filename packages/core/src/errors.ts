@@ -38,7 +38,7 @@ export interface HoldfastErrorOptions {
 
 /**
  * The root of all errors that Holdfast raises on purpose. Check `code`, not the class: two copies of a package
- * have two classes but one code. Misuse, an argument that cannot be, is `ARGUMENT_INVALID`.
+ * have two classes but one code.
  */
 export class HoldfastError extends Error {
   /** One of `ERROR_CODES`, or the code of an adapter. */
@@ -52,6 +52,17 @@ export class HoldfastError extends Error {
     this.code = code;
     this.data = options.data;
   }
+}
+
+/**
+ * The error for a call that cannot be meant: a RangeError, or a TypeError, with the code `ARGUMENT_INVALID`. For
+ * adapters too. Throw it at once, before anything is done.
+ */
+export function invalidArgument(
+  message: string,
+  Kind: RangeErrorConstructor | TypeErrorConstructor = RangeError,
+): RangeError | TypeError {
+  return Object.assign(new Kind(message), { code: 'ARGUMENT_INVALID' satisfies ErrorCode });
 }
 
 /** True when `error` carries the given code, whichever copy of the package made it. */

@@ -146,7 +146,7 @@ export {
 export type { ActionContext, SessionAction } from './session/actions.ts';
 
 // Leaves
-export { ERROR_CODES, hasErrorCode, HoldfastError, StateFormatError } from './errors.ts';
+export { ERROR_CODES, hasErrorCode, HoldfastError, invalidArgument, StateFormatError } from './errors.ts';
 export type { ErrorCode, HoldfastErrorOptions, StateFormatErrorOptions } from './errors.ts';
 export { systemClock } from './clock.ts';
 export type { Clock, Instant } from './clock.ts';

@@ -140,7 +140,7 @@ export class DocumentReader {
     try {
       return read(reader, document);
     } catch (error) {
-      if (error instanceof RangeError)
+      if (error instanceof RangeError && !('code' in error))
         return reader.fail('a document that is not nested so deeply', document);
       throw error;
     }
@@ -352,7 +352,22 @@ export function shapeOf<T>(readers: Readonly<Record<string, Read<unknown>>>): Sh
 
 /** An object of a shape, taken over as it is and frozen. */
 export function readShape<T>(reader: DocumentReader, value: unknown, shape: Shape<T>): T {
-  const document = reader.object(value);
+  return readMembers(reader, reader.object(value), shape);
+}
+
+/** A reader of objects whose shape a member chooses, such as `type`. */
+export function readVariant<T>(choice: string, shapes: Readonly<Record<string, Shape<unknown>>>): Read<T> {
+  const known = new Map<unknown, Shape<unknown>>(Object.entries(shapes));
+  const readChoice = readOneOf(Object.keys(shapes));
+  return (reader, value) => {
+    const document = reader.object(value);
+    const shape = known.get(document[choice]);
+    if (shape === undefined) return reader.required(document, choice, readChoice) as never;
+    return readMembers(reader, document, shape as Shape<T>);
+  };
+}
+
+function readMembers<T>(reader: DocumentReader, document: Members, shape: Shape<T>): T {
   let missing = shape.required;
   for (const name in document) {
     const member = shape.members.get(name);

@@ -10,9 +10,9 @@ import {
   toJsonObject,
   toJsonValue,
 } from '@holdfast/core';
-import { expectDeeplyFrozen, jsonValues, SEED } from './arbitraries.ts';
+import { expectDeeplyFrozen, jsonValues, cases } from './arbitraries.ts';
 
-const runs = { seed: SEED, numRuns: 500 };
+const runs = cases(500);
 /** What JSON itself makes of a value, `null` for nothing. */
 const throughText = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? 'null');
 

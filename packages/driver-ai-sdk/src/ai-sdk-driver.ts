@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
-import { HoldfastError } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
 import type { LanguageModel } from 'ai';
 import type { CalledModel, CallPolicy } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
@@ -41,7 +41,7 @@ export interface AiSdkDriverOptions {
  *
  * `infer` throws a `DriverError` when there is no answer, and the signal's reason when that aborts the call before
  * anything arrived.
- * @throws HoldfastError `ARGUMENT_INVALID` when `maxRetries` is not a whole number of at least 0.
+ * @throws RangeError `ARGUMENT_INVALID` when `maxRetries` is not a whole number of at least 0.
  * @example
  * const loop = createAgentLoop({ driver: aiSdkDriver({ model: openai('gpt-5') }), tools });
  */
@@ -73,10 +73,7 @@ function policyOf({
   onWarning,
 }: AiSdkDriverOptions): CallPolicy {
   if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `maxRetries must be a whole number of at least 0, found ${String(maxRetries)}.`,
-    );
+    throw invalidArgument(`maxRetries must be a whole number of at least 0, found ${String(maxRetries)}.`);
   }
   return { maxRetries, wait, headers, onWarning };
 }

@@ -20,7 +20,7 @@ import type {
   ToolResultPart,
   UserPart,
 } from '@holdfast/core';
-import { HoldfastError, textOf } from '@holdfast/core';
+import { invalidArgument, textOf } from '@holdfast/core';
 import { isReasoningFile, sentOptions, withoutMark } from './provider-options.ts';
 
 /** A file as it is sent: its data, and its media type as far as it is known. */
@@ -192,9 +192,6 @@ function convertContentItem(item: JsonObject, files: SentFiles): SentContent {
 function fileOf(part: FilePart, files: SentFiles): SentFile {
   const file = files.get(part);
   if (file === undefined)
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      'A file was not made ready before its message was converted.',
-    );
+    throw invalidArgument('A file was not made ready before its message was converted.');
   return file;
 }

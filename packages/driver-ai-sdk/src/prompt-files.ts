@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
 import type { FileData, JsonObject, JsonValue, Message, ToolOutput } from '@holdfast/core';
-import { HoldfastError } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
 /** A file that a model cannot fetch by itself. */
@@ -76,7 +76,7 @@ export class PromptFiles {
   ): Promise<SentFile> {
     const { mediaType } = file;
     if (!URL.canParse(file.url))
-      throw new HoldfastError('ARGUMENT_INVALID', 'A file of the conversation has a URL that is not a URL.');
+      throw invalidArgument('A file of the conversation has a URL that is not a URL.');
     const url = new URL(file.url);
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
     const { isFullMediaType, isUrlSupported } = await import('@ai-sdk/provider-utils');

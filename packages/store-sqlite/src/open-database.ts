@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { HoldfastError } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
 import { prepareSchema, schemaVersion } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
@@ -19,18 +19,14 @@ export interface OpenDatabase {
 /**
  * Opens a session database and makes it when there is none, its folder too.
  * @throws StateFormatError for a file that is not ours, or is of a newer schema: it is not touched;
- * StoreUnavailableError when it cannot be opened; HoldfastError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
+ * StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
   if (typeof path !== 'string' || path === '') {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`,
-    );
+    throw invalidArgument(`path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`);
   }
   if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= MAX_BUSY_TIMEOUT_SECONDS)) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
+    throw invalidArgument(
       `busyTimeoutSeconds must be from 0 to ${MAX_BUSY_TIMEOUT_SECONDS}, found ${busyTimeoutSeconds}.`,
     );
   }

@@ -1,5 +1,5 @@
 import {
-  HoldfastError,
+  invalidArgument,
   resolveSessionQuery,
   SessionConflictError,
   sessionCursor,
@@ -67,7 +67,7 @@ export class SqliteSessionStore implements SessionStore {
   /**
    * A store with a database of its own, which `close()` closes.
    * @throws StateFormatError for a file that is not a session database, or is of a newer release: it is left as it
-   * is; StoreUnavailableError when it cannot be opened; HoldfastError `ARGUMENT_INVALID` for an option that cannot be.
+   * is; StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for an option that cannot be.
    */
   static async open(options: SqliteSessionStoreOptions): Promise<SqliteSessionStore> {
     const { path, clock, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS } = options;
@@ -91,7 +91,7 @@ export class SqliteSessionStore implements SessionStore {
 
   async create(session: AgentSession): Promise<AgentSession> {
     if (session.version !== 0)
-      throw new HoldfastError('ARGUMENT_INVALID', `A new session has version 0, found ${session.version}.`);
+      throw invalidArgument(`A new session has version 0, found ${session.version}.`);
     const created = session.withRevision({ incarnation: this.clock.newId(), version: 1 }, this.clock.now());
     for (;;) {
       if (this.write(INSERT, created, undefined)) return created;

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { AgentState } from '../state/agent-state.ts';
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
 import type { LoopParts } from './agent-run.ts';
@@ -63,7 +63,7 @@ export interface AgentLoop {
 
 /**
  * A loop from a driver, tools, and whatever else takes part.
- * @throws HoldfastError `ARGUMENT_INVALID` for a limit that cannot be, two tools of one name, or no driver.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be or two tools of one name; TypeError of that code without a driver.
  * @example
  * const loop = createAgentLoop({ driver, tools: [add] });
  * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
@@ -107,16 +107,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 function loopParts(options: AgentLoopOptions): LoopParts {
   const { driver, tools = [], hooks = [], maxSteps = DEFAULT_MAX_STEPS, maxParallelTools = 8 } = options;
   if (typeof driver?.infer !== 'function') {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
+    throw invalidArgument(
       `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
+      TypeError,
     );
   }
   if (!(maxParallelTools >= 1)) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`,
-    );
+    throw invalidArgument(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
   }
   const guards = maxSteps === Infinity ? [] : [stepsLimit(maxSteps)];
   return {
@@ -141,7 +138,7 @@ function startRun(
   { signal = NEVER, onEvent }: RunOptions,
 ): AgentRun {
   if (!(state instanceof AgentState)) {
-    throw new HoldfastError('ARGUMENT_INVALID', `A loop runs an AgentState, found ${describeValue(state)}.`);
+    throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   }
   return new AgentRun(state, loop, { signal, listeners: onEvent ? [...listeners, onEvent] : listeners });
 }

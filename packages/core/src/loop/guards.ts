@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopReason } from '../state/continuation.ts';
 import type { Hook, HookContext } from './hook.ts';
@@ -9,7 +9,7 @@ const GUARD_PRIORITY = 1_000;
 /**
  * Stops before a step beyond the limit. Steps are counted in the execution, so the count holds over resume,
  * approval and another process.
- * @throws HoldfastError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function stepsLimit(maxSteps: number): Hook {
   if (!Number.isInteger(maxSteps) || maxSteps < 0) throw notALimit('stepsLimit', maxSteps);
@@ -18,7 +18,7 @@ export function stepsLimit(maxSteps: number): Hook {
 
 /**
  * Stops before a step once input and output tokens together have reached the limit.
- * @throws HoldfastError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function tokenLimit(maxTokens: number): Hook {
   if (!(maxTokens >= 0)) throw notALimit('tokenLimit', maxTokens);
@@ -44,9 +44,6 @@ function guard(
   });
 }
 
-function notALimit(name: string, found: number): HoldfastError {
-  return new HoldfastError(
-    'ARGUMENT_INVALID',
-    `${name} takes a number of at least 0, found ${String(found)}.`,
-  );
+function notALimit(name: string, found: number): RangeError {
+  return invalidArgument(`${name} takes a number of at least 0, found ${String(found)}.`);
 }

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ToolOutput } from '../state/messages.ts';
@@ -62,7 +62,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws HoldfastError `ARGUMENT_INVALID` for a name or a time-out that cannot be, `TOOL_SCHEMA_INVALID` for a schema
+ * @throws RangeError `ARGUMENT_INVALID` for a name or a time-out that cannot be, `TOOL_SCHEMA_INVALID` for a schema
  * that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
@@ -80,16 +80,12 @@ export function tool(
 ): Tool {
   const { name, description, timeoutSeconds } = init;
   if (!NAME.test(name)) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
+    throw invalidArgument(
       `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
     );
   }
   if (timeoutSeconds !== undefined && !(timeoutSeconds > 0)) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `timeoutSeconds of tool "${name}" must be more than 0, found ${timeoutSeconds}.`,
-    );
+    throw invalidArgument(`timeoutSeconds of tool "${name}" must be more than 0, found ${timeoutSeconds}.`);
   }
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
   const { toModelOutput } = init;
@@ -104,12 +100,11 @@ export function tool(
   });
 }
 
-/** Tools by name. @throws HoldfastError `ARGUMENT_INVALID` when two have one name. */
+/** Tools by name. @throws RangeError `ARGUMENT_INVALID` when two have one name. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const item of tools) {
-    if (byName.has(item.name))
-      throw new HoldfastError('ARGUMENT_INVALID', `There are two tools named "${item.name}".`);
+    if (byName.has(item.name)) throw invalidArgument(`There are two tools named "${item.name}".`);
     byName.set(item.name, item);
   }
   return byName;

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import { abortKind } from '../loop/abort.ts';
@@ -33,7 +33,7 @@ export type SessionAction = (
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; `ARGUMENT_INVALID` at once for an empty message.
  */
 export function sendMessage(content: string | readonly UserPart[], options?: MessageOptions): SessionAction {
-  if (content.length === 0) throw new HoldfastError('ARGUMENT_INVALID', 'A message must not be empty.');
+  if (content.length === 0) throw invalidArgument('A message must not be empty.');
   return async function sendMessageAction(session, context) {
     requireActive(session);
     const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;

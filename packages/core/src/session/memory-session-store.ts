@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { AgentSession, SessionInfo, SessionRevision } from './session.ts';
@@ -28,7 +28,7 @@ export class MemorySessionStore implements SessionStore {
     return attempt(() => {
       const existing = this.entries.get(session.sessionId);
       if (session.version !== 0)
-        throw new HoldfastError('ARGUMENT_INVALID', `A new session has version 0, found ${session.version}.`);
+        throw invalidArgument(`A new session has version 0, found ${session.version}.`);
       if (existing) throw conflict(session, existing.session.revision);
       return this.put(session, { incarnation: this.clock.newId(), version: 1 }, undefined);
     });

@@ -1,4 +1,4 @@
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { SessionInfo } from './session.ts';
 import type { SessionQuery } from './session-store.ts';
 
@@ -21,15 +21,12 @@ const DEFAULT_LIMIT = 50;
 
 /**
  * Fills in the defaults and opens the cursor. For stores.
- * @throws HoldfastError `ARGUMENT_INVALID` for a limit outside 1 to 100, or a cursor of another order or of another making.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit outside 1 to 100, or a cursor of another order or of another making.
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
   const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`,
-    );
+    throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
   }
   return { ...query, order, limit, after: cursor === undefined ? undefined : openCursor(cursor, order) };
 }
@@ -70,14 +67,10 @@ export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt
 function openCursor(cursor: string, order: string): SessionPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (typeof at !== 'number' || typeof sessionId !== 'string') {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
-      `The cursor is not one that list() returned, found ${describeValue(cursor)}.`,
-    );
+    throw invalidArgument(`The cursor is not one that list() returned, found ${describeValue(cursor)}.`);
   }
   if (cursorOrder !== order) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
+    throw invalidArgument(
       `The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`,
     );
   }

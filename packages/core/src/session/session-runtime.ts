@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { ActionContext, SessionAction } from './actions.ts';
@@ -71,8 +71,7 @@ export class SessionRuntime {
 
   constructor(options: SessionRuntimeOptions) {
     if (typeof options.store?.load !== 'function' || options.agents === undefined) {
-      throw new HoldfastError(
-        'ARGUMENT_INVALID',
+      throw invalidArgument(
         'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
       );
     }
@@ -118,8 +117,7 @@ export class SessionRuntime {
    */
   async execute(sessionId: string, action: SessionAction, options: RunOptions = {}): Promise<AgentSession> {
     if (typeof action !== 'function') {
-      throw new HoldfastError(
-        'ARGUMENT_INVALID',
+      throw invalidArgument(
         `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
       );
     }

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { Read } from '../json.ts';
@@ -44,21 +44,15 @@ export class ExecutionBudget {
     Object.freeze(Object.assign(this, Object.fromEntries(entries)));
   }
 
-  /** A budget of the given limits; `Infinity` is no limit. @throws HoldfastError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0. */
+  /** A budget of the given limits; `Infinity` is no limit. @throws RangeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0. */
   static of(limits: BudgetLimits): ExecutionBudget {
     if (limits instanceof ExecutionBudget) return limits;
     for (const [name, limit] of Object.entries(limits)) {
       if (!NAMES.has(name)) {
-        throw new HoldfastError(
-          'ARGUMENT_INVALID',
-          `A limit is one of ${LIMITS.join(', ')}, found "${name}".`,
-        );
+        throw invalidArgument(`A limit is one of ${LIMITS.join(', ')}, found "${name}".`);
       }
       if (limit !== undefined && !(typeof limit === 'number' && limit >= 0)) {
-        throw new HoldfastError(
-          'ARGUMENT_INVALID',
-          `${name} must be a number of at least 0, found ${String(limit)}.`,
-        );
+        throw invalidArgument(`${name} must be a number of at least 0, found ${String(limit)}.`);
       }
     }
     const budget = new ExecutionBudget(limits);

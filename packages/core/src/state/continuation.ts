@@ -1,4 +1,4 @@
-import { describeValue, hasErrorCode, HoldfastError } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, Read } from '../json.ts';
 import {
   compact,
@@ -43,7 +43,7 @@ export interface StopSignal {
   readonly source?: string;
 }
 
-/** A frozen signal. @throws HoldfastError `ARGUMENT_INVALID` for a reason that there is not. */
+/** A frozen signal. @throws RangeError `ARGUMENT_INVALID` for a reason that there is not. */
 export function stopSignal(signal: {
   readonly reason: StopReason;
   readonly message?: string;
@@ -51,8 +51,7 @@ export function stopSignal(signal: {
   readonly source?: string | undefined;
 }): StopSignal {
   if (!Object.hasOwn(STOP_REASON_RANK, signal.reason)) {
-    throw new HoldfastError(
-      'ARGUMENT_INVALID',
+    throw invalidArgument(
       `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(signal.reason)}.`,
     );
   }

@@ -1,4 +1,4 @@
-import { describeValue, HoldfastError, StateFormatError } from '../errors.ts';
+import { describeValue, HoldfastError, invalidArgument, StateFormatError } from '../errors.ts';
 import type { JsonObject, Members, Read } from '../json.ts';
 import {
   checked,
@@ -291,7 +291,7 @@ export class InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     try {
       if (!isAnswer(init))
-        throw new HoldfastError('ARGUMENT_INVALID', 'Neither content, nor text, nor a finish reason.');
+        throw invalidArgument('Neither content, nor text, nor a finish reason.', TypeError);
       const json = toJsonValue(init.content ?? textContent(init.text));
       const parts = DocumentReader.read(json, readAssistantContent);
       const content = withDistinctCallIds(parts);

@@ -8,9 +8,8 @@ import {
   readFrozenList,
   readJson,
   readJsonObject,
-  readOneOf,
-  readShape,
   readString,
+  readVariant,
   shapeOf,
   toJsonObject,
 } from '../json.ts';
@@ -270,17 +269,7 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
   return 'role' in content ? content.content : content;
 }
 
-/** Reads an object whose `type` chooses its shape. */
-function readVariant<T>(shapes: Readonly<Record<string, Shape<unknown>>>): Read<T> {
-  const readType = readOneOf(Object.keys(shapes));
-  const typed = new Map(Object.entries(shapes));
-  return (reader, value) => {
-    const type = reader.required(reader.object(value), 'type', readType);
-    return readShape(reader, value, typed.get(type) as Shape<T>);
-  };
-}
-
-/** The shape of a variant; its `type` was read already. */
+/** The shape of one of several kinds of object that `type` tells apart. */
 function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
   return shapeOf({ type: readString, ...readers });
 }
@@ -290,7 +279,7 @@ const readFileIds: Read<JsonObject> = (reader, value) => {
   return readJsonObject(reader, value);
 };
 
-const readFileData: Read<FileData> = readVariant<FileData>({
+const readFileData: Read<FileData> = readVariant<FileData>('type', {
   data: variant({ data: readString }),
   url: variant({ url: readString }),
   reference: variant({ reference: readFileIds }),
@@ -298,7 +287,7 @@ const readFileData: Read<FileData> = readVariant<FileData>({
 });
 
 /** Reads what a model is shown of a result. @internal */
-export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>({
+export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>('type', {
   text: variant({ value: readString }),
   json: variant({ value: readJson }),
   'error-text': variant({ value: readString }),
@@ -329,7 +318,7 @@ const PARTS = {
 } as const;
 
 function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
-  return readFrozenList(readVariant<MessagePart>(shapes));
+  return readFrozenList(readVariant<MessagePart>('type', shapes));
 }
 
 const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>> = {
@@ -340,30 +329,27 @@ const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>
 };
 
 /** Reads one tool call. @internal */
-export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>({
+export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>('type', {
   'tool-call': PARTS['tool-call'],
 });
 
 /** Reads the content of an assistant message. @internal */
 export const readAssistantContent = contentReaders.assistant as Read<readonly AssistantPart[]>;
 
-const readRole = readOneOf<MessageRole>(['system', 'user', 'assistant', 'tool']);
-const MESSAGE_SHAPES = new Map(
-  Object.entries(contentReaders).map(([role, content]): [string, Shape<Message>] => {
-    const readers = { id: MessageId.read, role: readRole, content };
-    return [
-      role,
-      shapeOf({
-        ...readers,
-        'providerOptions?': readFilled(readJsonObject),
-        'metadata?': readFilled(readJsonObject),
-      }),
-    ];
-  }),
-);
+function messageShape(role: MessageRole): Shape<unknown> {
+  return shapeOf({
+    id: MessageId.read,
+    role: readString,
+    content: contentReaders[role],
+    'providerOptions?': readFilled(readJsonObject),
+    'metadata?': readFilled(readJsonObject),
+  });
+}
 
 /** Reads one message. @internal */
-export const readMessage: Read<Message> = (reader, value) => {
-  const role = reader.required(reader.object(value), 'role', readRole);
-  return readShape(reader, value, MESSAGE_SHAPES.get(role) as Shape<Message>);
-};
+export const readMessage: Read<Message> = readVariant<Message>('role', {
+  system: messageShape('system'),
+  user: messageShape('user'),
+  assistant: messageShape('assistant'),
+  tool: messageShape('tool'),
+});

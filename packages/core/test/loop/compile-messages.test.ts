@@ -17,6 +17,7 @@ import { steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../arbitraries.ts';
 import { does, expectPaired, expectSound, observe, saidIn, scriptedLoop, told } from '../builders.ts';
 
 const compile = conversationWithCurrentToolTrace();
@@ -225,7 +226,7 @@ describe('compiling on from the step before', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      cases(60),
     );
   });
 

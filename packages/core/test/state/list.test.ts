@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { List } from '@holdfast/core';
-import { expectDeeplyFrozen, SEED } from '../arbitraries.ts';
+import { expectDeeplyFrozen, cases } from '../arbitraries.ts';
 
-const runs = { seed: SEED, numRuns: 200 };
+const runs = cases(200);
 const SIZES = [
   0, 1, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 1055, 1056, 1057, 32_767, 32_768, 32_769, 40_000,
 ];

@@ -11,9 +11,9 @@ import {
   StepExecution,
 } from '@holdfast/core';
 import type { ToolOutcomeType } from '@holdfast/core';
-import { expectDeeplyFrozen, expectRoundTrip, histories, play, SEED, stateAfter } from '../arbitraries.ts';
+import { expectDeeplyFrozen, expectRoundTrip, histories, play, cases, stateAfter } from '../arbitraries.ts';
 
-const runs = { seed: SEED, numRuns: 300 };
+const runs = cases(300);
 
 test('every reachable state comes back from JSON text equal, three times over, with the same text', () => {
   fc.assert(
@@ -39,7 +39,7 @@ test('every state on the way is deeply frozen and the same after all that came l
         states.map((state) => JSON.stringify(state)),
       );
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 
@@ -53,7 +53,7 @@ test('updatedAt never goes back and createdAt never changes', () => {
         expect(after.createdAt).toBe(before.createdAt);
       }
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 
@@ -68,7 +68,7 @@ test('a restored state goes on as the original would have', () => {
       assert.deepStrictEqual(resumed, original);
       expect(JSON.stringify(resumed)).toBe(JSON.stringify(original));
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 
@@ -82,7 +82,7 @@ test('without its execution a state is what comes next, as of its last change', 
       expect(JSON.stringify(next)).toBe(text);
       expect(next.status).toBeUndefined();
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 
@@ -92,7 +92,7 @@ test('a state inside other JSON is the same document', () => {
       const state = stateAfter(moves);
       expect(JSON.stringify({ execution: state })).toBe(`{"execution":${JSON.stringify(state)}}`);
     }),
-    { ...runs, numRuns: 50 },
+    cases(50),
   );
 });
 
@@ -116,7 +116,7 @@ test('each part of a state is a document of its own, which comes back equal and 
       for (const { step } of stepExecutions) expectSameAgain(step, AgentStep.fromJSON);
       if (currentStep) expectSameAgain(currentStep, AgentStep.fromJSON);
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 
@@ -128,7 +128,7 @@ test('the messages of a step stand in the conversation with its tags, and in the
         for (const message of step.output) expect(message).not.toHaveProperty('metadata');
       }
     }),
-    { ...runs, numRuns: 100 },
+    cases(100),
   );
 });
 

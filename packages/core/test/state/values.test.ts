@@ -28,9 +28,9 @@ import type {
   ToolOutcome,
   ToolOutcomeType,
 } from '@holdfast/core';
-import { expectDeeplyFrozen, outcomes, SEED, START as T, storeOf, usages } from '../arbitraries.ts';
+import { expectDeeplyFrozen, outcomes, cases, START as T, storeOf, usages } from '../arbitraries.ts';
 
-const runs = { seed: SEED, numRuns: 200 };
+const runs = cases(200);
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const call: ToolCallPart = { type: 'tool-call', toolCallId: 'call_1', toolName: 'add', input: { a: 1 } };
 const error: ErrorRecord = { name: 'Error', message: 'no' };

@@ -1,0 +1,17 @@
+/** Mutation tests of the state: how many small wrong changes of the code do its tests notice? */
+export default {
+  plugins: ['@stryker-mutator/vitest-runner'],
+  testRunner: 'vitest',
+  vitest: { configFile: 'vitest.stryker.config.ts' },
+  coverageAnalysis: 'perTest',
+  mutate: ['packages/core/src/state/**/*.ts'],
+  ignorePatterns: ['**/dist', '**/temp', '.turbo', 'apps', 'docs', 'reports', '.holdfast'],
+  concurrency: 2,
+  timeoutMS: 10_000,
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { logTests: false, reportTests: false, allowEmojis: false },
+  jsonReporter: { fileName: 'reports/mutation.json' },
+  thresholds: { high: 95, low: 85, break: 85 },
+  allowConsoleColors: false,
+  tempDirName: '.stryker-tmp',
+};
