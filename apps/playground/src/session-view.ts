@@ -49,7 +49,7 @@ export interface ToolView {
   readonly result: unknown;
   readonly attempt: number;
   readonly idempotencyKey: string;
-  readonly startedAt: number;
+  readonly startedAt: number | undefined;
   readonly seconds: number;
 }
 

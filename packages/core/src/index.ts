@@ -44,18 +44,17 @@ export type { MetadataKey } from './state/metadata.ts';
 export { ExecutionState, isTerminal } from './state/execution.ts';
 export type { ExecutionStatus, Waiting } from './state/execution.ts';
 export { StepExecution } from './state/step-execution.ts';
-export { AgentStep } from './state/step.ts';
-export type { StepType } from './state/step.ts';
-export { OUTCOME_RULES, ToolExecution } from './state/tool-execution.ts';
-export type { OutcomeRule, ToolOutcome, ToolOutcomeType } from './state/tool-execution.ts';
-export { InferenceResponse, Usage } from './state/inference.ts';
-export type {
-  FinishReason,
-  InferenceResponseInit,
-  LlmConfig,
-  ResponseFormat,
-  UsageFields,
-} from './state/inference.ts';
+export { AgentStep, newStepMessageIds } from './state/step.ts';
+export type { StepMessageIds, StepType } from './state/step.ts';
+export { ToolExecution } from './state/tool-execution.ts';
+export type { Approval, ApprovalDecision } from './state/tool-execution.ts';
+export { OUTCOME_RULES } from './state/tool-outcome.ts';
+export type { OutcomeRule, ToolOutcome, ToolOutcomeType } from './state/tool-outcome.ts';
+export { InferenceResponse } from './state/inference.ts';
+export { Usage } from './state/usage.ts';
+export type { FinishReason, InferenceResponseInit } from './state/inference.ts';
+export type { LlmConfig, ResponseFormat } from './state/llm-config.ts';
+export type { CallUsage, UsageFields } from './state/usage.ts';
 export { AgentStop, Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/continuation.ts';
 export type { StopReason, StopSignal } from './state/continuation.ts';
 export { ExecutionBudget } from './state/budget.ts';
@@ -65,8 +64,8 @@ export type { AgentDefinition } from './state/agent-definition.ts';
 export type { ErrorRecord } from './state/error-record.ts';
 export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } from './state/ids.ts';
 export type { Id, IdKind } from './state/ids.ts';
-export { SNAPSHOT_VERSION } from './state/snapshot.ts';
-export type { SnapshotEnvelope } from './state/snapshot.ts';
+export { snapshotVersion } from './state/snapshot.ts';
+export type { SnapshotEnvelope, SnapshotFormat } from './state/snapshot.ts';
 
 // What an agent does: one step at a time
 export { createAgentLoop } from './loop/agent-loop.ts';

@@ -407,8 +407,12 @@ export function readFrozenList<T>(read: Read<T>): Read<readonly T[]> {
  * @throws HoldfastError `CONTEXT_INVALID`.
  */
 export function checked<T>(what: string, value: unknown, read: Read<T>): T {
+  return reported(what, () => DocumentReader.read(toJsonValue(value), read));
+}
+
+function reported<T>(what: string, check: () => T): T {
   try {
-    return DocumentReader.read(toJsonValue(value), read);
+    return check();
   } catch (error) {
     if (!(error instanceof StateFormatError)) throw error;
     throw new HoldfastError('CONTEXT_INVALID', `The ${what} is not valid. ${error.message}`, {
@@ -416,6 +420,19 @@ export function checked<T>(what: string, value: unknown, read: Read<T>): T {
       data: error.data,
     });
   }
+}
+
+/** The same for a value that may be frozen through and through: it is checked where it is, and keeps its identity. */
+export function checkedValue<T>(what: string, value: T, read: Read<T>): T {
+  if (!isDeeplyFrozen(value)) return checked(what, value, read);
+  return reported(what, () => DocumentReader.read(value, read));
+}
+
+function isDeeplyFrozen(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (!Object.isFrozen(value)) return false;
+  for (const member of Object.values(value)) if (!isDeeplyFrozen(member)) return false;
+  return true;
 }
 
 /** A JSON object, taken over as it is and frozen. */

@@ -14,6 +14,9 @@ import {
   ToolExecutionId,
   toolMessage,
   userMessage,
+  newStepMessageIds,
+  SessionId,
+  Usage,
 } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import type {
@@ -236,27 +239,26 @@ const FAILURE_TYPES: readonly Exclude<ToolOutcomeType, 'succeeded'>[] = [
 
 /** Every kind of end of a tool call. */
 export const outcomes: fc.Arbitrary<ToolOutcome> = fc.oneof(
-  record<ToolOutcome>(
-    { type: fc.constant('succeeded'), value: jsonValues },
-    {
-      output: toolOutputs,
-    },
-  ),
+  record<ToolOutcome>({ type: fc.constant('succeeded'), value: jsonValues }, { modelOutput: toolOutputs }),
   fc.record({ type: fc.constantFrom(...FAILURE_TYPES), error: failures }),
 );
 
-const waitings: fc.Arbitrary<Waiting | undefined> = fc.oneof(
-  fc.constant(undefined),
-  fc.constant({ type: 'input' as const }),
-  fc.record({ type: fc.constant('until' as const), until: fc.nat() }),
-  fc.record({ type: fc.constant('children' as const), sessionIds: fc.array(texts, { maxLength: 2 }) }),
-  fc.record({
-    type: fc.constant('approval' as const),
-    toolExecutionIds: fc.array(
-      fc.uuid().map((id) => ToolExecutionId.parse(id)),
-      { maxLength: 2 },
+const executionIds = fc.uuid().map((id) => ToolExecutionId.parse(id));
+const sessionIds = fc.constantFrom('a', 'child/1', '👩‍👩‍👧‍👦').map((id) => SessionId.parse(id));
+const waitings: fc.Arbitrary<readonly Waiting[] | undefined> = fc.option(
+  fc.array(
+    fc.oneof(
+      fc.constant({ type: 'input' as const }),
+      record<Waiting>({ type: fc.constant('until'), until: fc.nat() }, { toolExecutionId: executionIds }),
+      record<Waiting>(
+        { type: fc.constant('child'), sessionId: sessionIds },
+        { toolExecutionId: executionIds },
+      ),
+      fc.record({ type: fc.constant('approval' as const), toolExecutionId: executionIds }),
     ),
-  }),
+    { minLength: 1, maxLength: 2 },
+  ),
+  { nil: undefined },
 );
 
 const llmConfigs: fc.Arbitrary<LlmConfig> = record<LlmConfig>(
@@ -299,8 +301,26 @@ interface MoveKinds {
   /** Ends one that runs. */
   readonly toolEnded: { readonly nth: number; readonly outcome: ToolOutcome };
   readonly toolRetried: { readonly nth: number };
+  /** Asks a person about a call that has no execution yet. */
+  readonly approvalRequested: { readonly nth: number };
+  /** Decides on a call that waits for it. */
+  readonly decided: {
+    readonly nth: number;
+    readonly word: 'approved' | 'denied';
+    readonly by: string | undefined;
+    readonly reason: string | undefined;
+  };
+  /** Starts one that was approved. */
+  readonly approvedStarted: { readonly nth: number };
+  /** A running tool uses something, and leaves word for later. */
+  readonly toolProgressed: {
+    readonly nth: number;
+    readonly progress: JsonValue;
+    readonly usage: UsageFields;
+  };
+  readonly otherUsage: { readonly usage: UsageFields };
   readonly stepClosed: object;
-  readonly status: { readonly status: ExecutionStatus; readonly waiting: Waiting | undefined };
+  readonly status: { readonly status: ExecutionStatus; readonly waiting: readonly Waiting[] | undefined };
   readonly finished: object;
   readonly failure: { readonly error: unknown };
   readonly timeWorked: { readonly seconds: number };
@@ -323,10 +343,9 @@ function move<K extends keyof MoveKinds>(
 
 const orNothing = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
-const TAG_LIKE = { step_id: 'mine', is_trace: true, execution_id: 7 };
 
 const anyMove: fc.Arbitrary<Move> = fc.oneof(
-  move(3, 'userMessage', { content: userContent, metadata: fc.oneof(jsonObjects, fc.constant(TAG_LIKE)) }),
+  move(3, 'userMessage', { content: userContent, metadata: jsonObjects }),
   move(1, 'systemPrompt', { text: orNothing(texts) }),
   move(1, 'metadata', { key: names, value: jsonValues }),
   move(1, 'llmConfig', { config: orNothing(llmConfigs) }),
@@ -347,6 +366,16 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
   move(8, 'toolStarted', { nth: fc.nat(3) }),
   move(6, 'toolEnded', { nth: fc.nat(3), outcome: outcomes }),
   move(1, 'toolRetried', { nth: fc.nat(3) }),
+  move(2, 'approvalRequested', { nth: fc.nat(3) }),
+  move(2, 'decided', {
+    nth: fc.nat(3),
+    word: fc.constantFrom('approved', 'denied'),
+    by: orNothing(texts),
+    reason: orNothing(texts),
+  }),
+  move(2, 'approvedStarted', { nth: fc.nat(3) }),
+  move(1, 'toolProgressed', { nth: fc.nat(3), progress: jsonValues, usage: usages }),
+  move(1, 'otherUsage', { usage: usages }),
   move(6, 'stepClosed', {}),
   move(1, 'status', {
     status: fc.constantFrom('pending', 'inProgress', 'suspended', 'completed', 'stopped', 'failed'),
@@ -398,6 +427,7 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     'status',
     'finished',
     'failure',
+    'otherUsage',
   ];
   const state =
     before.execution === undefined && needsExecution.includes(one.type)
@@ -473,8 +503,33 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
         ? apply(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at })
         : state;
     }
+    case 'approvalRequested': {
+      const call = state.currentStep?.pendingToolCalls[one.nth];
+      if (call === undefined) return state;
+      const toolExecution = ToolExecution.intended(call, ToolExecutionId.create(clock));
+      return advanced(state, toolExecution.withApprovalRequested(at), at);
+    }
+    case 'decided': {
+      const waiting = executionsWhere(state, ({ isAwaitingApproval }) => isAwaitingApproval)[one.nth];
+      const { word: type, by, reason } = one;
+      const decision = { type, at, ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+      return waiting ? advanced(state, waiting.withDecision(decision), at) : state;
+    }
+    case 'approvedStarted': {
+      const isReady = ({ approval, startedAt, outcome }: ToolExecution): boolean =>
+        approval?.decision !== undefined && startedAt === undefined && outcome === undefined;
+      const ready = executionsWhere(state, isReady)[one.nth];
+      return ready ? advanced(state, ready.withStarted(at), at) : state;
+    }
+    case 'toolProgressed': {
+      const running = runningTool(state, one.nth);
+      if (running === undefined) return state;
+      return advanced(state, running.withProgress(one.progress).withUsage(Usage.of(one.usage)), at);
+    }
+    case 'otherUsage':
+      return state.withOtherUsage(Usage.of(one.usage), at);
     case 'stepClosed':
-      return apply(state, { type: 'stepClosed', clock });
+      return apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() });
     case 'status':
       return state.withExecutionStatus(one.status, at, one.waiting);
     case 'finished':
@@ -486,6 +541,17 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     case 'nextExecution':
       return state.forNextExecution(at);
   }
+}
+
+function advanced(state: AgentState, toolExecution: ToolExecution, at: Instant): AgentState {
+  return apply(state, { type: 'toolAdvanced', toolExecution, at });
+}
+
+function executionsWhere(
+  state: AgentState,
+  isWanted: (execution: ToolExecution) => boolean,
+): readonly ToolExecution[] {
+  return state.currentStep?.toolExecutions.filter(isWanted) ?? [];
 }
 
 /** The state with a fresh execution whose id comes from the clock. */

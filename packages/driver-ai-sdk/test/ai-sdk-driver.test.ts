@@ -361,7 +361,7 @@ describe('a stream that breaks off', () => {
     expect((error as DriverError).partialResponse?.toJSON()).toStrictEqual({
       content: [{ type: 'text', text: 'half' }],
       finishReason: 'error',
-      usage: { unreportedCalls: 1 },
+      usage: { unreportedCalls: 1, unpricedCalls: 1 },
       modelId: 'm',
       responseId: 'r',
     });
@@ -576,7 +576,7 @@ describe('in the state of an agent', () => {
     const state = await createAgentLoop({ driver }).stream(start).result;
     expect(state.status).toBe('failed');
     expect(state.lastStep?.response).toMatchObject({ text: 'half', finishReason: 'error' });
-    expect(state.usage).toMatchObject({ unreportedCalls: 1 });
+    expect(state.usage).toMatchObject({ unreportedCalls: 1, unpricedCalls: 1 });
   });
 
   test('an abort ends it with what had arrived', async () => {

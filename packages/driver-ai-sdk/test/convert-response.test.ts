@@ -174,7 +174,10 @@ describe('usage', () => {
     ],
   ];
   test.each(table)('%s', (_, usage, expected) => {
-    expect(convertUsage(usage as LanguageModelV4Usage).toJSON()).toStrictEqual(expected);
+    expect(convertUsage(usage as LanguageModelV4Usage).toJSON()).toStrictEqual({
+      ...expected,
+      unpricedCalls: 1,
+    });
   });
 });
 
@@ -211,7 +214,7 @@ test('a whole answer', () => {
     content: [{ type: 'text', text: 'hi' }],
     finishReason: 'length',
     rawFinishReason: 'max_tokens',
-    usage: { inputTokens: 3, outputTokens: 2 },
+    usage: { inputTokens: 3, outputTokens: 2, unpricedCalls: 1 },
     providerMetadata: { openai: { responseId: 'r' } },
     modelId: 'gpt-5-2026',
     responseId: 'r',

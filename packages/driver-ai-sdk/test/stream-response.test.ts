@@ -42,7 +42,7 @@ describe('a whole stream', () => {
       content: [{ type: 'text', text: 'Hello' }],
       finishReason: 'stop',
       rawFinishReason: 'stop',
-      usage: { inputTokens: 3, outputTokens: 2 },
+      usage: { inputTokens: 3, outputTokens: 2, unpricedCalls: 1 },
       modelId: 'gpt-5-2026',
       responseId: 'r',
     });

@@ -10,6 +10,7 @@ import { ExecutionId, StepId, ToolExecutionId as ToolExecutionIds } from '../sta
 import { InferenceResponse } from '../state/inference.ts';
 import type { InferenceResponseInit } from '../state/inference.ts';
 import type { ToolCallPart } from '../state/messages.ts';
+import { newStepMessageIds } from '../state/step.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import { abortKind, abortMessage, holdOnYield } from './abort.ts';
@@ -147,7 +148,8 @@ export class AgentRun {
 
   private closeStep(): void {
     this.countWork();
-    this.advance({ type: 'stepClosed', clock: this.loop.clock });
+    const { clock } = this.loop;
+    this.advance({ type: 'stepClosed', messageIds: newStepMessageIds(clock), at: this.now() });
   }
 
   /** Calls that an earlier process started and did not finish. */
@@ -299,9 +301,9 @@ export class AgentRun {
   private async blockTool(call: ToolCallPart, reason: string): Promise<void> {
     const at = this.now();
     const error = new ToolExecutionBlockedError(call.toolName, reason);
-    const started = ToolExecution.started(call, at, this.newToolExecutionId());
+    const intended = ToolExecution.intended(call, this.newToolExecutionId());
     await this.finishTool({
-      toolExecution: started.withOutcome({ type: 'blocked', error: toErrorRecord(error) }, at),
+      toolExecution: intended.withOutcome({ type: 'blocked', error: toErrorRecord(error) }, at),
     });
   }
 

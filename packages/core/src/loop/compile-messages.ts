@@ -2,7 +2,8 @@ import type { AgentState } from '../state/agent-state.ts';
 import { List } from '../state/list.ts';
 import { executionIdOf, isTrace } from '../state/message-tags.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from '../state/messages.ts';
-import { toolCallsOf, toolMessage } from '../state/messages.ts';
+import { errorOutput } from '../state/tool-execution.ts';
+import { messageOf, toolCallsOf } from '../state/messages.ts';
 
 /** Chooses what a model sees of a state. The stored history is not changed. */
 export type MessageCompiler = (state: AgentState) => Messages;
@@ -79,7 +80,8 @@ function withCallsAnswered(messages: readonly Message[]): {
   let asking: Message | undefined;
   const answerOpenCalls = (): void => {
     // The id follows from the message that asks, so that compiling twice gives the same.
-    if (asking && open.length > 0) result.push(toolMessage(open.map(missingResult), { id: asking.id }));
+    if (asking && open.length > 0)
+      result.push(messageOf('tool', { id: asking.id, content: Object.freeze(open.map(missingResult)) }));
     open = [];
   };
   for (const message of messages) {
@@ -104,10 +106,10 @@ function withCallsAnswered(messages: readonly Message[]): {
 }
 
 function missingResult({ toolCallId, toolName }: ToolCallPart): ToolResultPart {
-  return {
+  return Object.freeze({
     type: 'tool-result',
     toolCallId,
     toolName,
-    output: { type: 'error-text', value: 'No result was recorded.' },
-  };
+    output: errorOutput('No result was recorded.'),
+  });
 }

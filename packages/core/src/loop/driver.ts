@@ -1,10 +1,6 @@
 import type { JsonObject } from '../json.ts';
-import type {
-  InferenceResponse,
-  InferenceResponseInit,
-  LlmConfig,
-  ResponseFormat,
-} from '../state/inference.ts';
+import type { InferenceResponse, InferenceResponseInit } from '../state/inference.ts';
+import type { LlmConfig, ResponseFormat } from '../state/llm-config.ts';
 import type { Messages } from '../state/messages.ts';
 
 /** What a model is told about a tool. */

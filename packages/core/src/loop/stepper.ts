@@ -1,9 +1,10 @@
-import type { Clock, Instant } from '../clock.ts';
+import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { Waiting } from '../state/execution.ts';
 import type { ExecutionId, StepId } from '../state/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/inference.ts';
 import type { Messages, ToolCallPart } from '../state/messages.ts';
+import type { StepMessageIds } from '../state/step.ts';
 import { AgentStep } from '../state/step.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 
@@ -22,7 +23,7 @@ import type { ToolExecution } from '../state/tool-execution.ts';
 export type NextAction =
   | { readonly type: 'start' | 'beginStep' | 'infer' | 'closeStep' | 'finish' | 'none' }
   | { readonly type: 'runTools'; readonly calls: readonly ToolCallPart[] }
-  | { readonly type: 'wait'; readonly waiting: Waiting | undefined };
+  | { readonly type: 'wait'; readonly waiting: readonly Waiting[] };
 
 /** What came of doing it. */
 export type Outcome =
@@ -34,8 +35,8 @@ export type Outcome =
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
   /** Something threw. It does not end the execution by itself: close what is open and finish. */
   | { readonly type: 'failed'; readonly error: unknown; readonly at: Instant }
-  /** Ids of the messages come from the clock. */
-  | { readonly type: 'stepClosed'; readonly clock: Clock }
+  /** The ids are for the messages that the step adds. */
+  | { readonly type: 'stepClosed'; readonly messageIds: StepMessageIds; readonly at: Instant }
   | { readonly type: 'finished'; readonly at: Instant };
 
 /** An answer that ended for these reasons is not to be acted upon. */
@@ -47,7 +48,7 @@ export function next(state: AgentState): NextAction {
   if (execution === undefined || execution.status === 'pending') return { type: 'start' };
   if (execution.isTerminal) return { type: 'none' };
   if (execution.status === 'suspended') return { type: 'wait', waiting: execution.waiting };
-  if (execution.currentStep) return nextInStep(execution.currentStep, execution.continuation.isInterrupted);
+  if (execution.currentStep) return nextInStep(execution.currentStep, execution.continuation.hasNewSignals);
   const hasFailed = execution.errors.length > 0 || (execution.latestStep?.errors.length ?? 0) > 0;
   return { type: hasFailed || execution.shouldStop ? 'finish' : 'beginStep' };
 }
@@ -75,8 +76,8 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
     case 'failed':
       return state.withError(outcome.error, outcome.at);
     case 'stepClosed': {
-      const at = outcome.clock.now();
-      return inStep(state, at, (step) => step.withOutput(outcome.clock)).withCurrentStepCompleted(at);
+      const { messageIds, at } = outcome;
+      return inStep(state, at, (step) => step.withOutput(messageIds, at)).withCurrentStepCompleted(at);
     }
     case 'finished':
       return state.withExecutionCompleted(outcome.at);

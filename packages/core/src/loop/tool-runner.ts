@@ -6,7 +6,8 @@ import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import { readToolOutput } from '../state/messages.ts';
-import type { ToolExecution, ToolOutcome } from '../state/tool-execution.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
+import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { NEVER, unlessAborted } from './abort.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { toolNotFound } from './tool.ts';
@@ -78,7 +79,7 @@ async function carryOut(execution: ToolExecution, options: ToolRunOptions): Prom
   return {
     type: 'succeeded',
     value,
-    output: checked('output for the model', found.toModelOutput(value), readToolOutput),
+    modelOutput: checked('output for the model', found.toModelOutput(value), readToolOutput),
   };
 }
 

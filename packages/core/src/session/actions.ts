@@ -4,7 +4,7 @@ import type { AgentEventListener } from '../loop/events.ts';
 import { abortKind } from '../loop/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import { next } from '../loop/stepper.ts';
-import type { LlmConfig } from '../state/inference.ts';
+import type { LlmConfig } from '../state/llm-config.ts';
 import { List } from '../state/list.ts';
 import type { MessageOptions, UserPart } from '../state/messages.ts';
 import type { MetadataKey } from '../state/metadata.ts';

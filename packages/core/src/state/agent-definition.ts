@@ -1,7 +1,7 @@
 import type { JsonObject, Read } from '../json.ts';
 import { checked, compact, readJsonObject, readString } from '../json.ts';
-import type { LlmConfig } from './inference.ts';
-import { readLlmConfig } from './inference.ts';
+import type { LlmConfig } from './llm-config.ts';
+import { readLlmConfig } from './llm-config.ts';
 
 /** What an agent is, as plain data. Its code (tools, hooks, limits) is in the loop that the catalog has for its name. */
 export interface AgentDefinition {

@@ -3,7 +3,7 @@ import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './error-record.ts';
 import type { ErrorRecord } from './error-record.ts';
 import type { JsonValue, Read } from '../json.ts';
-import { checked, compact, DocumentReader, isSameJson, readCount, readInstant } from '../json.ts';
+import { checked, compact, DocumentReader, isSameJson, readCount, readInstant, readString } from '../json.ts';
 import { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './continuation.ts';
 import { stopSignal } from './continuation.ts';
@@ -11,8 +11,9 @@ import type { ExecutionStatus, Waiting } from './execution.ts';
 import { ExecutionState } from './execution.ts';
 import type { ExecutionId } from './ids.ts';
 import { AgentId } from './ids.ts';
-import type { LlmConfig, ResponseFormat } from './inference.ts';
-import { readLlmConfig, readResponseFormat, Usage } from './inference.ts';
+import type { LlmConfig, ResponseFormat } from './llm-config.ts';
+import { readLlmConfig, readResponseFormat } from './llm-config.ts';
+import { Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageStore } from './message-store.ts';
 import { CONVERSATION } from './message-store.ts';
@@ -276,8 +277,11 @@ export class AgentState {
 
   // Transitions of the session data
 
+  /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a text. */
   withSystemPrompt(systemPrompt: string | undefined, at?: Instant): AgentState {
-    return this.withContext(this.context.with({ systemPrompt }), at);
+    const prompt =
+      systemPrompt === undefined ? undefined : checked('system prompt', systemPrompt, readString);
+    return this.withContext(this.context.with({ systemPrompt: prompt }), at);
   }
 
   /** The same with a message of the user at the end of the conversation. */
@@ -299,14 +303,21 @@ export class AgentState {
     return this.withContext(this.context.with({ metadata: this.metadata.with(key, value) }), at);
   }
 
+  /** The same without a fact of the metadata. */
+  withoutMetadata(key: MetadataKey<JsonValue> | string, at?: Instant): AgentState {
+    return this.withContext(this.context.with({ metadata: this.metadata.without(key) }), at);
+  }
+
   /** The same with another model or other settings. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
   withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
-    const checkedConfig = llmConfig && checked('LLM configuration', llmConfig, readLlmConfig);
+    const checkedConfig =
+      llmConfig === undefined ? undefined : checked('LLM configuration', llmConfig, readLlmConfig);
     return isSameJson(checkedConfig, this.llmConfig) ? this : this.with({ llmConfig: checkedConfig }, at);
   }
 
   withResponseFormat(format: ResponseFormat | undefined, at?: Instant): AgentState {
-    const responseFormat = format && checked('response format', format, readResponseFormat);
+    const responseFormat =
+      format === undefined ? undefined : checked('response format', format, readResponseFormat);
     return isSameJson(responseFormat, this.responseFormat)
       ? this
       : this.withContext(this.context.with({ responseFormat }), at);
@@ -331,7 +342,7 @@ export class AgentState {
       ...(!step.isAnswer && { is_trace: true as const }),
     };
     const finished = step.withTags(tags);
-    const context = this.context.with({ store: this.store.append(CONVERSATION, finished.added) });
+    const context = this.context.with({ store: this.store.appendChecked(CONVERSATION, finished.added) });
     return this.with({ context, execution: execution.withStepCompleted(finished, at) }, at);
   }
 
@@ -369,7 +380,7 @@ export class AgentState {
   withExecutionStatus(
     status: ExecutionStatus,
     at: Instant = systemClock.now(),
-    waiting?: Waiting,
+    waiting?: readonly Waiting[],
   ): AgentState {
     const before = this.executionAt(at);
     const execution = before.withStatus(status, at, waiting);
@@ -383,6 +394,11 @@ export class AgentState {
     const execution = this.executionAt(at, freshId);
     if (execution.status === 'failed') return this;
     return this.withExecution(execution.withStatus(execution.terminalStatus, at), at);
+  }
+
+  /** The same with more used outside any step, as for a summary. It counts in the totals of the execution. */
+  withOtherUsage(usage: Usage, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
+    return this.withExecution(this.executionAt(at, freshId).withOtherUsage(usage), at);
   }
 
   /** The same with more seconds counted as worked. */

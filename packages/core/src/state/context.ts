@@ -1,7 +1,7 @@
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readFilled, readString } from '../json.ts';
-import type { ResponseFormat } from './inference.ts';
-import { readResponseFormat } from './inference.ts';
+import type { ResponseFormat } from './llm-config.ts';
+import { readResponseFormat } from './llm-config.ts';
 import { MessageStore, readMessageStore } from './message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
 

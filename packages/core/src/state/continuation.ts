@@ -98,18 +98,22 @@ export class Continuation {
   /** Somebody asked for another step, signals or not. */
   readonly isRequested: boolean;
   /** How many of the signals the step in progress was begun in spite of. */
-  readonly overruled: number;
+  readonly overruledSignals: number;
 
-  private constructor(signals: readonly StopSignal[], isRequested: boolean, overruled: number) {
+  private constructor(signals: readonly StopSignal[], isRequested: boolean, overruledSignals: number) {
     this.signals = signals;
     this.isRequested = isRequested;
-    this.overruled = overruled;
+    this.overruledSignals = overruledSignals;
     Object.freeze(this);
   }
 
-  private static of(signals: readonly StopSignal[], isRequested: boolean, overruled: number): Continuation {
+  private static of(
+    signals: readonly StopSignal[],
+    isRequested: boolean,
+    overruledSignals: number,
+  ): Continuation {
     if (signals.length === 0 && !isRequested) return Continuation.empty;
-    return new Continuation(signals, isRequested, overruled);
+    return new Continuation(signals, isRequested, overruledSignals);
   }
 
   /** The signal that ranks first; among equals, the first raised. */
@@ -127,27 +131,27 @@ export class Continuation {
   }
 
   /** True when a signal was raised since the step in progress was begun. */
-  get isInterrupted(): boolean {
-    return this.signals.length > this.overruled;
+  get hasNewSignals(): boolean {
+    return this.signals.length > this.overruledSignals;
   }
 
   withSignal(signal: StopSignal): Continuation {
     return new Continuation(
       Object.freeze([...this.signals, Object.freeze(signal)]),
       this.isRequested,
-      this.overruled,
+      this.overruledSignals,
     );
   }
 
   /** The same with another step asked for. */
   withRequested(): Continuation {
-    return this.isRequested ? this : new Continuation(this.signals, true, this.overruled);
+    return this.isRequested ? this : new Continuation(this.signals, true, this.overruledSignals);
   }
 
   /** The same as a step begins: the request is used up, in spite of the signals there were. */
   withStepBegun(): Continuation {
     const { signals } = this;
-    const isSame = !this.isRequested && this.overruled === signals.length;
+    const isSame = !this.isRequested && this.overruledSignals === signals.length;
     return isSame ? this : Continuation.of(signals, false, signals.length);
   }
 
@@ -165,10 +169,19 @@ export class Continuation {
   }
 
   toJSON(): object {
+    return this.encode(Continuation.empty);
+  }
+
+  /** The document, without the signals of the step before: `continues` stands for them. @internal */
+  encode(previous: Continuation): object {
+    const known = previous.signals;
+    const continues = known.length > 0 && known.every((signal, index) => signal === this.signals[index]);
+    const signals = continues ? this.signals.slice(known.length) : this.signals;
     return compact({
-      signals: this.signals,
+      continues: continues || undefined,
+      signals: signals.length === 0 ? undefined : signals,
       isRequested: this.isRequested || undefined,
-      overruled: this.overruled || undefined,
+      overruledSignals: this.overruledSignals || undefined,
     });
   }
 
@@ -178,25 +191,33 @@ export class Continuation {
   }
 
   /** @internal */
-  static readonly read: Read<Continuation> = (reader, value) => {
+  static decode(reader: DocumentReader, value: unknown, previous: Continuation): Continuation {
     const members = reader.members(value, NAMES);
-    const signals = reader.required(members, 'signals', readSignals);
+    const continues = reader.optional(members, 'continues', readTrue) ?? false;
+    if (continues && previous.signals.length === 0) reader.fail('a step before that had signals', value);
+    const added = reader.optional(members, 'signals', readSignals) ?? NOTHING;
+    const signals = continues ? Object.freeze([...previous.signals, ...added]) : added;
     const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
-    const overruled = reader.optional(members, 'overruled', readFilledCount) ?? 0;
+    const overruledSignals = reader.optional(members, 'overruledSignals', readFilledCount) ?? 0;
     if (signals.length === 0 && !isRequested)
       reader.fail('a signal or a request, or no continuation at all', value);
-    if (overruled > signals.length) reader.fail('at most as many overruled signals as there are', overruled);
-    return Continuation.of(signals, isRequested, overruled);
-  };
+    if (overruledSignals > signals.length)
+      reader.fail('at most as many overruled signals as there are', overruledSignals);
+    return Continuation.of(signals, isRequested, overruledSignals);
+  }
+
+  /** @internal */
+  static readonly read: Read<Continuation> = (reader, value) =>
+    Continuation.decode(reader, value, Continuation.empty);
 }
 
-const NAMES = new Set(['signals', 'isRequested', 'overruled']);
+const NOTHING: readonly never[] = Object.freeze([]);
+const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 const readFilledCount = readFilled(readCount);
 const readReason = readOneOf(STOP_REASONS);
 
-const readSignals: Read<readonly StopSignal[]> = (reader, value) =>
-  Object.freeze(reader.list(value, readSignal));
+const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.filledList(value, readSignal);
 
 const readSignal: Read<StopSignal> = (reader, value) => {
   const members = reader.members(value, SIGNAL_NAMES);

@@ -12,21 +12,31 @@ export interface ErrorRecord {
   readonly data?: JsonValue;
   /** What caused it. */
   readonly cause?: ErrorRecord;
+  /** What it stands for, when it stands for several. */
+  readonly errors?: readonly ErrorRecord[];
 }
 
 const MAX_CAUSES = 8;
+const MAX_ERRORS = 8;
 
-/** Anything that was thrown, as a record. Causes are followed up to eight deep. */
+/** Anything that was thrown, as a record. Causes are followed up to eight deep, and of several errors eight are kept. */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
   if (!isErrorLike(thrown)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
-  const { name, message, code, data, cause } = thrown;
+  const { name, message, code, data, cause, errors } = thrown;
+  const isDeep = depth >= MAX_CAUSES;
   return compact({
     name: typeof name === 'string' ? name : 'Error',
     message,
     code: typeof code === 'string' ? code : undefined,
     data: data === undefined ? undefined : jsonOrNothing(data),
-    cause: cause === undefined || depth >= MAX_CAUSES ? undefined : toErrorRecord(cause, depth + 1),
+    cause: cause === undefined || isDeep ? undefined : toErrorRecord(cause, depth + 1),
+    errors: isDeep ? undefined : severalErrors(errors, depth + 1),
   }) as ErrorRecord;
+}
+
+function severalErrors(errors: unknown, depth: number): readonly ErrorRecord[] | undefined {
+  if (!Array.isArray(errors) || errors.length === 0) return undefined;
+  return Object.freeze(errors.slice(0, MAX_ERRORS).map((error) => toErrorRecord(error, depth)));
 }
 
 type ErrorLike = { readonly message: string } & {
@@ -58,7 +68,7 @@ function jsonOrNothing(data: unknown): JsonValue | undefined {
   }
 }
 
-const NAMES = new Set(['name', 'message', 'code', 'data', 'cause']);
+const NAMES = new Set(['name', 'message', 'code', 'data', 'cause', 'errors']);
 
 /** Reads one error. @internal */
 export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
@@ -69,6 +79,7 @@ export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
     code: reader.optional(members, 'code', readString),
     data: reader.optional(members, 'data', readJson),
     cause: reader.optional(members, 'cause', readErrorRecord),
+    errors: reader.optional(members, 'errors', readErrorRecords),
   }) as ErrorRecord;
 };
 

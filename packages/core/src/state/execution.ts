@@ -11,18 +11,19 @@ import {
   readInstant,
   readOneOf,
   readString,
+  readVariant,
+  shapeOf,
 } from '../json.ts';
 import { Continuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
-import { ExecutionId, ToolExecutionId } from './ids.ts';
-import { Usage } from './inference.ts';
+import { ExecutionId, SessionId, ToolExecutionId } from './ids.ts';
+import { readFilledUsage, Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageRefReader } from './message-refs.ts';
 import { MessageRefWriter, readRefs } from './message-refs.ts';
 import { MessageStore } from './message-store.ts';
-import type { Messages } from './messages.ts';
 import { StepExecution } from './step-execution.ts';
 import { AgentStep, STEP_NAMES } from './step.ts';
 
@@ -46,14 +47,14 @@ export function isTerminal(status: ExecutionStatus | undefined): boolean {
   return status === 'completed' || status === 'stopped' || status === 'failed';
 }
 
-/** What a suspended execution waits for. */
+/** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
 export type Waiting =
-  | { readonly type: 'approval'; readonly toolExecutionIds: readonly ToolExecutionId[] }
-  | { readonly type: 'until'; readonly until: Instant }
-  | { readonly type: 'children'; readonly sessionIds: readonly string[] }
+  | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
+  | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
+  | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
   | { readonly type: 'input' };
 
-const WAITING_FOR_INPUT: Waiting = Object.freeze({ type: 'input' });
+const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
 
 type ExecutionStateFields = Pick<
@@ -70,6 +71,7 @@ type ExecutionStateFields = Pick<
   | 'workedSeconds'
   | 'waiting'
   | 'finishedUsage'
+  | 'otherUsage'
 >;
 
 /** One run of an agent. */
@@ -88,10 +90,12 @@ export class ExecutionState {
   readonly errors: readonly ErrorRecord[];
   /** Seconds really worked: neither waiting nor dead. */
   readonly workedSeconds: number;
-  /** Set when it is suspended, and only then. */
-  readonly waiting: Waiting | undefined;
+  /** All that it waits for: something when it is suspended, and only then. */
+  readonly waiting: readonly Waiting[];
   /** The sum over the finished steps. Follows from them; kept so that a budget check costs the same at every step. */
   readonly finishedUsage: Usage;
+  /** What was used outside any step, such as for a summary. */
+  readonly otherUsage: Usage;
 
   private constructor(fields: ExecutionStateFields) {
     this.executionId = fields.executionId;
@@ -106,12 +110,14 @@ export class ExecutionState {
     this.workedSeconds = fields.workedSeconds;
     this.waiting = fields.waiting;
     this.finishedUsage = fields.finishedUsage;
+    this.otherUsage = fields.otherUsage;
     Object.freeze(this);
   }
 
   private with(changes: Partial<ExecutionStateFields>): ExecutionState {
     const { executionId, status, startedAt, completedAt, stepExecutions, currentStep } = this;
-    const { currentStepStartedAt, continuation, errors, workedSeconds, waiting, finishedUsage } = this;
+    const { currentStepStartedAt, continuation, errors, workedSeconds, waiting } = this;
+    const { finishedUsage, otherUsage } = this;
     return new ExecutionState({
       executionId,
       status,
@@ -125,6 +131,7 @@ export class ExecutionState {
       workedSeconds,
       waiting,
       finishedUsage,
+      otherUsage,
       ...changes,
     });
   }
@@ -144,8 +151,9 @@ export class ExecutionState {
       continuation: Continuation.empty,
       errors: NOTHING,
       workedSeconds: 0,
-      waiting: undefined,
+      waiting: NOTHING,
       finishedUsage: Usage.none,
+      otherUsage: Usage.none,
     });
   }
 
@@ -160,7 +168,8 @@ export class ExecutionState {
 
   /** What was used so far, the current step included. */
   get usage(): Usage {
-    return this.currentStep ? this.finishedUsage.plus(this.currentStep.usage) : this.finishedUsage;
+    const finished = this.finishedUsage.plus(this.otherUsage);
+    return this.currentStep ? finished.plus(this.currentStep.usage) : finished;
   }
 
   get lastStepExecution(): StepExecution | undefined {
@@ -207,11 +216,17 @@ export class ExecutionState {
   }
 
   /** The same with a status; times and waiting follow from it. Suspended without a word, it waits for input. */
-  withStatus(status: ExecutionStatus, at: Instant, waitingFor: Waiting = WAITING_FOR_INPUT): ExecutionState {
-    const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaiting) : undefined;
+  withStatus(
+    status: ExecutionStatus,
+    at: Instant,
+    waitingFor: readonly Waiting[] = WAITING_FOR_INPUT,
+  ): ExecutionState {
+    const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaitings) : NOTHING;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
-    return this.with({ status, completedAt, waiting });
+    const begins = status === 'inProgress' && this.status === 'pending' && this.stepCount === 0;
+    const startedAt = begins ? toInstant(at) : this.startedAt;
+    return this.with({ status, startedAt, completedAt, waiting });
   }
 
   /** The same with the step in progress. Beginning a new step clears the continuation flag. */
@@ -248,6 +263,11 @@ export class ExecutionState {
     return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
+  /** The same with more used outside any step. */
+  withOtherUsage(usage: Usage): ExecutionState {
+    return usage === Usage.none ? this : this.with({ otherUsage: this.otherUsage.plus(usage) });
+  }
+
   /** The same with more time worked, in seconds. */
   withTimeWorked(seconds: number): ExecutionState {
     const isTime = seconds > 0 && Number.isFinite(seconds);
@@ -269,25 +289,29 @@ export class ExecutionState {
   encode(store: MessageStore): object {
     const refs = new MessageRefWriter(store);
     const steps: object[] = [];
-    let previous: Messages | undefined;
+    let previous: StepExecution | undefined;
     for (const execution of this.stepExecutions) {
       steps.push(execution.encode(refs, previous));
-      previous = execution.step.input;
+      previous = execution;
     }
-    const currentStep = this.currentStep?.encode(refs, previous);
+    const currentStep = this.currentStep?.encode(refs, previous?.step.input);
     return compact({
       executionId: this.executionId,
       status: this.status,
       startedAt: this.startedAt,
       completedAt: this.completedAt,
       workedSeconds: this.workedSeconds || undefined,
-      waiting: this.waiting,
-      continuation: this.continuation === Continuation.empty ? undefined : this.continuation.toJSON(),
+      waiting: this.waiting.length === 0 ? undefined : this.waiting,
+      otherUsage: this.otherUsage === Usage.none ? undefined : this.otherUsage.toJSON(),
+      continuation:
+        this.continuation === Continuation.empty
+          ? undefined
+          : this.continuation.encode(previous?.continuation ?? Continuation.empty),
       errors: this.errors.length === 0 ? undefined : this.errors,
       steps,
       currentStep,
       currentStepStartedAt: this.currentStepStartedAt,
-      messages: refs.others.length === 0 ? undefined : refs.others,
+      otherMessages: refs.otherMessages.length === 0 ? undefined : refs.otherMessages,
     });
   }
 
@@ -303,19 +327,20 @@ export class ExecutionState {
     const startedAt = reader.required(members, 'startedAt', readInstant);
     if (completedAt !== undefined && completedAt < startedAt)
       reader.fail('completedAt not before startedAt', completedAt);
-    const waiting = reader.optional(members, 'waiting', readWaiting);
-    if ((waiting !== undefined) !== (status === 'suspended'))
+    const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
+    if (waiting.length > 0 !== (status === 'suspended'))
       reader.fail('waiting exactly in a suspended execution', status);
     const stepExecutions = reader.required(members, 'steps', readSteps(refs));
-    const previous = stepExecutions.last?.step.input;
+    const { last } = stepExecutions;
     const readCurrentStep: Read<AgentStep> = (r, step) =>
-      AgentStep.decode(r, r.members(step, CURRENT_STEP_NAMES), refs, previous);
+      AgentStep.decode(r, r.members(step, CURRENT_STEP_NAMES), refs, last?.step.input);
+    const readContinuation: Read<Continuation> = (r, document) =>
+      Continuation.decode(r, document, last?.continuation ?? Continuation.empty);
     const currentStep = reader.optional(members, 'currentStep', readCurrentStep);
     const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
     if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
       reader.fail('currentStep and currentStepStartedAt together, or neither', value);
     }
-    refs.checkAllReferred(reader);
     return new ExecutionState({
       executionId: reader.required(members, 'executionId', ExecutionId.read),
       status,
@@ -324,11 +349,12 @@ export class ExecutionState {
       stepExecutions,
       currentStep,
       currentStepStartedAt,
-      continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
+      continuation: reader.optional(members, 'continuation', readContinuation) ?? Continuation.empty,
       errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
       workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
       waiting,
       finishedUsage: sumOfUsage(stepExecutions),
+      otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
     });
   }
 }
@@ -345,7 +371,8 @@ const NAMES = new Set([
   'steps',
   'currentStep',
   'currentStepStartedAt',
-  'messages',
+  'otherMessages',
+  'otherUsage',
 ]);
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
@@ -362,38 +389,17 @@ function readSteps(refs: MessageRefReader): Read<List<StepExecution>> {
   return (reader, value) => {
     let previous: StepExecution | undefined;
     const steps = reader.list(value, (r, step) => {
-      previous = StepExecution.decode(r, step, refs, previous?.step.input);
+      previous = StepExecution.decode(r, step, refs, previous);
       return previous;
     });
     return List.from(steps);
   };
 }
 
-const WAITING_TYPES = ['approval', 'until', 'children', 'input'] as const;
-const WAITING_NAMES: { readonly [T in Waiting['type']]: ReadonlySet<string> } = {
-  approval: new Set(['type', 'toolExecutionIds']),
-  until: new Set(['type', 'until']),
-  children: new Set(['type', 'sessionIds']),
-  input: new Set(['type']),
-};
-const readWaitingType = readOneOf(WAITING_TYPES);
-
-const readWaiting: Read<Waiting> = (reader, value) => {
-  const type = reader.required(reader.object(value), 'type', readWaitingType);
-  const members = reader.members(value, WAITING_NAMES[type]);
-  switch (type) {
-    case 'approval': {
-      const readIds: Read<readonly ToolExecutionId[]> = (r, ids) =>
-        Object.freeze(r.list(ids, ToolExecutionId.read));
-      return Object.freeze({ type, toolExecutionIds: reader.required(members, 'toolExecutionIds', readIds) });
-    }
-    case 'until':
-      return Object.freeze({ type, until: reader.required(members, 'until', readInstant) });
-    case 'children': {
-      const readIds: Read<readonly string[]> = (r, ids) => Object.freeze(r.list(ids, readString));
-      return Object.freeze({ type, sessionIds: reader.required(members, 'sessionIds', readIds) });
-    }
-    case 'input':
-      return Object.freeze({ type });
-  }
-};
+const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
+  approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
+  until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
+  child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
+  input: shapeOf({ type: readString }),
+});
+const readWaitings: Read<readonly Waiting[]> = (reader, value) => reader.filledList(value, readWaiting);

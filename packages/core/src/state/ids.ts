@@ -23,7 +23,7 @@ export interface IdKind<Kind extends string> {
   readonly read: Read<Id<Kind>>;
 }
 
-const MAX_SESSION_ID_LENGTH = 1_000;
+const MAX_TEXT_LENGTH = 1_000;
 
 function idKind<Kind extends string>(
   name: Kind,
@@ -44,6 +44,13 @@ function idKind<Kind extends string>(
     read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),
   });
 }
+
+const textKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
+  idKind(
+    name,
+    `1 to ${MAX_TEXT_LENGTH} characters of well-formed Unicode`,
+    (text) => text.length > 0 && text.length <= MAX_TEXT_LENGTH && text.isWellFormed(),
+  );
 
 // A table, as every id of a document is checked when it is read and a regular expression takes four times as long.
 const HEX_DIGIT = 1;
@@ -77,13 +84,9 @@ export const StepId: IdKind<'StepId'> = uuidKind('StepId');
 /** One tool call as it is carried out; stable over attempts, and so its idempotency key. */
 export type ToolExecutionId = Id<'ToolExecutionId'>;
 export const ToolExecutionId: IdKind<'ToolExecutionId'> = uuidKind('ToolExecutionId');
-/** One message of a conversation. */
+/** One message of a conversation: any text, so that messages of other systems keep their ids. Ours are UUIDs. */
 export type MessageId = Id<'MessageId'>;
-export const MessageId: IdKind<'MessageId'> = uuidKind('MessageId');
+export const MessageId: IdKind<'MessageId'> = textKind('MessageId');
 /** A session: any text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
 export type SessionId = Id<'SessionId'>;
-export const SessionId: IdKind<'SessionId'> = idKind(
-  'SessionId',
-  `1 to ${MAX_SESSION_ID_LENGTH} characters of well-formed Unicode`,
-  (text) => text.length > 0 && text.length <= MAX_SESSION_ID_LENGTH && text.isWellFormed(),
-);
+export const SessionId: IdKind<'SessionId'> = textKind('SessionId');

@@ -1,5 +1,5 @@
 import type { DocumentReader, Members, Read } from '../json.ts';
-import { readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../json.ts';
+import { isSameJson, readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../json.ts';
 import { List } from './list.ts';
 import { MessageStore } from './message-store.ts';
 import type { Message, Messages } from './messages.ts';
@@ -7,7 +7,7 @@ import { readMessage } from './messages.ts';
 
 /**
  * Messages by reference: where in the store they stand instead of what they say, so that a run of n steps is
- * stored in O(n). A range without a section counts in the `messages` of the document itself, which holds what
+ * stored in O(n). A range without a section counts in the `otherMessages` of the document itself, which hold what
  * the store does not have.
  */
 export interface MessageRange {
@@ -15,6 +15,8 @@ export interface MessageRange {
   readonly from: number;
   readonly to: number;
 }
+
+type MutableRange = { -readonly [K in keyof MessageRange]: MessageRange[K] };
 
 /** A run of messages by reference; `continues` puts those of the step before in front. */
 export interface MessageView {
@@ -27,10 +29,13 @@ interface Position {
   readonly index: number;
 }
 
-/** Turns messages into references. What the store lacks is collected in `others`. */
+/** Turns messages into references. What the store lacks is collected in `otherMessages`. */
 export class MessageRefWriter {
-  readonly others: Message[] = [];
+  readonly otherMessages: Message[] = [];
   private readonly positions: Map<Message, Position>;
+  private readonly others = new Map<string, readonly { message: Message; position: Position }[]>();
+  /** The view written last, with those it continued. */
+  private shown: MutableRange[] = [];
 
   constructor(store: MessageStore) {
     this.positions = new Map();
@@ -40,21 +45,29 @@ export class MessageRefWriter {
     }
   }
 
-  /** A view of messages, in terms of the ones of the step before where it can be. */
+  /** A view of messages, in terms of the view written last where it begins with that. */
   view(messages: Messages, previous: Messages | undefined): MessageView {
-    const added = previous && !previous.isEmpty ? messages.since(previous) : undefined;
-    const ranges = this.ranges(added ?? messages.slice());
-    if (added === undefined) return ranges === undefined ? {} : { ranges };
-    return ranges === undefined ? { continues: true } : { continues: true, ranges };
+    const isFirst = previous === undefined || previous.isEmpty;
+    const known = isFirst ? undefined : messages.since(previous);
+    const added = known ? this.locate(known) : this.locate(messages.slice());
+    const rest = known || isFirst ? added : rangesAfter(this.shown, added);
+    if (rest === undefined || isFirst) this.shown = [];
+    for (const range of rest ?? added) addRange(this.shown, range);
+    const ranges = rest ?? added;
+    if (isFirst || rest === undefined) return ranges.length === 0 ? {} : { ranges };
+    return ranges.length === 0 ? { continues: true } : { continues: true, ranges };
   }
 
   /** Where the messages stand; `undefined` for none. */
   ranges(messages: readonly Message[]): readonly MessageRange[] | undefined {
-    if (messages.length === 0) return undefined;
-    const ranges: { section?: string; from: number; to: number }[] = [];
-    let last: { section?: string; from: number; to: number } | undefined;
+    return messages.length === 0 ? undefined : this.locate(messages);
+  }
+
+  private locate(messages: readonly Message[]): MessageRange[] {
+    const ranges: MutableRange[] = [];
+    let last: MutableRange | undefined;
     for (const message of messages) {
-      const { section, index } = this.positions.get(message) ?? this.addOther(message);
+      const { section, index } = this.positions.get(message) ?? this.positionAmongOthers(message);
       if (last !== undefined && last.section === section && last.to === index) {
         last.to++;
         continue;
@@ -65,19 +78,44 @@ export class MessageRefWriter {
     return ranges;
   }
 
-  private addOther(message: Message): Position {
-    const position = { section: undefined, index: this.others.push(message) - 1 };
+  /** A compiler may make the same message anew for each step: it is kept once. */
+  private positionAmongOthers(message: Message): Position {
+    const alike = this.others.get(message.id)?.find((other) => isSameJson(other.message, message));
+    const position = alike?.position ?? { section: undefined, index: this.otherMessages.push(message) - 1 };
+    if (alike === undefined) {
+      const others = this.others.get(message.id) ?? [];
+      this.others.set(message.id, [...others, { message, position }]);
+    }
     this.positions.set(message, position);
     return position;
   }
+}
+
+/** Adds a range at the end, as a part of the last one where they meet. */
+function addRange(ranges: MutableRange[], { section, from, to }: MessageRange): void {
+  const last = ranges.at(-1);
+  if (last !== undefined && last.section === section && last.to === from) last.to = to;
+  else ranges.push(section === undefined ? { from, to } : { section, from, to });
+}
+
+/** What follows on a beginning; `undefined` when the ranges do not begin so. */
+function rangesAfter(beginning: readonly MessageRange[], ranges: MessageRange[]): MessageRange[] | undefined {
+  const end = beginning.length - 1;
+  for (const [index, { section, from, to }] of beginning.entries()) {
+    const range = ranges[index];
+    if (range === undefined || range.section !== section || range.from !== from) return undefined;
+    if (index < end ? range.to !== to : range.to < to) return undefined;
+  }
+  const [last, split] = [beginning[end], ranges[end]];
+  if (last === undefined || split === undefined) return ranges;
+  const rest = ranges.slice(end + 1);
+  return split.to === last.to ? rest : [{ ...split, from: last.to }, ...rest];
 }
 
 /** Turns references back into messages. */
 export class MessageRefReader {
   private readonly sections: ReadonlyMap<string | undefined, Messages>;
   private readonly others: Messages;
-  /** How many of the others were referred to. */
-  private referred = 0;
 
   constructor(store: MessageStore, others: Messages) {
     this.others = others;
@@ -92,31 +130,16 @@ export class MessageRefReader {
     if (continues && !canContinue)
       reader.fail('a step before, shown something, that this one continues', value);
     const added = reader.optional(members, 'ranges', this.messages) ?? NOTHING;
-    if (continues && canContinue) return previous.concat(added);
-    const messages = List.from(added);
-    if (canContinue && messages.since(previous))
-      reader.fail('"continues" for what begins as the step before', value);
-    return messages;
-  }
-
-  /** Fails when there are messages that no step refers to. */
-  checkAllReferred(reader: DocumentReader): void {
-    if (this.referred < this.others.length)
-      reader.fail('no messages that no step refers to', this.others.toArray());
+    return continues && canContinue ? previous.concat(added) : List.from(added);
   }
 
   /** The messages in a list of ranges. */
   readonly messages: Read<readonly Message[]> = (reader, value) => {
     if (!Array.isArray(value) || value.length === 0) return reader.fail('a list of ranges', value);
     const messages: Message[] = [];
-    let before: MessageRange | undefined;
     for (let index = 0; index < value.length; index++) {
       reader.enter(index);
-      const range = readShape(reader, value[index], RANGE);
-      if (before?.section === range.section && before?.to === range.from)
-        reader.fail('one range instead of two that meet', range);
-      before = range;
-      this.addRange(reader, range, messages);
+      this.addRange(reader, readShape(reader, value[index], RANGE), messages);
       reader.leave();
     }
     return messages;
@@ -127,9 +150,6 @@ export class MessageRefReader {
     if (messages === undefined || from >= to || to > messages.length)
       return reader.fail('a range of messages that exist', `${from} to ${to}`);
     for (let index = from; index < to; index++) target.push(messages.at(index) as Message);
-    if (section !== undefined) return;
-    if (from > this.referred) reader.fail('messages in the order in which they are referred to', from);
-    this.referred = Math.max(this.referred, to);
   }
 }
 
@@ -140,7 +160,7 @@ export class MessageRefReader {
 export function writeAlone(encode: (refs: MessageRefWriter) => object): object {
   const refs = new MessageRefWriter(MessageStore.empty);
   const document = encode(refs);
-  return refs.others.length === 0 ? document : { ...document, messages: refs.others };
+  return refs.otherMessages.length === 0 ? document : { ...document, otherMessages: refs.otherMessages };
 }
 
 /** Reads what `writeAlone` wrote. */
@@ -148,17 +168,15 @@ export function readAlone<T>(
   decode: (reader: DocumentReader, members: Members, refs: MessageRefReader) => T,
 ): Read<T> {
   return (reader, value) => {
-    const { messages: _, ...members } = reader.object(value);
+    const { otherMessages: _, ...members } = reader.object(value);
     const refs = readRefs(reader, reader.object(value), MessageStore.empty);
-    const result = decode(reader, members, refs);
-    refs.checkAllReferred(reader);
-    return result;
+    return decode(reader, members, refs);
   };
 }
 
 /** A reader of references into a store and into the document's own `messages`. */
 export function readRefs(reader: DocumentReader, members: Members, store: MessageStore): MessageRefReader {
-  return new MessageRefReader(store, reader.optional(members, 'messages', readOthers) ?? List.empty());
+  return new MessageRefReader(store, reader.optional(members, 'otherMessages', readOthers) ?? List.empty());
 }
 
 const readOthers: Read<Messages> = readFilled((reader, value) => List.from(reader.list(value, readMessage)));

@@ -49,8 +49,12 @@ export class MessageStore {
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
   append(name: string, messages: readonly Message[]): MessageStore {
-    if (messages.length === 0) return this;
-    return this.withSection(name, this.section(name).concat(messages.map(checkedMessage)));
+    return this.appendChecked(name, messages.map(checkedMessage));
+  }
+
+  /** The same for messages that were made or checked here. @internal */
+  appendChecked(name: string, messages: readonly Message[]): MessageStore {
+    return messages.length === 0 ? this : this.withChecked(name, this.section(name).concat(messages));
   }
 
   /**
@@ -58,12 +62,19 @@ export class MessageStore {
    * @throws HoldfastError `CONTEXT_INVALID` for something that is not a message.
    */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    const list =
-      messages instanceof List ? (messages as Messages) : List.from([...messages].map(checkedMessage));
+    const present = this.section(name);
+    const given = List.from(messages);
+    const shared = present.commonLength(given);
+    if (shared === given.length && shared === present.length && this.names.includes(name)) return this;
+    const added = given.slice(shared).map(checkedMessage);
+    const beginning = shared === present.length ? present : List.from(present.slice(0, shared));
+    return this.withChecked(name, beginning.concat(added));
+  }
+
+  /** The same for messages that were made or checked here. @internal */
+  withChecked(name: string, messages: Messages): MessageStore {
     const index = this.sections.findIndex((section) => section.name === name);
-    const present = this.sections[index]?.messages;
-    if (present?.length === list.length && present.commonLength(list) === list.length) return this;
-    const section = Object.freeze({ name, messages: list });
+    const section = Object.freeze({ name, messages });
     return new MessageStore(
       Object.freeze(index < 0 ? [...this.sections, section] : this.sections.with(index, section)),
     );
@@ -103,7 +114,7 @@ export const readMessageStore: Read<MessageStore> = (reader, value) => {
   let store = MessageStore.empty;
   for (const { name, messages } of reader.list(value, readSection)) {
     if (store.names.includes(name)) return reader.fail('sections of different names', name);
-    store = store.withSection(name, messages);
+    store = store.withChecked(name, messages);
   }
   return store;
 };

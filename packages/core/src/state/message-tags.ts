@@ -1,7 +1,7 @@
 import type { JsonValue } from '../json.ts';
 import type { AgentId, ExecutionId, StepId } from './ids.ts';
 import type { Message } from './messages.ts';
-import { messageOf, withMessageMetadata } from './messages.ts';
+import { messageOf, TAG_NAMES, withMessageMetadata } from './messages.ts';
 
 /** Where a message came from, as it stands in the metadata of every message that a step adds. */
 export interface MessageTags {
@@ -12,8 +12,6 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
-const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
-
 /** A copy for the conversation that says which step made it. @internal */
 export function withTags(message: Message, tags: MessageTags): Message {
   return withMessageMetadata(message, tags as MessageTags & Record<string, string | true>);
@@ -22,12 +20,13 @@ export function withTags(message: Message, tags: MessageTags): Message {
 /** The message as the step made it; itself when it has no tags. @internal */
 export function withoutTags(message: Message): Message {
   if (!hasTags(message)) return message;
-  const { id, role, content, providerOptions } = message;
+  const { id, role, content, createdAt, providerOptions } = message;
   let metadata: Record<string, JsonValue> | undefined;
   for (const [name, value] of Object.entries(message.metadata ?? {})) {
     if (!TAG_NAMES.has(name)) metadata = { ...metadata, [name]: value };
   }
-  return messageOf(role, { id, content, providerOptions, metadata: metadata && Object.freeze(metadata) });
+  const kept = metadata && Object.freeze(metadata);
+  return messageOf(role, { id, content, createdAt, providerOptions, metadata: kept });
 }
 
 /** The execution that added the message; `undefined` when no step did. */

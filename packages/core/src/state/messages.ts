@@ -1,11 +1,14 @@
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
+import { systemClock, toInstant } from '../clock.ts';
+import { HoldfastError } from '../errors.ts';
 import type { JsonObject, JsonValue, Read, Shape } from '../json.ts';
 import {
   checked,
+  checkedValue,
   readBoolean,
   readFilled,
   readFrozenList,
+  readInstant,
   readJson,
   readJsonObject,
   readString,
@@ -111,6 +114,8 @@ export type MessagePart = UserPart | AssistantPart;
 
 interface MessageBase {
   readonly id: MessageId;
+  /** When it was written; unknown for one that came from elsewhere. */
+  readonly createdAt?: Instant;
   readonly providerOptions?: ProviderOptions;
   readonly metadata?: JsonObject;
 }
@@ -143,7 +148,10 @@ export type Messages = List<Message>;
 
 /** What may be said about a new message. */
 export interface MessageOptions {
+  /** Default: a UUID. */
   readonly id?: string;
+  /** Default: now. */
+  readonly createdAt?: Instant;
   readonly providerOptions?: ProviderOptions;
   readonly metadata?: JsonObject;
   readonly clock?: Clock;
@@ -177,13 +185,32 @@ function createMessage(
   content: string | readonly MessagePart[],
   options: MessageOptions = {},
 ): Message {
-  const { clock = systemClock, id = clock.newId(), metadata, providerOptions } = options;
+  const {
+    clock = systemClock,
+    id = clock.newId(),
+    createdAt = clock.now(),
+    metadata,
+    providerOptions,
+  } = options;
   return messageOf(role, {
     id: MessageId.parse(id),
+    createdAt: toInstant(createdAt),
     content: checkedParts(role, typeof content === 'string' ? [{ type: 'text', text: content }] : content),
-    providerOptions: providerOptions && toJsonObject(providerOptions),
-    metadata: metadata && toJsonObject(metadata),
+    providerOptions: providerOptions === undefined ? undefined : toJsonObject(providerOptions),
+    metadata: metadata === undefined ? undefined : ownMetadata(metadata),
   });
+}
+
+/** Names in a message's metadata that only a step sets. @internal */
+export const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
+
+function ownMetadata(metadata: JsonObject): JsonObject {
+  const json = toJsonObject(metadata);
+  for (const name in json) {
+    if (!TAG_NAMES.has(name)) continue;
+    throw new HoldfastError('CONTEXT_INVALID', `The metadata "${name}" of a message is set by steps only.`);
+  }
+  return json;
 }
 
 /**
@@ -196,24 +223,26 @@ export function checkedParts<T extends MessagePart>(role: MessageRole, parts: re
 
 interface MessageFields {
   readonly id: MessageId;
+  readonly createdAt?: Instant | undefined;
   readonly content: readonly MessagePart[];
   readonly providerOptions?: JsonObject | undefined;
   readonly metadata?: JsonObject | undefined;
 }
 
-/** The message itself when it is frozen, as all are that come from here; else a checked, frozen copy. @internal */
+/** The message itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
 export function checkedMessage(message: Message): Message {
-  return Object.isFrozen(message) ? message : checked('message', message, readMessage);
+  return checkedValue('message', message, readMessage);
 }
 
-/** The call itself when it is frozen; else a checked, frozen copy. @internal */
+/** The call itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
 export function checkedToolCall(call: ToolCallPart): ToolCallPart {
-  return Object.isFrozen(call) ? call : checked('tool call', call, readToolCall);
+  return checkedValue('tool call', call, readToolCall);
 }
 
 /** A message of parts that were checked already: members in one order, empty ones left out. @internal */
 export function messageOf(role: MessageRole, fields: MessageFields): Message {
   const message: Record<string, unknown> = { id: fields.id, role, content: fields.content };
+  if (fields.createdAt !== undefined) message['createdAt'] = fields.createdAt;
   if (isFilled(fields.providerOptions)) message['providerOptions'] = fields.providerOptions;
   if (isFilled(fields.metadata)) message['metadata'] = fields.metadata;
   return Object.freeze(message) as unknown as Message;
@@ -341,6 +370,7 @@ function messageShape(role: MessageRole): Shape<unknown> {
     id: MessageId.read,
     role: readString,
     content: contentReaders[role],
+    'createdAt?': readInstant,
     'providerOptions?': readFilled(readJsonObject),
     'metadata?': readFilled(readJsonObject),
   });

@@ -1,13 +1,12 @@
 import type { Instant } from '../clock.ts';
 import { secondsBetween, toInstant } from '../clock.ts';
-import type { Members } from '../json.ts';
+import type { Members, Read } from '../json.ts';
 import { DocumentReader, readInstant } from '../json.ts';
 import { Continuation } from './continuation.ts';
 import type { StepId } from './ids.ts';
-import type { Usage } from './inference.ts';
+import type { Usage } from './usage.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readAlone, writeAlone } from './message-refs.ts';
-import type { Messages } from './messages.ts';
 import type { StepDocument } from './step.ts';
 import { AgentStep, STEP_NAMES } from './step.ts';
 
@@ -64,9 +63,10 @@ export class StepExecution {
   }
 
   /** @internal */
-  encode(refs: MessageRefWriter, previousInput?: Messages): object {
-    const document: StepExecutionDocument = this.step.encode(refs, previousInput);
-    if (this.continuation !== Continuation.empty) document.continuation = this.continuation.toJSON();
+  encode(refs: MessageRefWriter, previous?: StepExecution): object {
+    const document: StepExecutionDocument = this.step.encode(refs, previous?.step.input);
+    if (this.continuation !== Continuation.empty)
+      document.continuation = this.continuation.encode(previous?.continuation ?? Continuation.empty);
     document.startedAt = this.startedAt;
     document.completedAt = this.completedAt;
     return document;
@@ -77,15 +77,17 @@ export class StepExecution {
     reader: DocumentReader,
     value: unknown,
     refs: MessageRefReader,
-    previous?: Messages,
+    previous?: StepExecution,
   ): StepExecution {
     const members: Members = reader.members(value, NAMES);
     const startedAt = reader.required(members, 'startedAt', readInstant);
     const completedAt = reader.required(members, 'completedAt', readInstant);
     if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
+    const readContinuation: Read<Continuation> = (r, document) =>
+      Continuation.decode(r, document, previous?.continuation ?? Continuation.empty);
     return new StepExecution({
-      step: AgentStep.decode(reader, members, refs, previous),
-      continuation: reader.optional(members, 'continuation', Continuation.read) ?? Continuation.empty,
+      step: AgentStep.decode(reader, members, refs, previous?.step.input),
+      continuation: reader.optional(members, 'continuation', readContinuation) ?? Continuation.empty,
       startedAt,
       completedAt,
     });

@@ -1,11 +1,12 @@
-import type { Clock } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { JsonValue, Members, Read } from '../json.ts';
 import { DocumentReader } from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { MessageId, StepId } from './ids.ts';
-import { INFERENCE_NAMES, InferenceResponse, Usage } from './inference.ts';
+import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
+import { Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageRange, MessageRefReader, MessageRefWriter, MessageView } from './message-refs.ts';
 import { readAlone, writeAlone } from './message-refs.ts';
@@ -13,8 +14,8 @@ import type { MessageTags } from './message-tags.ts';
 import { withoutTags, withTags } from './message-tags.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
 import { messageOf, readAssistantContent, readToolCall } from './messages.ts';
-import type { ToolOutcome } from './tool-execution.ts';
-import { errorOutput, readOutcome, TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
+import { errorOutput, TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
+import { readOutcomeWith } from './tool-outcome.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
@@ -22,6 +23,17 @@ export type StepType = 'toolExecution' | 'finalResponse' | 'error';
 type AgentStepFields = Pick<AgentStep, 'id' | 'input' | 'added' | 'response' | 'toolExecutions' | 'errors'>;
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Ids for the messages that a step may add. */
+export interface StepMessageIds {
+  readonly assistant: MessageId;
+  readonly tool: MessageId;
+}
+
+/** Fresh ids for the messages of a step. */
+export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
+  return { assistant: MessageId.create(clock), tool: MessageId.create(clock) };
+}
 
 /** One turn of the model and the tools it asked for. */
 export class AgentStep {
@@ -90,6 +102,7 @@ export class AgentStep {
   /** What was really begun: neither blocked by a hook nor denied by a person. */
   get executedToolCalls(): readonly ToolCallPart[] {
     return this.toolExecutions
+      .filter(({ startedAt }) => startedAt !== undefined)
       .filter(({ outcome }) => outcome?.type !== 'blocked' && outcome?.type !== 'denied')
       .map((execution) => execution.call);
   }
@@ -111,8 +124,11 @@ export class AgentStep {
     return [...this.errors, ...this.toolExecutions.flatMap(({ error }) => error ?? [])];
   }
 
+  /** What its inference used, and its tools themselves. */
   get usage(): Usage {
-    return this.response?.usage ?? Usage.none;
+    let usage = this.response?.usage ?? Usage.none;
+    for (const execution of this.toolExecutions) usage = usage.plus(execution.usage);
+    return usage;
   }
 
   /** What the model said; `''` when it said nothing. */
@@ -156,15 +172,14 @@ export class AgentStep {
    * The same with its output: one assistant message, then the results in call order. Calls that were not run get
    * a result that says so. An answer that failed on the way stays out of the conversation.
    */
-  withOutput(clock: Clock = systemClock): AgentStep {
+  withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
     const { response } = this;
     if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
     const added: Message[] = [];
-    const newId = (): MessageId => MessageId.create(clock);
-    if (response.content.length > 0)
-      added.push(messageOf('assistant', { id: newId(), content: response.content }));
-    const results = response.toolCalls.map((call) => this.resultOf(call));
-    if (results.length > 0) added.push(messageOf('tool', { id: newId(), content: Object.freeze(results) }));
+    const { content, toolCalls } = response;
+    if (content.length > 0) added.push(messageOf('assistant', { id: ids.assistant, createdAt: at, content }));
+    const results = Object.freeze(toolCalls.map((call) => this.resultOf(call)));
+    if (results.length > 0) added.push(messageOf('tool', { id: ids.tool, createdAt: at, content: results }));
     return this.with({ added: Object.freeze(added) });
   }
 
@@ -219,9 +234,12 @@ export class AgentStep {
     const isCallInResponse = callInResponse(this.response, toolCallId) === call;
     const isValueInOutput =
       outcome?.type === 'succeeded' &&
-      outcome.output === undefined &&
+      outcome.modelOutput === undefined &&
       valueInOutput(this.added, toolCallId) === outcome.value;
-    return execution.toEnvelope(isCallInResponse ? toolCallId : call, isValueInOutput ? undefined : outcome);
+    return execution.encode(
+      isCallInResponse ? { toolCallId } : { call },
+      isValueInOutput ? SUCCEEDED : outcome,
+    );
   }
 
   /** @internal */
@@ -254,7 +272,7 @@ export interface StepDocument {
   output?: readonly MessageRange[];
   /** Without its content when that is the content of the first message of the output. */
   response?: object;
-  /** A call that is in the response by its id; no outcome where the output has the value. */
+  /** A call that is in the response by its id; no value where the output has it. */
   toolExecutions?: readonly object[];
   errors?: readonly ErrorRecord[];
 }
@@ -268,6 +286,8 @@ export const STEP_NAMES: readonly string[] = [
   'toolExecutions',
   'errors',
 ];
+/** A success whose value the output has. */
+const SUCCEEDED: object = Object.freeze({ type: 'succeeded' });
 const STEP_NAME_SET = new Set(STEP_NAMES);
 
 const readAloneStep = readAlone((reader, members, refs) =>
@@ -290,21 +310,20 @@ function readToolExecution(
   response: InferenceResponse | undefined,
 ): ToolExecution {
   const members = reader.members(value, TOOL_EXECUTION_NAMES);
-  const call = reader.required(members, 'call', (r, callOrId) => {
-    if (typeof callOrId !== 'string') return readToolCall(r, callOrId);
-    return callInResponse(response, callOrId) ?? r.fail('the id of a call in the response', callOrId);
-  });
-  const isFinished = members['completedAt'] !== undefined;
-  const outcome =
-    reader.optional(members, 'outcome', readOutcome) ??
-    (isFinished ? outcomeInOutput(reader, output, call) : undefined);
-  return ToolExecution.readEnvelope(reader, members, call, outcome);
+  if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
+    reader.fail('a call or the id of one in the response', value);
+  const readCallId: Read<ToolCallPart> = (r, id) =>
+    callInResponse(response, id) ?? r.fail('the id of a call in the response', id);
+  const call =
+    reader.optional(members, 'call', readToolCall) ?? reader.required(members, 'toolCallId', readCallId);
+  const readOutcome = readOutcomeWith(() => valueInOutput(output, call.toolCallId));
+  return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
 }
 
 /** The call that an id stands for: the first of that id. */
 function callInResponse(
   response: InferenceResponse | undefined,
-  toolCallId: string,
+  toolCallId: unknown,
 ): ToolCallPart | undefined {
   if (response === undefined) return undefined;
   for (const part of response.content) {
@@ -312,16 +331,6 @@ function callInResponse(
       return part;
   }
   return undefined;
-}
-
-function outcomeInOutput(
-  reader: DocumentReader,
-  output: readonly Message[],
-  call: ToolCallPart,
-): ToolOutcome {
-  const value = valueInOutput(output, call.toolCallId);
-  if (value === undefined) return reader.fail('an outcome, here or in the output', undefined);
-  return Object.freeze({ type: 'succeeded', value });
 }
 
 /** The value of a call as its result in the output shows it; `undefined` when the result is not simply that value. */

@@ -3,79 +3,89 @@ import { secondsBetween, toInstant } from '../clock.ts';
 import type { JsonValue, Members, Read } from '../json.ts';
 import {
   checked,
-  compact,
   DocumentReader,
+  isSameJson,
   readCount,
   readInstant,
   readJson,
   readOneOf,
+  readShape,
+  readString,
+  shapeOf,
   toJsonValue,
 } from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from './messages.ts';
-import { checkedToolCall, readToolCall, readToolOutput } from './messages.ts';
+import { checkedToolCall, readToolCall } from './messages.ts';
+import type { OutcomeRule, ToolOutcome } from './tool-outcome.ts';
+import { checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
+import { readFilledUsage, Usage } from './usage.ts';
 
-/**
- * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
- * nobody knows how it ended.
- */
-export type ToolOutcomeType = 'succeeded' | 'failed' | 'blocked' | 'denied' | 'interrupted';
-
-/** The end of a call: a value, or an error. */
-export type ToolOutcome =
-  | {
-      readonly type: 'succeeded';
-      readonly value: JsonValue;
-      /** What the model reads, when it is not the value itself. */
-      readonly output?: ToolOutput;
-    }
-  | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
-
-/** What an outcome means for the step and the execution. The only place that says so. */
-export interface OutcomeRule {
-  readonly hasError: boolean;
-  /** The step's type becomes `error`. */
-  readonly makesStepError: boolean;
-  /** A step of nothing but such calls counts as a consecutive failure. */
-  readonly countsAsFailure: boolean;
-  /** With `toolErrors: 'fail'` the execution fails. */
-  readonly canFailExecution: boolean;
+/** A person's word on a call. There is no decision as long as it is awaited. */
+export interface Approval {
+  readonly requestedAt: Instant;
+  readonly decision?: ApprovalDecision;
 }
 
-export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
-  succeeded: { hasError: false, makesStepError: false, countsAsFailure: false, canFailExecution: false },
-  failed: { hasError: true, makesStepError: true, countsAsFailure: true, canFailExecution: true },
-  blocked: { hasError: true, makesStepError: true, countsAsFailure: true, canFailExecution: false },
-  denied: { hasError: true, makesStepError: true, countsAsFailure: false, canFailExecution: false },
-  interrupted: { hasError: true, makesStepError: true, countsAsFailure: false, canFailExecution: true },
-};
+/** What was decided on a call, once. */
+export interface ApprovalDecision {
+  readonly type: 'approved' | 'denied';
+  readonly at: Instant;
+  /** Who decided, as the application names people. */
+  readonly by?: string;
+  /** Why, for the model to read. */
+  readonly reason?: string;
+}
 
 type ToolExecutionFields = Pick<
   ToolExecution,
-  'id' | 'call' | 'attempt' | 'startedAt' | 'completedAt' | 'outcome'
+  'id' | 'call' | 'attempt' | 'approval' | 'startedAt' | 'completedAt' | 'outcome' | 'usage' | 'progress'
 >;
 
-/** One tool call as it was carried out. */
+/**
+ * One tool call as it is carried out: intended, perhaps approved, started, ended. Once `startedAt` is set the tool
+ * may have had its effect.
+ */
 export class ToolExecution {
   readonly id: ToolExecutionId;
   readonly call: ToolCallPart;
   /** 1 for the first try, one more for each that follows a crash or a retry. */
   readonly attempt: number;
-  readonly startedAt: Instant;
+  /** Present when the call needs a person's approval. */
+  readonly approval: Approval | undefined;
+  /** Absent while nothing was begun. */
+  readonly startedAt: Instant | undefined;
   readonly completedAt: Instant | undefined;
-  /** Absent while it runs. */
+  /** Absent until it has ended. */
   readonly outcome: ToolOutcome | undefined;
+  /** What the tool itself used, such as the inference of a subagent. Counts in the totals of the execution. */
+  readonly usage: Usage;
+  /** What the tool wants to find again when it goes on after a crash. */
+  readonly progress: JsonValue | undefined;
 
   private constructor(fields: ToolExecutionFields) {
     this.id = fields.id;
     this.call = fields.call;
     this.attempt = fields.attempt;
+    this.approval = fields.approval;
     this.startedAt = fields.startedAt;
     this.completedAt = fields.completedAt;
     this.outcome = fields.outcome;
+    this.usage = fields.usage;
+    this.progress = fields.progress;
     Object.freeze(this);
+  }
+
+  private with(changes: Partial<ToolExecutionFields>): ToolExecution {
+    const { id, call, attempt, approval, startedAt, completedAt, outcome, usage, progress } = this;
+    const fields = { id, call, attempt, approval, startedAt, completedAt, outcome, usage, progress };
+    return new ToolExecution({ ...fields, ...changes });
+  }
+
+  /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  static intended(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
+    return ToolExecution.begin(id, call, undefined);
   }
 
   /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -84,13 +94,24 @@ export class ToolExecution {
     at: Instant,
     id: ToolExecutionId = ToolExecutionId.create(),
   ): ToolExecution {
+    return ToolExecution.begin(id, call, toInstant(at));
+  }
+
+  private static begin(
+    id: ToolExecutionId,
+    call: ToolCallPart,
+    startedAt: Instant | undefined,
+  ): ToolExecution {
     return new ToolExecution({
       id,
       call: checkedToolCall(call),
       attempt: 1,
-      startedAt: toInstant(at),
+      approval: undefined,
+      startedAt,
       completedAt: undefined,
       outcome: undefined,
+      usage: Usage.none,
+      progress: undefined,
     });
   }
 
@@ -121,9 +142,14 @@ export class ToolExecution {
     return this.outcome?.type === 'blocked';
   }
 
-  /** True while no outcome is known. */
+  /** True when it was started and no outcome is known. */
   get isRunning(): boolean {
-    return this.outcome === undefined;
+    return this.startedAt !== undefined && this.outcome === undefined;
+  }
+
+  /** True while a person has yet to decide on it. */
+  get isAwaitingApproval(): boolean {
+    return this.approval !== undefined && this.approval.decision === undefined;
   }
 
   /** The key to hand to an outside service, so that a repeated call has one effect. The same for every attempt. */
@@ -131,9 +157,10 @@ export class ToolExecution {
     return this.id;
   }
 
-  /** Seconds from start to end; 0 while it runs. */
+  /** Seconds from start to end; 0 while it runs, and when it was never started. */
   get duration(): number {
-    return this.completedAt === undefined ? 0 : secondsBetween(this.startedAt, this.completedAt);
+    const { startedAt, completedAt } = this;
+    return startedAt === undefined || completedAt === undefined ? 0 : secondsBetween(startedAt, completedAt);
   }
 
   /** What the outcome means; `undefined` while there is none. */
@@ -141,27 +168,57 @@ export class ToolExecution {
     return this.outcome && OUTCOME_RULES[this.outcome.type];
   }
 
+  /** The same, waiting for a person. `this` when it was asked for already. */
+  withApprovalRequested(at: Instant): ToolExecution {
+    if (this.approval !== undefined) return this;
+    return this.with({ approval: Object.freeze({ requestedAt: toInstant(at) }) });
+  }
+
+  /**
+   * The same with the decision, which is made once: `this` when there is one. An approval may come with other
+   * arguments than the model gave. A denial ends the call.
+   * @throws HoldfastError `CONTEXT_INVALID` for a decision that is none.
+   */
+  withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
+    if (!this.isAwaitingApproval) return this;
+    const checkedDecision = checked('decision', decision, readDecision);
+    const approval = Object.freeze({ ...(this.approval as Approval), decision: checkedDecision });
+    if (checkedDecision.type === 'approved') return this.with({ approval, call: checkedToolCall(call) });
+    const message = checkedDecision.reason ?? 'The call was denied.';
+    const error = { name: 'Error', code: 'TOOL_DENIED', message };
+    return this.with({ approval }).withOutcome({ type: 'denied', error }, checkedDecision.at);
+  }
+
+  /** The same, begun: from here on the tool may have had its effect. `this` when it was begun before. */
+  withStarted(at: Instant): ToolExecution {
+    return this.startedAt === undefined ? this.with({ startedAt: toInstant(at) }) : this;
+  }
+
   /**
    * The same with its end; the value is turned into JSON.
    * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none.
    */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
-    const { id, call, attempt, startedAt } = this;
-    const completedAt = Math.max(toInstant(at), startedAt);
-    return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome: checkedOutcome(outcome) });
+    const completedAt = Math.max(toInstant(at), this.startedAt ?? 0);
+    const startedAt = this.startedAt ?? (OUTCOME_RULES[outcome.type].needsStart ? completedAt : undefined);
+    return this.with({ startedAt, completedAt, outcome: checkedOutcome(outcome) });
   }
 
-  /** The same call, tried once more. */
+  /** The same with more used by the tool itself. */
+  withUsage(usage: Usage): ToolExecution {
+    return usage === Usage.none ? this : this.with({ usage: this.usage.plus(usage) });
+  }
+
+  /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  withProgress(progress: JsonValue): ToolExecution {
+    const json = toJsonValue(progress);
+    return isSameJson(json, this.progress) ? this : this.with({ progress: json });
+  }
+
+  /** The same call, tried once more. What was approved, used and kept stays. */
   withNextAttempt(at: Instant): ToolExecution {
-    const { id, call, attempt } = this;
-    return new ToolExecution({
-      id,
-      call,
-      attempt: attempt + 1,
-      startedAt: toInstant(at),
-      completedAt: undefined,
-      outcome: undefined,
-    });
+    const attempt = this.attempt + 1;
+    return this.with({ attempt, startedAt: toInstant(at), completedAt: undefined, outcome: undefined });
   }
 
   /** The result as the model reads it. */
@@ -172,8 +229,9 @@ export class ToolExecution {
 
   private toOutput(): ToolOutput {
     const { outcome } = this;
-    if (outcome === undefined) return errorOutput('The call was started and its outcome is unknown.');
-    if (outcome.type === 'succeeded') return outcome.output ?? valueOutput(outcome.value);
+    if (outcome === undefined)
+      return errorOutput(this.startedAt === undefined ? NOT_STARTED : UNKNOWN_OUTCOME);
+    if (outcome.type === 'succeeded') return outcome.modelOutput ?? valueOutput(outcome.value);
     if (outcome.type === 'blocked' || outcome.type === 'denied') {
       return Object.freeze({ type: 'execution-denied', reason: outcome.error.message });
     }
@@ -181,16 +239,20 @@ export class ToolExecution {
   }
 
   toJSON(): object {
-    return this.toEnvelope(this.call, this.outcome);
+    return this.encode({ call: this.call }, this.outcome);
   }
 
   /** The document with the call and the outcome in the form that a step gives them. @internal */
-  toEnvelope(call: ToolCallPart | string, outcome: ToolOutcome | undefined): object {
-    const { id, attempt, startedAt, completedAt } = this;
-    const document: ToolExecutionDocument = { id, call, startedAt };
+  encode(call: ToolCallReference, outcome: object | undefined): object {
+    const { id, attempt, approval, startedAt, completedAt, usage, progress } = this;
+    const document: ToolExecutionDocument = { id, ...call };
     if (attempt !== 1) document.attempt = attempt;
+    if (approval !== undefined) document.approval = approval;
+    if (startedAt !== undefined) document.startedAt = startedAt;
     if (completedAt !== undefined) document.completedAt = completedAt;
     if (outcome !== undefined) document.outcome = outcome;
+    if (usage !== Usage.none) document.usage = usage.toJSON();
+    if (progress !== undefined) document.progress = progress;
     return document;
   }
 
@@ -199,53 +261,81 @@ export class ToolExecution {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, TOOL_EXECUTION_NAMES);
       const call = reader.required(members, 'call', readToolCall);
-      return ToolExecution.readEnvelope(
-        reader,
-        members,
-        call,
-        reader.optional(members, 'outcome', readOutcome),
-      );
+      return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
     });
   }
 
-  /** @internal */
-  static readEnvelope(
+  /** The rest of a document whose call and outcome were read. @internal */
+  static decode(
     reader: DocumentReader,
     members: Members,
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
+    const startedAt = reader.optional(members, 'startedAt', readInstant);
     const completedAt = reader.optional(members, 'completedAt', readInstant);
-    if ((outcome === undefined) !== (completedAt === undefined)) {
+    if ((outcome === undefined) !== (completedAt === undefined))
       reader.fail('an outcome and completedAt together, or neither', members);
-    }
-    const attempt = reader.optional(members, 'attempt', readLaterAttempt) ?? 1;
-    const startedAt = reader.required(members, 'startedAt', readInstant);
-    if (completedAt !== undefined && completedAt < startedAt)
+    if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
+      reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
+    if (completedAt !== undefined && completedAt < (startedAt ?? 0))
       reader.fail('completedAt not before startedAt', completedAt);
-    const id = reader.required(members, 'id', ToolExecutionId.read);
-    return new ToolExecution({ id, call, attempt, startedAt, completedAt, outcome });
+    return new ToolExecution({
+      id: reader.required(members, 'id', ToolExecutionId.read),
+      call,
+      attempt: reader.optional(members, 'attempt', readLaterAttempt) ?? 1,
+      approval: reader.optional(members, 'approval', readApproval),
+      startedAt,
+      completedAt,
+      outcome,
+      usage: reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
+      progress: reader.optional(members, 'progress', readJson),
+    });
   }
 }
 
+const NOT_STARTED = 'The call was not started.';
+const UNKNOWN_OUTCOME = 'The call was started and its outcome is unknown.';
+
+/** A call as it stands in a document: itself, or by its id where the response of its step has it. @internal */
+export type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
+
 interface ToolExecutionDocument {
   id: ToolExecutionId;
-  call: ToolCallPart | string;
+  call?: ToolCallPart;
+  toolCallId?: string;
   attempt?: number;
-  startedAt: Instant;
+  approval?: Approval;
+  startedAt?: Instant;
   completedAt?: Instant;
-  outcome?: ToolOutcome;
+  outcome?: object;
+  usage?: object;
+  progress?: JsonValue;
 }
 
 /** The members of a stored tool execution. @internal */
 export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
   'id',
   'call',
+  'toolCallId',
   'attempt',
+  'approval',
   'startedAt',
   'completedAt',
   'outcome',
+  'usage',
+  'progress',
 ]);
+
+const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);
+const DECISION = shapeOf<ApprovalDecision>({
+  type: readOneOf(['approved', 'denied']),
+  at: readInstant,
+  'by?': readString,
+  'reason?': readString,
+});
+const APPROVAL = shapeOf<Approval>({ requestedAt: readInstant, 'decision?': readDecision });
+const readApproval: Read<Approval> = (reader, value) => readShape(reader, value, APPROVAL);
 
 /** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
 function valueOutput(value: JsonValue): ToolOutput {
@@ -260,30 +350,4 @@ export function errorOutput(message: string): ToolOutput {
 const readLaterAttempt: Read<number> = (reader, value) => {
   const attempt = readCount(reader, value);
   return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
-};
-
-function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
-  if (outcome.type !== 'succeeded')
-    return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
-  const output = outcome.output && checked('output of a tool', outcome.output, readToolOutput);
-  return compact({ type: outcome.type, value: toJsonValue(outcome.value), output }) as ToolOutcome;
-}
-
-const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
-const SUCCESS_NAMES = new Set(['type', 'value', 'output']);
-const FAILURE_NAMES = new Set(['type', 'error']);
-
-/** Reads an outcome. @internal */
-export const readOutcome: Read<ToolOutcome> = (reader, value) => {
-  const type = reader.required(reader.object(value), 'type', readOutcomeType);
-  if (type !== 'succeeded') {
-    const members = reader.members(value, FAILURE_NAMES);
-    return Object.freeze({ type, error: reader.required(members, 'error', readErrorRecord) });
-  }
-  const members = reader.members(value, SUCCESS_NAMES);
-  return compact({
-    type,
-    value: reader.required(members, 'value', readJson),
-    output: reader.optional(members, 'output', readToolOutput),
-  }) as ToolOutcome;
 };

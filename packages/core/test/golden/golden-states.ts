@@ -11,6 +11,9 @@ import {
   ToolExecution,
   ToolExecutionId,
   userMessage,
+  newStepMessageIds,
+  SessionId,
+  Usage,
 } from '@holdfast/core';
 import type {
   AssistantPart,
@@ -19,6 +22,7 @@ import type {
   Message,
   ToolCallPart,
   ToolOutcome,
+  ApprovalDecision,
 } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 
@@ -84,8 +88,35 @@ class Story {
         );
   }
 
+  /** Asks a person about the next call. */
+  asksApproval(): this {
+    const [call] = this.state.currentStep?.pendingToolCalls ?? [];
+    if (call === undefined) throw new TypeError('No call is open.');
+    const execution = ToolExecution.intended(call, ToolExecutionId.create(this.clock));
+    return this.do((state, at) => advanced(state, execution.withApprovalRequested(at), at));
+  }
+
+  /** Decides on the call asked about last. */
+  decides(decision: Omit<ApprovalDecision, 'at'>, input?: ToolCallPart['input']): this {
+    return this.changes((execution, at) =>
+      execution.withDecision({ ...decision, at }, input ? { ...execution.call, input } : undefined),
+    );
+  }
+
+  /** Changes the execution begun last. */
+  changes(change: (execution: ToolExecution, at: number) => ToolExecution): this {
+    return this.do((state, at) => {
+      const last = state.currentStep?.toolExecutions.at(-1);
+      return last ? advanced(state, change(last, at), at) : state;
+    });
+  }
+
   closes(): this {
-    this.state = apply(this.state, { type: 'stepClosed', clock: this.clock });
+    this.state = apply(this.state, {
+      type: 'stepClosed',
+      messageIds: newStepMessageIds(this.clock),
+      at: this.clock.now(),
+    });
     return this;
   }
 
@@ -94,6 +125,10 @@ class Story {
       apply(state, { type: 'finished', at }),
     );
   }
+}
+
+function advanced(state: AgentState, toolExecution: ToolExecution, at: number): AgentState {
+  return apply(state, { type: 'toolAdvanced', toolExecution, at });
 }
 
 const call = (toolCallId: string, input: ToolCallPart['input'] = { a: 2, b: 2 }): ToolCallPart => ({
@@ -190,16 +225,38 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
       .answers({ text: 'It is 6.' })
       .closes()
       .ends().state,
-  suspended: () => {
-    const story = asked().answers(twoCalls).runs();
-    const toolExecutionIds = story.state.currentStep?.toolExecutions.map(({ id }) => id) ?? [];
-    return story.do((state, at) =>
-      state.withExecutionStatus('suspended', at, { type: 'approval', toolExecutionIds }),
-    ).state;
-  },
+  /** One call waits for a person, the other for a child session. */
+  suspended: () =>
+    asked()
+      .answers(twoCalls)
+      .asksApproval()
+      .runs()
+      .do((state, at) => {
+        const [first, second] = state.currentStep?.toolExecutions.map(({ id }) => id) ?? [];
+        const sessionId = SessionId.parse('orders/7/child');
+        return state.withExecutionStatus('suspended', at, [
+          { type: 'approval', toolExecutionId: first as ToolExecutionId },
+          { type: 'child', sessionId, toolExecutionId: second as ToolExecutionId },
+        ]);
+      }).state,
+  /** Approved by somebody with other arguments, and not begun. */
+  approved: () =>
+    asked()
+      .answers(twoCalls)
+      .asksApproval()
+      .decides({ type: 'approved', by: 'ann@example.com', reason: 'Small sum.' }, { a: 1, b: 1 })
+      .asksApproval()
+      .decides({ type: 'denied', by: 'bob@example.com', reason: 'Too much.' }).state,
+  /** A tool that used tokens of its own and left word for later; a summary was paid for beside the steps. */
+  progress: () =>
+    asked()
+      .do((state, at) => state.withOtherUsage(Usage.of({ inputTokens: 7 }), at))
+      .answers(twoCalls)
+      .runs()
+      .changes((execution) => execution.withUsage(Usage.of(usage)).withProgress({ parcels: [1, 2] })).state,
   'suspended-until': () =>
     asked().do((state, at) =>
-      state.withExecutionStatus('suspended', at, { type: 'until', until: at + 60_000 }),
+      state.withExecutionStatus('suspended', at, [{ type: 'until', until: at + 60_000 }]),
     ).state,
   stopped: () =>
     asked()
@@ -246,7 +303,7 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
     return asked()
       .answers({ content, usage })
       .runs({ type: 'succeeded', value: 'text' })
-      .runs({ type: 'succeeded', value: { rows: [1, 2] }, output: { type: 'text', value: '2 rows' } })
+      .runs({ type: 'succeeded', value: { rows: [1, 2] }, modelOutput: { type: 'text', value: '2 rows' } })
       .runs({
         type: 'failed',
         error: {

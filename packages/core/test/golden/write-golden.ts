@@ -1,10 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { SNAPSHOT_VERSION } from '@holdfast/core';
+import { snapshotVersion } from '@holdfast/core';
 import { goldenStates } from './golden-states.ts';
 
 /** Where the golden files of the present version are. */
-export const goldenFolder: string = fileURLToPath(new URL(`./v${SNAPSHOT_VERSION}/`, import.meta.url));
+export const goldenFolder: string = fileURLToPath(
+  new URL(`./v${snapshotVersion('holdfast/agent-state')}/`, import.meta.url),
+);
 
 /**
  * Writes the golden files that there are not yet, and returns their names. A file that exists is never written: what

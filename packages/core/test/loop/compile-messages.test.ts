@@ -11,6 +11,7 @@ import {
   textOf,
   toolMessage,
   userMessage,
+  newStepMessageIds,
 } from '@holdfast/core';
 import type { Message, Messages, ToolCallPart } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
@@ -165,7 +166,11 @@ describe('what a model is shown of a run', () => {
       response: InferenceResponse.of({ content: [] }),
       at: 3,
     });
-    const closed = apply(answered, { type: 'stepClosed', clock });
+    const closed = apply(answered, {
+      type: 'stepClosed',
+      messageIds: newStepMessageIds(clock),
+      at: clock.now(),
+    });
     const brought = closed.withMessageStore(closed.store.append('messages', written('t:1')));
     expect(line(compile(brought))).toBe('u a:1 t:1');
   });

@@ -1,4 +1,13 @@
-import { AgentState, apply, createAgentLoop, next, ExecutionId, StepId, ToolExecution } from '@holdfast/core';
+import {
+  AgentState,
+  apply,
+  createAgentLoop,
+  next,
+  ExecutionId,
+  StepId,
+  ToolExecution,
+  newStepMessageIds,
+} from '@holdfast/core';
 import type { AgentEvent, Driver, InferenceResponseInit, ToolCallPart } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
@@ -188,10 +197,7 @@ describe('states made by hand', () => {
   test('one whose last step is closed needs nothing but its end', async () => {
     const state = apply(
       apply(inStep, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_002 }),
-      {
-        type: 'stepClosed',
-        clock,
-      },
+      { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
     );
     const { state: last, trace } = await observe({ state });
     expect(trace).toEqual(['+resumed', 'beforeExecution', 'afterExecution', '+completed']);
@@ -199,12 +205,12 @@ describe('states made by hand', () => {
   });
 
   const waits = [begun, inStep, asked, running].map((state) =>
-    state.withExecutionStatus('suspended', 5_010, { type: 'until', until: 9_000 }),
+    state.withExecutionStatus('suspended', 5_010, [{ type: 'until', until: 9_000 }]),
   );
   test.each(waits.map((state, index) => [index, state] as const))(
     'one that waits is left as it is (%i)',
     async (_, state) => {
-      expect(next(state)).toMatchObject({ type: 'wait', waiting: { type: 'until' } });
+      expect(next(state)).toMatchObject({ type: 'wait', waiting: [{ type: 'until' }] });
       const { state: last, trace } = await observe({ state });
       expect(last).toBe(state);
       expect(trace).toEqual([]);
@@ -218,7 +224,7 @@ describe('states made by hand', () => {
       hooks: [
         {
           beforeToolUse: (_, { state: now }) => ({
-            state: now.withExecutionStatus('suspended', 6_000, { type: 'input' }),
+            state: now.withExecutionStatus('suspended', 6_000, [{ type: 'input' }]),
           }),
         },
       ],

@@ -7,6 +7,7 @@ import {
   StepId,
   ToolExecution,
   ToolExecutionId,
+  newStepMessageIds,
 } from '@holdfast/core';
 import type { AgentState, Clock, Driver, NextAction, Outcome, Tool, ToolCallPart } from '@holdfast/core';
 import { conversationWithCurrentToolTrace } from '@holdfast/core';
@@ -44,7 +45,7 @@ async function interpret(
       case 'runTools':
         return { type: 'toolAdvanced', toolExecution: await run(action.calls[0] as ToolCallPart), at };
       case 'closeStep':
-        return { type: 'stepClosed', clock };
+        return { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() };
       case 'finish':
         return { type: 'finished', at };
       case 'wait':
@@ -133,7 +134,11 @@ describe('what is next', () => {
     toolExecution: running.withOutcome({ type: 'succeeded', value: 1 }, 1_004),
     at: 1_004,
   });
-  const closed = apply(answered({ text: 'Hi.' }), { type: 'stepClosed', clock });
+  const closed = apply(answered({ text: 'Hi.' }), {
+    type: 'stepClosed',
+    messageIds: newStepMessageIds(clock),
+    at: clock.now(),
+  });
   type Case = readonly [name: string, state: AgentState, next: NextAction['type'], calls?: number];
   const cases: readonly Case[] = [
     ['no execution', start, 'start'],
@@ -180,7 +185,7 @@ describe('what is next', () => {
     for (const outcome of [
       { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 1 },
       { type: 'toolAdvanced', toolExecution: running, at: 1 },
-      { type: 'stepClosed', clock },
+      { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
     ] as const) {
       expect(apply(begun, outcome)).toBe(begun);
     }

@@ -14,8 +14,17 @@ import {
   stopSignal,
   ToolExecution,
   userMessage,
+  newStepMessageIds,
+  SessionId,
 } from '@holdfast/core';
-import type { AssistantPart, ErrorRecord, ExecutionStatus, StopReason, ToolOutcome } from '@holdfast/core';
+import type {
+  AssistantPart,
+  ErrorRecord,
+  ExecutionStatus,
+  StopReason,
+  ToolOutcome,
+  Waiting,
+} from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../arbitraries.ts';
 
@@ -161,7 +170,7 @@ const changes: readonly (readonly [
   [
     'withExecutionStatus suspended',
     begun,
-    (s, at) => s.withExecutionStatus('suspended', at, { type: 'input' }),
+    (s, at) => s.withExecutionStatus('suspended', at, [{ type: 'input' }]),
     ['execution'],
   ],
   ['withExecutionCompleted', running, (s, at) => s.withExecutionCompleted(at), ['execution']],
@@ -207,7 +216,7 @@ const furnished = blank
   .withLlmConfig({ model: 'm', stopSequences: ['x'] }, T)
   .withResponseFormat({ type: 'json', schema: { type: 'object' } }, T)
   .withMessages([message], T);
-const suspended = begun.withExecutionStatus('suspended', T, { type: 'until', until: T + 9 });
+const suspended = begun.withExecutionStatus('suspended', T, [{ type: 'until', until: T + 9 }]);
 const requested = begun.withContinuationRequested(T);
 const unchanged: readonly (readonly [name: string, state: AgentState, change: Change])[] = [
   ['the same system prompt', furnished, (s, at) => s.withSystemPrompt('p', at)],
@@ -237,7 +246,7 @@ const unchanged: readonly (readonly [name: string, state: AgentState, change: Ch
   [
     'the same waiting',
     suspended,
-    (s, at) => s.withExecutionStatus('suspended', at, { type: 'until', until: T + 9 }),
+    (s, at) => s.withExecutionStatus('suspended', at, [{ type: 'until', until: T + 9 }]),
   ],
   ['completed already', done, (s, at) => s.withExecutionCompleted(at)],
   ['no time worked', begun, (s, at) => s.withTimeWorked(0, at)],
@@ -299,13 +308,18 @@ describe('executions', () => {
   });
 
   test('what is waited for is kept while suspended, a copy of it, and gone after', () => {
-    const waiting = { type: 'children' as const, sessionIds: ['a'] };
+    const child: Waiting = { type: 'child', sessionId: SessionId.parse('a') };
+    const waiting: Waiting[] = [child];
     const state = begun.withExecutionStatus('suspended', T, waiting);
-    waiting.sessionIds.push('b');
-    expect(state.execution?.waiting).toEqual({ type: 'children', sessionIds: ['a'] });
+    waiting.push({ type: 'input' });
+    expect(state.execution?.waiting).toEqual([child]);
     expectDeeplyFrozen(state);
-    expect(state.withExecutionStatus('inProgress', T).execution?.waiting).toBeUndefined();
-    expect(begun.withExecutionStatus('inProgress', T, { type: 'input' })).toBe(begun);
+    expect(state.withExecutionStatus('inProgress', T).execution?.waiting).toEqual([]);
+    expect(begun.withExecutionStatus('inProgress', T, [{ type: 'input' }])).toBe(begun);
+    expect(begun.withExecutionStatus('suspended', T).execution?.waiting).toEqual([{ type: 'input' }]);
+    expect(() => begun.withExecutionStatus('suspended', T, [])).toThrow(
+      expect.objectContaining({ code: 'CONTEXT_INVALID' }),
+    );
   });
 
   test('forNextExecution keeps all that an agent is and knows', () => {
@@ -454,8 +468,8 @@ describe('stop or go on', () => {
       'userRequested',
       'completed',
     ]);
-    expect(state.execution?.continuation.overruled).toBe(3);
-    expect(raise(state, 'unknown').execution?.continuation.isInterrupted).toBe(true);
+    expect(state.execution?.continuation.overruledSignals).toBe(3);
+    expect(raise(state, 'unknown').execution?.continuation.hasNewSignals).toBe(true);
   });
 });
 
@@ -599,7 +613,12 @@ test('accessors of steps and tools', () => {
     2,
   );
   expect(state.withCurrentStep(stepWith(), T).lastToolExecution?.value).toBe(1);
-  expect(state.usage.toJSON()).toEqual({ inputTokens: 1, outputTokens: 2, unreportedCalls: 1 });
+  expect(state.usage.toJSON()).toEqual({
+    inputTokens: 1,
+    outputTokens: 2,
+    unreportedCalls: 1,
+    unpricedCalls: 2,
+  });
 });
 
 test('errors of steps, tools and the execution, in order', () => {
@@ -625,7 +644,9 @@ test('a step with another id begins a step; one with the same id replaces it', (
 
 test('a closed step adds tagged copies and keeps untagged originals', () => {
   const close = (step: AgentStep) =>
-    begun.withCurrentStep(step.withOutput(steppedClock()), T).withCurrentStepCompleted(T);
+    begun
+      .withCurrentStep(step.withOutput(newStepMessageIds(steppedClock()), T), T)
+      .withCurrentStepCompleted(T);
   const work = close(toolStep({ type: 'succeeded', value: 1 }));
   const tags = { step_id: work.lastStep?.id, execution_id: work.executionId, agent_id: AGENT };
   expect(work.messages.toArray().map(({ role, metadata }) => [role, metadata])).toEqual([
@@ -643,7 +664,10 @@ test('a closed step adds tagged copies and keeps untagged originals', () => {
 });
 
 test('a step that is closed in two branches of one state is stored once in each', () => {
-  const open = begun.withCurrentStep(stepWith(answer('x'.repeat(1_000))).withOutput(steppedClock()), T);
+  const open = begun.withCurrentStep(
+    stepWith(answer('x'.repeat(1_000))).withOutput(newStepMessageIds(steppedClock()), T),
+    T,
+  );
   const [left, right] = [open.withCurrentStepCompleted(T), open.withCurrentStepCompleted(T)];
   expect(JSON.stringify(left).length).toBeLessThan(2_000);
   expect(JSON.stringify(right)).toBe(JSON.stringify(left));

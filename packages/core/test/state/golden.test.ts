@@ -102,13 +102,44 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
       'wait',
       undefined,
     ]);
-    expect(state.execution?.waiting).toEqual({
-      type: 'approval',
-      toolExecutionIds: [state.lastToolExecution?.id],
+    const [asked, running] = state.currentStep?.toolExecutions ?? [];
+    expect([asked?.isAwaitingApproval, asked?.isRunning, running?.isRunning]).toEqual([true, false, true]);
+    expect(state.execution?.waiting).toEqual([
+      { type: 'approval', toolExecutionId: asked?.id },
+      { type: 'child', sessionId: 'orders/7/child', toolExecutionId: running?.id },
+    ]);
+  },
+  approved: (state) => {
+    const [approved, denied] = state.currentStep?.toolExecutions ?? [];
+    expect([approved?.isAwaitingApproval, approved?.startedAt, approved?.outcome]).toEqual([
+      false,
+      undefined,
+      undefined,
+    ]);
+    expect([approved?.args, approved?.approval?.decision]).toMatchObject([
+      { a: 1, b: 1 },
+      { type: 'approved', by: 'ann@example.com', reason: 'Small sum.' },
+    ]);
+    expect([denied?.outcome?.type, denied?.error, denied?.duration]).toMatchObject([
+      'denied',
+      { code: 'TOOL_DENIED', message: 'Too much.' },
+      0,
+    ]);
+    expect(state.currentStep?.executedToolCalls).toEqual([]);
+  },
+  progress: (state) => {
+    expect(state.lastToolExecution).toMatchObject({ isRunning: true, progress: { parcels: [1, 2] } });
+    expect(state.usage.toJSON()).toEqual({
+      inputTokens: 247,
+      outputTokens: 60,
+      cacheReadTokens: 200,
+      cost: 0.003,
+      unreportedCalls: 1,
+      unpricedCalls: 1,
     });
   },
   'suspended-until': (state) =>
-    expect(state.execution?.waiting).toEqual({ type: 'until', until: state.updatedAt + 60_000 }),
+    expect(state.execution?.waiting).toEqual([{ type: 'until', until: state.updatedAt + 60_000 }]),
   stopped: (state) => {
     expect([state.status, state.stopReason, state.execution?.continuation.signals.length]).toEqual([
       'stopped',
@@ -128,10 +159,10 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
       false,
       true,
     ]);
-    expect([state.execution?.continuation.overruled, state.execution?.continuation.isInterrupted]).toEqual([
-      1,
-      false,
-    ]);
+    expect([
+      state.execution?.continuation.overruledSignals,
+      state.execution?.continuation.hasNewSignals,
+    ]).toEqual([1, false]);
   },
   failed: (state) => {
     expect([state.status, ...types(state), state.messages.length]).toEqual(['failed', 'error', 1]);

@@ -5,7 +5,7 @@ import {
   AgentState,
   AgentStep,
   InferenceResponse,
-  SNAPSHOT_VERSION,
+  snapshotVersion,
   StateFormatError,
   stopSignal,
   ToolExecution,
@@ -123,6 +123,13 @@ function breakDocument(document: Json, { kind, where, other, ...rest }: Break): 
   }
 }
 
+const REFERENCES = new Set(['input', 'output', 'otherMessages', 'continuation']);
+
+/** The document but for how it refers to messages and signals: the same may be said in more than one way. */
+function withoutReferences(document: Json): Json {
+  return JSON.parse(JSON.stringify(document, (name, value) => (REFERENCES.has(name) ? undefined : value)));
+}
+
 /** A broken document is refused with the place, or it is a document of some state: nothing repaired, nothing ignored. */
 function expectRefusedOrExact(document: Json): 'refused' | 'accepted' {
   const text = JSON.stringify(document);
@@ -136,9 +143,12 @@ function expectRefusedOrExact(document: Json): 'refused' | 'accepted' {
     assert.equal(JSON.stringify(document), text);
     return 'refused';
   }
-  assert.deepStrictEqual(JSON.parse(JSON.stringify(state)), JSON.parse(text));
+  const written = JSON.stringify(state);
+  assert.deepStrictEqual(withoutReferences(JSON.parse(written)), withoutReferences(JSON.parse(text)));
   expectDeeplyFrozen(state);
-  assert.deepStrictEqual(AgentState.fromJSON(JSON.parse(JSON.stringify(state))), state);
+  const again = AgentState.fromJSON(JSON.parse(written));
+  assert.deepStrictEqual(again, state);
+  assert.equal(JSON.stringify(again), written);
   return 'accepted';
 }
 
@@ -210,7 +220,7 @@ const two = [
   (state, one) => state.withCurrentStep(one.withOutput(), T + 1).withCurrentStepCompleted(T + 2),
   running,
 );
-const suspended = running.withExecutionStatus('suspended', T, { type: 'until', until: T + 9 });
+const suspended = running.withExecutionStatus('suspended', T, [{ type: 'until', until: T + 9 }]);
 const ended = two.withStopSignal(stopSignal({ reason: 'unknown' }), T + 3).withExecutionCompleted(T + 3);
 
 /** A place of the document, as in `execution.steps.0.input`, set to a value; `undefined` removes it. */
@@ -255,18 +265,18 @@ const refusals: readonly (readonly [
     { 'execution.steps.0.toolExecutions.0.completedAt': T - 1 },
     '$.execution.steps[0].toolExecutions[0]',
   ],
-  ['waiting while in progress', running, { 'execution.waiting': { type: 'input' } }, '$.execution'],
+  ['waiting while in progress', running, { 'execution.waiting': [{ type: 'input' }] }, '$.execution'],
   [
     'waiting for what is unknown',
     suspended,
-    { 'execution.waiting.type': 'rain' },
-    '$.execution.waiting.type',
+    { 'execution.waiting.0.type': 'rain' },
+    '$.execution.waiting[0].type',
   ],
   [
-    'waiting for two things',
+    'waiting for two things in one',
     suspended,
-    { 'execution.waiting.sessionIds': [] },
-    '$.execution.waiting.sessionIds',
+    { 'execution.waiting.0.sessionId': 'a' },
+    '$.execution.waiting[0].sessionId',
   ],
   ['negative time worked', running, { 'execution.workedSeconds': -1 }, '$.execution.workedSeconds'],
   [
@@ -279,7 +289,7 @@ const refusals: readonly (readonly [
   [
     'more overruled than there are',
     ended,
-    { 'execution.continuation.overruled': 2 },
+    { 'execution.continuation.overruledSignals': 2 },
     '$.execution.continuation',
   ],
   [
@@ -341,24 +351,7 @@ const refusals: readonly (readonly [
     { 'execution.steps.1.input.ranges.0.section': '__proto__' },
     '$.execution.steps[1].input.ranges[0]',
   ],
-  [
-    'two ranges that meet',
-    two,
-    {
-      'execution.steps.1.input.ranges': [
-        { section: 'messages', from: 0, to: 1 },
-        { section: 'messages', from: 1, to: 2 },
-      ],
-    },
-    '$.execution.steps[1].input.ranges[1]',
-  ],
   ['continuing no step', two, { 'execution.steps.0.input.continues': true }, '$.execution.steps[0].input'],
-  [
-    'messages that nothing refers to',
-    two,
-    { 'execution.messages': [{ id: two.agentId, role: 'user', content: [] }] },
-    '$.execution',
-  ],
   [
     'a call that the response does not have',
     two,
@@ -369,7 +362,7 @@ const refusals: readonly (readonly [
     'an outcome that is nowhere',
     two,
     { 'execution.steps.0.output': undefined, 'execution.steps.0.response.content': [call] },
-    '$.execution.steps[0].toolExecutions[0]',
+    '$.execution.steps[0].toolExecutions[0].outcome.value',
   ],
   [
     'a response without content',
@@ -430,8 +423,11 @@ describe('a document is refused for', () => {
 describe('the envelope', () => {
   const document = (envelope: object): unknown => ({ ...running.toJSON(), ...envelope });
   test('names the format and its version', () => {
-    expect(running.toJSON()).toMatchObject({ format: 'holdfast/agent-state', version: SNAPSHOT_VERSION });
-    expect(SNAPSHOT_VERSION).toBe(1);
+    expect(running.toJSON()).toMatchObject({
+      format: 'holdfast/agent-state',
+      version: snapshotVersion('holdfast/agent-state'),
+    });
+    expect(snapshotVersion('holdfast/agent-state')).toBe(1);
   });
   test.for([2, 3, 1_000, Number.MAX_SAFE_INTEGER])(
     'a newer version, %i, is refused and left as it is',

@@ -5,14 +5,13 @@ import {
   AgentStep,
   apply,
   assistantMessage,
-  executionIdOf,
   InferenceResponse,
-  isTrace,
   List,
   stopSignal,
   ToolExecution,
   toolMessage,
   userMessage,
+  newStepMessageIds,
 } from '@holdfast/core';
 import type { AssistantPart, JsonValue, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
@@ -33,7 +32,8 @@ const begin = (
   state
     .withExecutionStatus('inProgress', T)
     .withCurrentStep(AgentStep.start(input).withResponse(response), T);
-const close = (state: AgentState): AgentState => apply(state, { type: 'stepClosed', clock: steppedClock(T) });
+const close = (state: AgentState): AgentState =>
+  apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(steppedClock(T)), at: T });
 /** Runs the nth call of the current step to this end. */
 const ran = (state: AgentState, outcome: ToolOutcome, nth = 0): AgentState => {
   const call = state.currentStep?.requestedToolCalls[nth];
@@ -198,9 +198,9 @@ test('a value that is equal to what the model read, but not the same, is kept be
   const value = { list: [1, 2] };
   const output = { type: 'json', value: { list: [1, 2] } } as const;
   const state = expectRoundTrip(
-    close(ran(begin(blank, calling({ toolCallId: 'a' })), { type: 'succeeded', value, output })),
+    close(ran(begin(blank, calling({ toolCallId: 'a' })), { type: 'succeeded', value, modelOutput: output })),
   );
-  expect(state.lastToolExecution).toMatchObject({ value, outcome: { output } });
+  expect(state.lastToolExecution).toMatchObject({ value, outcome: { modelOutput: output } });
 });
 
 test('a text that is JSON and a JSON value that is text are not mixed up', () => {
@@ -209,13 +209,13 @@ test('a text that is JSON and a JSON value that is text are not mixed up', () =>
   );
   const output = { type: 'json', value: 'x' } as const;
   const shown = close(
-    ran(begin(blank, calling({ toolCallId: 'a' })), { type: 'succeeded', value: 'x', output }),
+    ran(begin(blank, calling({ toolCallId: 'a' })), { type: 'succeeded', value: 'x', modelOutput: output }),
   );
   expect(expectRoundTrip(text).lastToolExecution?.value).toBe('{"a":1}');
   expect(expectRoundTrip(shown).lastToolExecution?.outcome).toEqual({
     type: 'succeeded',
     value: 'x',
-    output,
+    modelOutput: output,
   });
 });
 
@@ -264,24 +264,14 @@ test('a message of which another, equal one is in the store', () => {
   ).toBe(2);
 });
 
-test('metadata of a user that is named as our tags are', () => {
-  const tagged = userMessage('a', {
-    metadata: { step_id: 'mine', is_trace: true, execution_id: 'x', agent_id: 5 },
-  });
-  const state = blank.withMessages([tagged], T);
-  const after = expectRoundTrip(close(begin(state, calling({ toolCallId: 'a' }), state.messages)));
-  expect(after.messages.at(0)?.metadata).toEqual({
-    step_id: 'mine',
-    is_trace: true,
-    execution_id: 'x',
-    agent_id: 5,
-  });
-  expect([isTrace(tagged), executionIdOf(tagged)]).toEqual([true, 'x']);
-  expect([
-    isTrace(userMessage('a', { metadata: { is_trace: 1 } })),
-    executionIdOf(userMessage('a', { metadata: { execution_id: 7 } })),
-  ]).toEqual([false, undefined]);
-});
+test.each(['step_id', 'execution_id', 'agent_id', 'is_trace'])(
+  'the tag %s is not a caller’s to set',
+  (name) => {
+    expect(() => userMessage('a', { metadata: { [name]: true } })).toThrow(
+      expect.objectContaining({ code: 'CONTEXT_INVALID' }),
+    );
+  },
+);
 
 test.for(['', '__proto__', 'messages', 'constructor', 'toString', '\ud800', 'a.b[0]'])(
   'a section named %j',

@@ -141,8 +141,15 @@ interface StoredStep {
   };
   readonly toolExecutions?: readonly {
     readonly outcome?: { readonly type: ToolOutcomeType; readonly error?: object };
+    readonly usage?: Readonly<Record<string, number>>;
   }[];
   readonly errors?: readonly object[];
+  readonly continuation?: StoredContinuation;
+}
+interface StoredContinuation {
+  readonly continues?: boolean;
+  readonly signals?: readonly { readonly reason: string }[];
+  readonly isRequested?: boolean;
 }
 interface Part {
   readonly type: string;
@@ -155,7 +162,13 @@ function factsOf(step: StoredStep, content: readonly Part[]) {
   const errors = [...(step.errors ?? []), ...toolErrors];
   const asked = content.filter((part) => part.type === 'tool-call' && part.providerExecuted !== true).length;
   const type = errors.length > 0 ? 'error' : asked > 0 ? 'toolExecution' : 'finalResponse';
-  return { errors, type, asked, ownErrors: step.errors ?? [], usage: step.response?.usage ?? {} };
+  return {
+    errors,
+    type,
+    asked,
+    ownErrors: step.errors ?? [],
+    usage: [step.response?.usage ?? {}, ...(step.toolExecutions ?? []).map(({ usage }) => usage ?? {})],
+  };
 }
 
 test('counts, usage, errors, step types, stop decision and terminal status agree with plain tables', () => {
@@ -168,7 +181,8 @@ test('counts, usage, errors, step types, stop decision and terminal status agree
         steps: StoredStep[];
         currentStep?: StoredStep;
         errors?: object[];
-        continuation?: { signals: { reason: string }[]; isRequested?: boolean };
+        continuation?: StoredContinuation;
+        otherUsage?: Readonly<Record<string, number>>;
       };
       const values = [...state.steps, ...(state.currentStep ? [state.currentStep] : [])];
       const documents = [...stored.steps, ...(stored.currentStep ? [stored.currentStep] : [])];
@@ -188,15 +202,22 @@ test('counts, usage, errors, step types, stop decision and terminal status agree
         'cacheReadTokens',
         'cost',
         'unreportedCalls',
+        'unpricedCalls',
       ] as const) {
-        const known = steps.flatMap(({ usage }) => usage[name] ?? []);
+        const used = [...steps.flatMap(({ usage }) => usage), stored.otherUsage ?? {}];
+        const known = used.flatMap((usage) => usage[name] ?? []);
         expect(state.usage[name] ?? -1).toBeCloseTo(
           known.reduce((left, right) => left + right, 0) - (isKnown(name, known) ? 0 : 1),
           6,
         );
       }
 
-      const { signals, isRequested = false } = stored.continuation ?? { signals: [] };
+      const isRequested = stored.continuation?.isRequested ?? false;
+      const continuations = [...stored.steps.map(({ continuation }) => continuation), stored.continuation];
+      const signals = continuations.reduce<readonly { reason: string }[]>(
+        (before, now) => [...(now?.continues ? before : []), ...(now?.signals ?? [])],
+        [],
+      );
       const latest = steps.at(-1);
       expect(state.shouldStop).toBe(
         naiveShouldStop(signals.length > 0, isRequested, latest === undefined || latest.asked > 0),
@@ -217,7 +238,7 @@ test('counts, usage, errors, step types, stop decision and terminal status agree
 
 /** A sum of nothing is unknown, except that no call is then unreported. */
 function isKnown(name: string, known: readonly number[]): boolean {
-  return known.length > 0 || name === 'unreportedCalls';
+  return known.length > 0 || name.endsWith('Calls');
 }
 
 function naiveShouldStop(hasSignals: boolean, isRequested: boolean, askedForTools: boolean): boolean {

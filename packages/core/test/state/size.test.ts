@@ -8,7 +8,10 @@ import {
   ToolExecution,
   ToolExecutionId,
   userMessage,
+  newStepMessageIds,
+  List,
 } from '@holdfast/core';
+import type { Messages } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../arbitraries.ts';
 
@@ -16,12 +19,18 @@ const clock = steppedClock(T);
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /** A conversation in which a tool was used in every step: 1 KB of text and 1 KB of result each. */
-function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentState {
+function afterSteps(
+  count: number,
+  value: unknown = 'r'.repeat(1_000),
+  change: (state: AgentState) => AgentState = (state) => state,
+  compile: (state: AgentState) => Messages = (state) => state.messages,
+): AgentState {
   let state = apply(
     AgentState.empty({ at: T }).withMessages([userMessage('q'.repeat(1_000), { clock })], T),
     { type: 'started', executionId: ExecutionId.create(clock), at: T },
   );
   for (let step = 0; step < count; step++) {
+    state = change(state);
     const call = {
       type: 'tool-call',
       toolCallId: `call_${step}`,
@@ -33,7 +42,7 @@ function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentSta
     state = apply(state, {
       type: 'stepBegun',
       stepId: StepId.create(clock),
-      input: state.messages,
+      input: compile(state),
       at: clock.now(),
     });
     state = apply(state, { type: 'inferred', response, at: clock.now() });
@@ -43,7 +52,7 @@ function afterSteps(count: number, value: unknown = 'r'.repeat(1_000)): AgentSta
     state = apply(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
     const toolExecution = running.withOutcome({ type: 'succeeded', value: value as string }, clock.now());
     state = apply(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });
-    state = apply(state, { type: 'stepClosed', clock });
+    state = apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() });
   }
   return state;
 }
@@ -66,6 +75,24 @@ test('a step costs as many bytes at the 200th as at the 20th', () => {
     number,
   ];
   expect(Math.abs(late / early - 1)).toBeLessThan(0.05);
+});
+
+/** How the bytes of a state grow when its steps are four times as many; 4 is linear. */
+const growth = (after: (count: number) => AgentState): number => bytes(after(120)) / bytes(after(30));
+
+test('signals that are overruled at every step are stored once', () => {
+  const overruled = (state: AgentState): AgentState =>
+    state.withStopSignal({ reason: 'unknown', message: 'm'.repeat(200) }, T).withContinuationRequested(T);
+  expect(growth((count) => expectRoundTrip(afterSteps(count, 'r', overruled)))).toBeLessThan(4.4);
+});
+
+test('messages that a compiler makes anew for every step are stored once', () => {
+  const shortened = (state: AgentState): Messages =>
+    List.from(
+      state.messages.toArray().map((message) => userMessage('short', { id: message.id, createdAt: T })),
+    );
+  const state = (count: number): AgentState => afterSteps(count, 'r', undefined, shortened);
+  expect(growth((count) => expectRoundTrip(state(count)))).toBeLessThan(4.4);
 });
 
 test('each value and message stands once in the document', () => {

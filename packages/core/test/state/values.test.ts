@@ -51,22 +51,19 @@ describe('ids', () => {
     {},
     [uuid],
   ];
-  test.for([AgentId, ExecutionId, StepId, ToolExecutionId, MessageId])(
-    'a kind of UUIDs refuses all else',
-    (kind) => {
-      expect(kind.parse(uuid)).toBe(uuid);
-      expect([kind.parse(uuid.toUpperCase()), kind.is(uuid.toUpperCase())]).toEqual([uuid, false]);
-      expect(kind.is(kind.create())).toBe(true);
-      expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
-      for (const value of bad) {
-        expect(kind.is(value)).toBe(false);
-        expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
-      }
-      expect(() => kind.create({ now: () => 0, newId: () => 'not one' })).toThrow(
-        expect.objectContaining({ code: 'ID_INVALID' }),
-      );
-    },
-  );
+  test.for([AgentId, ExecutionId, StepId, ToolExecutionId])('a kind of UUIDs refuses all else', (kind) => {
+    expect(kind.parse(uuid)).toBe(uuid);
+    expect([kind.parse(uuid.toUpperCase()), kind.is(uuid.toUpperCase())]).toEqual([uuid, false]);
+    expect(kind.is(kind.create())).toBe(true);
+    expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
+    for (const value of bad) {
+      expect(kind.is(value)).toBe(false);
+      expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+    }
+    expect(() => kind.create({ now: () => 0, newId: () => 'not one' })).toThrow(
+      expect.objectContaining({ code: 'ID_INVALID' }),
+    );
+  });
   test.for<[unknown, boolean]>([
     ['a', true],
     ['/../ ü \u0000 👩', true],
@@ -75,7 +72,9 @@ describe('ids', () => {
     ['', false],
     ['\ud800', false],
     [7, false],
-  ])('%j as the id of a session: %s', ([value, valid]) => expect(SessionId.is(value)).toBe(valid));
+  ])('%j as the id of a session or a message: %s', ([value, valid]) => {
+    expect([SessionId.is(value), MessageId.is(value)]).toEqual([valid, valid]);
+  });
 });
 
 describe('budgets', () => {
@@ -170,14 +169,26 @@ describe('usage', () => {
   const [known, unknown] = [Usage.of({ inputTokens: 3, outputTokens: 4, cost: 1 }), Usage.unreported];
   test('a number that nobody knows stays unknown, and is counted as unreported', () => {
     const sum = known.plus(unknown).plus(Usage.of({ inputTokens: 5 }));
-    expect(sum.toJSON()).toEqual({ inputTokens: 8, outputTokens: 4, cost: 1, unreportedCalls: 2 });
+    expect(sum.toJSON()).toEqual({
+      inputTokens: 8,
+      outputTokens: 4,
+      cost: 1,
+      unreportedCalls: 2,
+      unpricedCalls: 2,
+    });
     expect([sum.totalTokens, sum.isComplete, known.isComplete, sum.reasoningTokens]).toEqual([
       12,
       false,
       true,
       undefined,
     ]);
-    expect(unknown.plus(unknown).toJSON()).toEqual({ unreportedCalls: 2 });
+    expect([sum.isPriced, known.isPriced, unknown.withCost(1).isPriced, Usage.none.isPriced]).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(unknown.plus(unknown).toJSON()).toEqual({ unreportedCalls: 2, unpricedCalls: 2 });
     expect(Usage.of({})).toEqual(Usage.unreported);
   });
   test('nothing added is the same', () => {
@@ -261,15 +272,23 @@ describe('what a tool outcome means', () => {
     makesStepError: boolean,
     countsAsFailure: boolean,
     canFailExecution: boolean,
+    needsStart: boolean,
   ])[] = [
-    ['succeeded', false, false, false, false],
-    ['failed', yes, yes, yes, yes],
-    ['blocked', yes, yes, yes, false],
-    ['denied', yes, yes, false, false],
-    ['interrupted', yes, yes, false, yes],
+    ['succeeded', false, false, false, false, yes],
+    ['failed', yes, yes, yes, yes, false],
+    ['blocked', yes, yes, yes, false, false],
+    ['denied', yes, yes, false, false, false],
+    ['interrupted', yes, yes, false, yes, yes],
   ];
-  test.for(rows)('%s', ([type, hasError, makesStepError, countsAsFailure, canFailExecution]) => {
-    expect(OUTCOME_RULES[type]).toEqual({ hasError, makesStepError, countsAsFailure, canFailExecution });
+  test.for(rows)('%s', ([type, ...rule]) => {
+    const [hasError, makesStepError, countsAsFailure, canFailExecution, needsStart] = rule;
+    const all = { hasError, makesStepError, countsAsFailure, canFailExecution, needsStart };
+    expect(OUTCOME_RULES[type]).toEqual(all);
+    const unstarted = ToolExecution.intended(call).withOutcome(
+      type === 'succeeded' ? { type, value: 1 } : failed(type),
+      T,
+    );
+    expect(unstarted.startedAt).toBe(needsStart ? T : undefined);
     const outcome = type === 'succeeded' ? { type, value: null } : failed(type);
     const execution = ToolExecution.started(call, T).withOutcome(outcome, T + 500);
     expect([execution.hasError, execution.wasBlocked, execution.duration]).toEqual([
@@ -331,7 +350,7 @@ describe('what a tool outcome means', () => {
     expect(() => end({ type: 'succeeded', value: 1n })).toThrow(
       expect.objectContaining({ code: 'NOT_JSON' }),
     );
-    expect(() => end({ type: 'succeeded', value: 1, output: { type: 'image' } })).toThrow(
+    expect(() => end({ type: 'succeeded', value: 1, modelOutput: { type: 'image' } })).toThrow(
       expect.objectContaining({ code: 'CONTEXT_INVALID' }),
     );
   });
@@ -442,6 +461,67 @@ describe('sections of messages', () => {
   });
 });
 
+describe('a call that a person decides on', () => {
+  const asked = ToolExecution.intended(call).withApprovalRequested(T);
+  const by = { by: 'ann', reason: 'Because.' };
+
+  test('is asked about once and waits', () => {
+    expect([asked.isAwaitingApproval, asked.isRunning, asked.startedAt]).toEqual([true, false, undefined]);
+    expect(asked.withApprovalRequested(T + 1)).toBe(asked);
+    expect(asked.toResultPart().output).toEqual({ type: 'error-text', value: 'The call was not started.' });
+  });
+  test('approved, it can begin, perhaps with other arguments', () => {
+    const approved = asked.withDecision({ type: 'approved', at: T + 1, ...by }, { ...call, input: { a: 2 } });
+    expect(approved).toMatchObject({ args: { a: 2 }, outcome: undefined, startedAt: undefined });
+    expect(approved.approval).toEqual({
+      requestedAt: T,
+      decision: { type: 'approved', at: T + 1, ...by },
+    });
+    const started = approved.withStarted(T + 2);
+    expect([started.isRunning, started.startedAt, started.withStarted(T + 3)]).toEqual([
+      true,
+      T + 2,
+      started,
+    ]);
+    expectDeeplyFrozen(started);
+    assert.deepStrictEqual(ToolExecution.fromJSON(json(started)), started);
+  });
+  test('denied, it has ended and says why', () => {
+    const denied = asked.withDecision({ type: 'denied', at: T + 1, ...by });
+    expect(denied).toMatchObject({ startedAt: undefined, completedAt: T + 1, duration: 0 });
+    expect(denied.error).toEqual({ name: 'Error', code: 'TOOL_DENIED', message: 'Because.' });
+    expect(denied.toResultPart().output).toEqual({ type: 'execution-denied', reason: 'Because.' });
+    const silent = asked.withDecision({ type: 'denied', at: T });
+    expect(silent.error?.message).toBe('The call was denied.');
+    assert.deepStrictEqual(ToolExecution.fromJSON(json(denied)), denied);
+  });
+  test('is decided on once, and only when somebody asked', () => {
+    const approved = asked.withDecision({ type: 'approved', at: T + 1 });
+    expect(approved.withDecision({ type: 'denied', at: T + 2 })).toBe(approved);
+    const unasked = ToolExecution.intended(call);
+    expect(unasked.withDecision({ type: 'approved', at: T })).toBe(unasked);
+    expect(() => asked.withDecision({ type: 'maybe' as 'denied', at: T })).toThrow(
+      expect.objectContaining({ code: 'CONTEXT_INVALID' }),
+    );
+  });
+});
+
+test('what a tool used and left for later stays over its attempts', () => {
+  const first = ToolExecution.started(call, T).withUsage(known()).withProgress({ page: 3 });
+  expect(first.withUsage(Usage.none)).toBe(first);
+  expect(first.withProgress({ page: 3 })).toBe(first);
+  const second = first.withUsage(known()).withNextAttempt(T + 5);
+  expect([second.usage.inputTokens, second.progress, second.attempt]).toEqual([6, { page: 3 }, 2]);
+  const step = AgentStep.start().withToolExecution(second);
+  expect(step.usage.inputTokens).toBe(6);
+  assert.deepStrictEqual(ToolExecution.fromJSON(json(second)), second);
+  expect(() => first.withProgress(1n as never)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
+
+  function known(): Usage {
+    return Usage.of({ inputTokens: 3, outputTokens: 4, cost: 1 });
+  }
+});
+
 describe('messages', () => {
   const bad: readonly (readonly [name: string, make: () => unknown])[] = [
     ['a call of a user', () => userMessage([call as never])],
@@ -476,7 +556,8 @@ describe('messages', () => {
       }),
     );
   });
-  test('refuse an id that is no UUID', () => {
-    expect(() => userMessage('a', { id: 'x' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+  test('keep the id and the time they came with, and refuse an id that is none', () => {
+    expect(userMessage('a', { id: 'msg-1', createdAt: T })).toMatchObject({ id: 'msg-1', createdAt: T });
+    expect(() => userMessage('a', { id: '' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
   });
 });

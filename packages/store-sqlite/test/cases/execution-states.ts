@@ -1,4 +1,11 @@
-import { AgentStep, InferenceResponse, StepId, ToolExecution, ToolExecutionId } from '@holdfast/core';
+import {
+  AgentStep,
+  InferenceResponse,
+  StepId,
+  ToolExecution,
+  ToolExecutionId,
+  newStepMessageIds,
+} from '@holdfast/core';
 import type { AgentState, ToolOutcome } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 
@@ -67,5 +74,7 @@ export function stateAfterSteps(state: AgentState): AgentState {
 }
 
 function close(state: AgentState, step: AgentStep, second: number): AgentState {
-  return state.withCurrentStep(step.withOutput(clock), at(second)).withCurrentStepCompleted(at(second + 1));
+  return state
+    .withCurrentStep(step.withOutput(newStepMessageIds(clock), at(second)), at(second))
+    .withCurrentStepCompleted(at(second + 1));
 }

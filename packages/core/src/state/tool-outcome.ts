@@ -1,0 +1,107 @@
+import type { JsonValue, Read } from '../json.ts';
+import { checked, compact, readJson, readOneOf, toJsonValue } from '../json.ts';
+import type { ErrorRecord } from './error-record.ts';
+import { readErrorRecord, toErrorRecord } from './error-record.ts';
+import type { ToolOutput } from './messages.ts';
+import { readToolOutput } from './messages.ts';
+
+/**
+ * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
+ * nobody knows how it ended.
+ */
+export type ToolOutcomeType = 'succeeded' | 'failed' | 'blocked' | 'denied' | 'interrupted';
+
+/** The end of a call: a value, or an error. */
+export type ToolOutcome =
+  | {
+      readonly type: 'succeeded';
+      readonly value: JsonValue;
+      /** What the model reads, when it is not the value itself. */
+      readonly modelOutput?: ToolOutput;
+    }
+  | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
+
+/** What an outcome means for the step and the execution. The only place that says so. */
+export interface OutcomeRule {
+  readonly hasError: boolean;
+  /** The step's type becomes `error`. */
+  readonly makesStepError: boolean;
+  /** A step of nothing but such calls counts as a consecutive failure. */
+  readonly countsAsFailure: boolean;
+  /** With `toolErrors: 'fail'` the execution fails. */
+  readonly canFailExecution: boolean;
+  /** It comes only of a call that was started. */
+  readonly needsStart: boolean;
+}
+
+export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
+  succeeded: {
+    hasError: false,
+    makesStepError: false,
+    countsAsFailure: false,
+    canFailExecution: false,
+    needsStart: true,
+  },
+  failed: {
+    hasError: true,
+    makesStepError: true,
+    countsAsFailure: true,
+    canFailExecution: true,
+    needsStart: false,
+  },
+  blocked: {
+    hasError: true,
+    makesStepError: true,
+    countsAsFailure: true,
+    canFailExecution: false,
+    needsStart: false,
+  },
+  denied: {
+    hasError: true,
+    makesStepError: true,
+    countsAsFailure: false,
+    canFailExecution: false,
+    needsStart: false,
+  },
+  interrupted: {
+    hasError: true,
+    makesStepError: true,
+    countsAsFailure: false,
+    canFailExecution: true,
+    needsStart: true,
+  },
+};
+
+/** A frozen copy of an outcome, its value as JSON. @internal */
+export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
+  if (outcome.type !== 'succeeded')
+    return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
+  const { modelOutput: given } = outcome;
+  const modelOutput = given === undefined ? undefined : checked('output of a tool', given, readToolOutput);
+  return compact({ type: outcome.type, value: toJsonValue(outcome.value), modelOutput }) as ToolOutcome;
+}
+
+const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
+const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput']);
+const FAILURE_NAMES = new Set(['type', 'error']);
+
+/** Reads an outcome. The value of a success may be known from elsewhere. @internal */
+export function readOutcomeWith(valueElsewhere: () => JsonValue | undefined): Read<ToolOutcome> {
+  return (reader, value) => {
+    const type = reader.required(reader.object(value), 'type', readOutcomeType);
+    if (type !== 'succeeded') {
+      const members = reader.members(value, FAILURE_NAMES);
+      return Object.freeze({ type, error: reader.required(members, 'error', readErrorRecord) });
+    }
+    const members = reader.members(value, SUCCESS_NAMES);
+    const known = members['value'] === undefined ? valueElsewhere() : undefined;
+    return compact({
+      type,
+      value: known === undefined ? reader.required(members, 'value', readJson) : known,
+      modelOutput: reader.optional(members, 'modelOutput', readToolOutput),
+    }) as ToolOutcome;
+  };
+}
+
+/** Reads an outcome. @internal */
+export const readOutcome: Read<ToolOutcome> = readOutcomeWith(() => undefined);

@@ -1,0 +1,154 @@
+import type { Read } from '../json.ts';
+import { checked, DocumentReader, readAmount, readCount, readFilled, readShape, shapeOf } from '../json.ts';
+
+/** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
+export interface UsageFields {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens?: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens?: number | undefined;
+  /** US dollars. */
+  readonly cost?: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
+  readonly unreportedCalls?: number | undefined;
+  /** How many calls in this sum have no known cost. */
+  readonly unpricedCalls?: number | undefined;
+}
+
+/** What may be said of one call; the counts of unknown numbers follow from it. */
+export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
+
+/** What inference used: of one call, or summed over many. */
+export class Usage implements Required<UsageFields> {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens: number | undefined;
+  /** US dollars. */
+  readonly cost: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
+  readonly unreportedCalls: number;
+  /** How many calls in this sum have no known cost: `cost` is then a lower bound, or unknown. */
+  readonly unpricedCalls: number;
+
+  /** Nothing was used. */
+  static readonly none: Usage = new Usage({});
+  /** One call that reported nothing. */
+  static readonly unreported: Usage = new Usage({ unreportedCalls: 1, unpricedCalls: 1 });
+
+  private constructor(fields: UsageFields) {
+    this.inputTokens = fields.inputTokens;
+    this.outputTokens = fields.outputTokens;
+    this.cacheReadTokens = fields.cacheReadTokens;
+    this.cacheWriteTokens = fields.cacheWriteTokens;
+    this.reasoningTokens = fields.reasoningTokens;
+    this.cost = fields.cost;
+    this.unreportedCalls = fields.unreportedCalls ?? 0;
+    this.unpricedCalls = fields.unpricedCalls ?? 0;
+    Object.freeze(this);
+  }
+
+  /**
+   * The usage of one call. Missing input or output tokens make it unreported, a missing cost unpriced.
+   * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
+   */
+  static of(fields: CallUsage): Usage {
+    const reported = checked('usage', fields, readCallUsage);
+    const unreportedCalls = reported.inputTokens === undefined || reported.outputTokens === undefined ? 1 : 0;
+    return new Usage({ ...reported, unreportedCalls, unpricedCalls: reported.cost === undefined ? 1 : 0 });
+  }
+
+  /** Input and output together, as far as they were reported. */
+  get totalTokens(): number {
+    return (this.inputTokens ?? 0) + (this.outputTokens ?? 0);
+  }
+
+  /** True when the cost of every call is known. */
+  get isPriced(): boolean {
+    return this.unpricedCalls === 0;
+  }
+
+  /** False when some call did not report its tokens: the numbers are then a lower bound. */
+  get isComplete(): boolean {
+    return this.unreportedCalls === 0;
+  }
+
+  /** The sum. A number that neither side knows stays unknown. */
+  plus(other: Usage): Usage {
+    if (other === Usage.none) return this;
+    if (this === Usage.none) return other;
+    return new Usage({
+      inputTokens: sum(this.inputTokens, other.inputTokens),
+      outputTokens: sum(this.outputTokens, other.outputTokens),
+      cacheReadTokens: sum(this.cacheReadTokens, other.cacheReadTokens),
+      cacheWriteTokens: sum(this.cacheWriteTokens, other.cacheWriteTokens),
+      reasoningTokens: sum(this.reasoningTokens, other.reasoningTokens),
+      cost: sum(this.cost, other.cost),
+      unreportedCalls: this.unreportedCalls + other.unreportedCalls,
+      unpricedCalls: this.unpricedCalls + other.unpricedCalls,
+    });
+  }
+
+  /** The same with its whole cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
+  withCost(cost: number): Usage {
+    if (this.cost === cost && this.unpricedCalls === 0) return this;
+    return new Usage({ ...this, cost: checked('cost', cost, readAmount), unpricedCalls: 0 });
+  }
+
+  toJSON(): UsageFields {
+    const document: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
+    if (this.inputTokens !== undefined) document.inputTokens = this.inputTokens;
+    if (this.outputTokens !== undefined) document.outputTokens = this.outputTokens;
+    if (this.cacheReadTokens !== undefined) document.cacheReadTokens = this.cacheReadTokens;
+    if (this.cacheWriteTokens !== undefined) document.cacheWriteTokens = this.cacheWriteTokens;
+    if (this.reasoningTokens !== undefined) document.reasoningTokens = this.reasoningTokens;
+    if (this.cost !== undefined) document.cost = this.cost;
+    if (this.unreportedCalls > 0) document.unreportedCalls = this.unreportedCalls;
+    if (this.unpricedCalls > 0) document.unpricedCalls = this.unpricedCalls;
+    return document;
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): Usage {
+    return DocumentReader.read(json, Usage.read);
+  }
+
+  /** @internal */
+  static readonly read: Read<Usage> = (reader, value) => {
+    const fields = readUsageFields(reader, value);
+    for (const _ in fields) return new Usage(fields);
+    return Usage.none;
+  };
+}
+
+const REPORTED = {
+  'inputTokens?': readCount,
+  'outputTokens?': readCount,
+  'cacheReadTokens?': readCount,
+  'cacheWriteTokens?': readCount,
+  'reasoningTokens?': readCount,
+  'cost?': readAmount,
+};
+const USAGE = shapeOf<UsageFields>({
+  ...REPORTED,
+  'unreportedCalls?': readFilled(readCount),
+  'unpricedCalls?': readFilled(readCount),
+});
+const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
+const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
+const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
+
+function sum(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined ? right : right === undefined ? left : left + right;
+}
+
+/** Reads usage that says something. @internal */
+export const readFilledUsage: Read<Usage> = readFilled(Usage.read);
