@@ -88,7 +88,7 @@ const conversations: [string, readonly Message[], string?][] = [
       userMessage('bye'),
     ],
   ],
-  ['metadata', [userMessage('hi', { metadata: { step_id: 's' } })]],
+  ['metadata', [userMessage('hi', { metadata: { customer: 's' } })]],
   [
     'system messages between others',
     [userMessage('a'), systemMessage('in French', signed), assistantMessage('b'), userMessage('c')],
