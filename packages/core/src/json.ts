@@ -99,8 +99,8 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
     return Object.freeze(items);
   }
   const members: Record<string, JsonValue> = {};
-  for (const [name, member] of Object.entries(value)) {
-    const copy = copyLenient(member, name, depth + 1);
+  for (const name of Object.keys(value)) {
+    const copy = copyLenient((value as Record<string, unknown>)[name], name, depth + 1);
     if (copy !== undefined) setMember(members, name, copy);
   }
   return Object.freeze(members);

@@ -4,7 +4,7 @@ import { AgentState } from '../state/agent-state.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
-import type { LoopParts } from './agent-run.ts';
+import type { LoopParts } from './run-state.ts';
 import { conversationWithCurrentToolTrace } from './compile-messages.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
@@ -85,10 +85,17 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     }
   }
 
-  async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {
-    let last = state;
-    for await (const reached of iterate(state, runOptions)) last = reached;
-    return last;
+  async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
+    const agentRun = startRun(parts, listeners, state, options);
+    try {
+      if (await agentRun.begin()) {
+        while (await agentRun.step());
+        await agentRun.finish();
+      }
+      return agentRun.state;
+    } finally {
+      agentRun.dispose();
+    }
   }
 
   function stream(state: AgentState, { signal, onEvent }: RunOptions = {}): EventStream<AgentState> {

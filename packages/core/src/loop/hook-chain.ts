@@ -11,8 +11,8 @@ import type { Hook, HookContext, HookPoint } from './hook.ts';
 /** The points whose hooks take a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
 
-/** What hooks of the other points return: something changed, a changed state, or both. */
-type Change = { readonly state?: AgentState };
+/** What a hook of a point may return. */
+type ResultOf<P extends HookPoint> = Awaited<ReturnType<NonNullable<Hook[P]>>> & object;
 
 const POINTS: readonly HookPoint[] = [
   'beforeExecution',
@@ -38,45 +38,74 @@ export class HookChain {
     );
   }
 
+  /** Is there a hook at the point? */
+  has(point: HookPoint): boolean {
+    return this.at(point).length > 0;
+  }
+
   /** The hooks of a point. */
   at(point: HookPoint): readonly Hook[] {
     return this.byPoint.get(point) ?? [];
   }
 
   /**
-   * Calls one hook.
+   * Calls one hook. A promise only when the hook returned one.
    * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` for anything else that it throws, and for
    * a result that is neither nothing nor what the point takes.
    */
-  async call<Result extends AgentState | Change>(
+  call<P extends HookPoint>(
     hook: Hook,
-    point: HookPoint,
+    point: P,
     subject: unknown,
     context: HookContext,
-  ): Promise<Result | undefined> {
+  ): ResultOf<P> | undefined | Promise<ResultOf<P> | undefined> {
+    const place = { hook, point, subject, before: context.state };
     let result: unknown;
     try {
       const method = hook[point] as (this: Hook, subject: unknown, context: HookContext) => unknown;
-      result = await method.call(hook, subject, context);
+      result = method.call(hook, subject, context);
     } catch (error) {
-      if (isAgentStop(error)) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new HoldfastError('HOOK_FAILED', `${nameOf(hook)} failed in ${point}: ${reason}`, {
-        cause: error,
-      });
+      throw asHookError(place, error);
     }
     if (result === undefined || result === null) return undefined;
-    try {
-      return taken(point, result, { before: context.state, subject }) as Result;
-    } catch (error) {
-      const misfit = error instanceof Misfit ? error.message : `${describeValue(result)}, which does not fit`;
-      const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
-      throw new HoldfastError(
-        'HOOK_FAILED',
-        `${nameOf(hook)} returned ${misfit} from ${point}; it may return ${expected} or nothing.`,
-        error instanceof Misfit ? {} : { cause: error },
-      );
-    }
+    if (!isThenable(result)) return takeResult(place, result);
+    return Promise.resolve(result).then(
+      (settled) => takeResult<P>(place, settled),
+      (error) => {
+        throw asHookError(place, error);
+      },
+    );
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+interface Place extends Given {
+  readonly hook: Hook;
+  readonly point: HookPoint;
+}
+
+function asHookError({ hook, point }: Place, error: unknown): unknown {
+  if (isAgentStop(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new HoldfastError('HOOK_FAILED', `${nameOf(hook)} failed in ${point}: ${reason}`, { cause: error });
+}
+
+function takeResult<P extends HookPoint>(place: Place, result: unknown): ResultOf<P> | undefined {
+  if (result === undefined || result === null) return undefined;
+  const { hook, point } = place;
+  try {
+    return taken(point, result, place) as ResultOf<P>;
+  } catch (error) {
+    const misfit = error instanceof Misfit ? error.message : `${describeValue(result)}, which does not fit`;
+    const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
+    throw new HoldfastError(
+      'HOOK_FAILED',
+      `${nameOf(hook)} returned ${misfit} from ${point}; it may return ${expected} or nothing.`,
+      error instanceof Misfit ? {} : { cause: error },
+    );
   }
 }
 

@@ -11,12 +11,13 @@ import { isJsonObject } from '../json.ts';
  * @returns the first problem, in words that a model can act on; `undefined` when the value fits.
  */
 export function checkJsonSchema(schema: JsonObject, value: JsonValue): string | undefined {
-  return check({ root: schema, path: '' }, schema, value);
+  return check({ root: schema, parent: undefined, key: '' }, schema, value);
 }
 
 interface Place {
   readonly root: JsonObject;
-  readonly path: string;
+  readonly parent: Place | undefined;
+  readonly key: string | number;
 }
 
 type Keyword = (place: Place, schema: JsonObject, value: JsonValue) => string | undefined;
@@ -24,20 +25,26 @@ type Keyword = (place: Place, schema: JsonObject, value: JsonValue) => string | 
 function check(place: Place, schema: JsonValue | undefined, value: JsonValue): string | undefined {
   if (schema === false) return problem(place, 'nothing', value);
   if (!isJsonObject(schema)) return undefined;
-  for (const keyword of KEYWORDS) {
+  for (const keyword of keywordsOf(schema)) {
     const found = keyword(place, schema, value);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function problem({ path }: Place, expected: string, value: JsonValue | undefined): string {
-  return `${path || 'the arguments'}: expected ${expected}, found ${describeValue(value)}`;
+function problem(place: Place, expected: string, value: JsonValue | undefined): string {
+  return `${pathOf(place) || 'the arguments'}: expected ${expected}, found ${describeValue(value)}`;
 }
 
-function inside(place: Place, key: string | number): Place {
-  const path = typeof key === 'number' ? `${place.path}[${key}]` : place.path ? `${place.path}.${key}` : key;
-  return { root: place.root, path };
+function inside(parent: Place, key: string | number): Place {
+  return { root: parent.root, parent, key };
+}
+
+function pathOf({ parent, key }: Place): string {
+  if (parent === undefined) return '';
+  const path = pathOf(parent);
+  if (typeof key === 'number') return `${path}[${key}]`;
+  return path ? `${path}.${key}` : key;
 }
 
 const TYPE_TESTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
@@ -79,12 +86,12 @@ const checkObject: Keyword = (place, schema, value) => {
   if (!isJsonObject(value)) return undefined;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   for (const name of listOf(schema['required']).filter(isText)) {
-    if (!Object.hasOwn(value, name)) return `${inside(place, name).path}: required, but missing`;
+    if (!Object.hasOwn(value, name)) return `${pathOf(inside(place, name))}: required, but missing`;
   }
   for (const [name, member] of Object.entries(value)) {
     const isKnown = Object.hasOwn(properties, name);
     if (!isKnown && schema['additionalProperties'] === false) {
-      return `${inside(place, name).path}: not a known property (known: ${Object.keys(properties).join(', ')})`;
+      return `${pathOf(inside(place, name))}: not a known property (known: ${Object.keys(properties).join(', ')})`;
     }
     const found = check(
       inside(place, name),
@@ -112,6 +119,7 @@ const checkText: Keyword = (place, schema, value) => {
   if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false) {
     return problem(place, `a string that matches ${pattern}`, value);
   }
+  if (!('minLength' in schema) && !('maxLength' in schema)) return undefined;
   return outOfRange(place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
 };
 
@@ -166,16 +174,30 @@ const checkCombination: Keyword = (place, schema, value) => {
   return undefined;
 };
 
-const KEYWORDS: readonly Keyword[] = [
-  checkReference,
-  checkType,
-  checkChoice,
-  checkObject,
-  checkArray,
-  checkText,
-  checkNumber,
-  checkCombination,
+/** What to check when a schema has one of the members. */
+const KEYWORDS: readonly (readonly [members: readonly string[], keyword: Keyword])[] = [
+  [['$ref'], checkReference],
+  [['type'], checkType],
+  [['const', 'enum'], checkChoice],
+  [['properties', 'required', 'additionalProperties'], checkObject],
+  [['prefixItems', 'items', 'minItems', 'maxItems'], checkArray],
+  [['pattern', 'minLength', 'maxLength'], checkText],
+  [['exclusiveMinimum', 'exclusiveMaximum', 'minimum', 'maximum'], checkNumber],
+  [['allOf', 'anyOf', 'oneOf', 'not'], checkCombination],
 ];
+
+const knownKeywords = new WeakMap<JsonObject, readonly Keyword[]>();
+
+/** What there is to check in a schema: most have one or two keywords. */
+function keywordsOf(schema: JsonObject): readonly Keyword[] {
+  const known = knownKeywords.get(schema);
+  if (known) return known;
+  const keywords = KEYWORDS.filter(([members]) => members.some((name) => name in schema)).map(
+    ([, keyword]) => keyword,
+  );
+  knownKeywords.set(schema, keywords);
+  return keywords;
+}
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]) : [];

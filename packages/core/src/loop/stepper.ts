@@ -14,7 +14,8 @@ import type { ToolExecution } from '../state/tool-execution.ts';
  * - `start`: take the execution up (there is none, or nobody works on it yet)
  * - `beginStep`: nothing is in progress and nothing speaks for stopping
  * - `infer`: the current step has its input and no answer
- * - `runTools`: these calls have no outcome
+ * - `resolveTools`: these were started by a process that is gone, and nobody knows how they ended
+ * - `runTools`: these calls were not begun
  * - `closeStep`: the current step has all it will get
  * - `wait`: the execution is suspended
  * - `finish`: the execution is over but for its terminal status
@@ -23,6 +24,7 @@ import type { ToolExecution } from '../state/tool-execution.ts';
 export type NextAction =
   | { readonly type: 'start' | 'beginStep' | 'infer' | 'closeStep' | 'finish' | 'none' }
   | { readonly type: 'runTools'; readonly calls: readonly ToolCallPart[] }
+  | { readonly type: 'resolveTools'; readonly toolExecutions: readonly ToolExecution[] }
   | { readonly type: 'wait'; readonly waiting: readonly Waiting[] };
 
 /** What came of doing it. */
@@ -30,13 +32,20 @@ export type Outcome =
   /** The id is that of the execution if a new one begins. */
   | { readonly type: 'started'; readonly executionId: ExecutionId; readonly at: Instant }
   | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
+  /** The model is shown something else than what the step began with. */
+  | { readonly type: 'inputChanged'; readonly input: Messages; readonly at: Instant }
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
   /** A tool was started, or has ended: `outcome` tells which. */
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
   /** Something threw. It does not end the execution by itself: close what is open and finish. */
   | { readonly type: 'failed'; readonly error: unknown; readonly at: Instant }
-  /** The ids are for the messages that the step adds. */
-  | { readonly type: 'stepClosed'; readonly messageIds: StepMessageIds; readonly at: Instant }
+  /** The ids are for the messages that the step adds; the seconds are those worked since they were counted last. */
+  | {
+      readonly type: 'stepClosed';
+      readonly messageIds: StepMessageIds;
+      readonly workedSeconds?: number;
+      readonly at: Instant;
+    }
   | { readonly type: 'finished'; readonly at: Instant };
 
 /** An answer that ended for these reasons is not to be acted upon. */
@@ -54,12 +63,26 @@ export function next(state: AgentState): NextAction {
 }
 
 function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
-  if (step.errors.length > 0) return { type: 'closeStep' };
-  if (isToldToStop) return { type: 'closeStep' };
+  for (const execution of step.toolExecutions) {
+    if (execution.isRunning)
+      return {
+        type: 'resolveTools',
+        toolExecutions: step.toolExecutions.filter(({ isRunning }) => isRunning),
+      };
+  }
+  if (step.errors.length > 0 || isToldToStop) return { type: 'closeStep' };
   if (step.response === undefined) return { type: 'infer' };
   if (CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
   const calls = step.pendingToolCalls;
   return calls.length > 0 ? { type: 'runTools', calls } : { type: 'closeStep' };
+}
+
+/** May tools of the current step be started? They may run already. */
+export function canRunTools({ execution }: AgentState): boolean {
+  const step = execution?.currentStep;
+  if (execution === undefined || step?.response === undefined) return false;
+  if (execution.status !== 'inProgress' || step.errors.length > 0) return false;
+  return !execution.continuation.hasNewSignals && !CUT_SHORT.has(step.response.finishReason);
 }
 
 /** The state after an action came to an outcome. Pure. */
@@ -69,6 +92,8 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
       return state.withExecutionStarted(outcome.at, outcome.executionId);
     case 'stepBegun':
       return state.withCurrentStep(AgentStep.start(outcome.input, outcome.stepId), outcome.at);
+    case 'inputChanged':
+      return inStep(state, outcome.at, (step) => step.withInput(outcome.input));
     case 'inferred':
       return inStep(state, outcome.at, (step) => step.withResponse(outcome.response));
     case 'toolAdvanced':
@@ -76,8 +101,9 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
     case 'failed':
       return state.withError(outcome.error, outcome.at);
     case 'stepClosed': {
-      const { messageIds, at } = outcome;
-      return inStep(state, at, (step) => step.withOutput(messageIds, at)).withCurrentStepCompleted(at);
+      const { messageIds, workedSeconds, at } = outcome;
+      const step = state.currentStep?.withOutput(messageIds, at);
+      return step === undefined ? state : state.withStepCompleted(step, at, workedSeconds);
     }
     case 'finished':
       return state.withExecutionCompleted(outcome.at);

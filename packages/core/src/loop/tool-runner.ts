@@ -9,7 +9,7 @@ import { readToolOutput } from '../state/messages.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { NEVER, unlessAborted } from './abort.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { Tool } from './tool.ts';
 import { toolNotFound } from './tool.ts';
 
 export interface ToolRunOptions {
@@ -60,20 +60,15 @@ async function carryOut(execution: ToolExecution, options: ToolRunOptions): Prom
   const found = options.tools.get(call.toolName);
   if (found === undefined) throw toolNotFound(call.toolName, options.tools.keys());
   if (call.invalid !== undefined) throw badArguments(call.toolName, call.invalid);
-  const validated = await found.validate(call.input);
+  const validation = found.validate(call.input);
+  const validated = validation instanceof Promise ? await validation : validation;
   if ('problem' in validated) throw badArguments(call.toolName, validated.problem);
+  const { id: idempotencyKey, attempt } = execution;
+  const context = { toolCallId: call.toolCallId, idempotencyKey, attempt, state: options.state };
+  const execute = (signal: AbortSignal): unknown => found.execute(validated.value, { ...context, signal });
+  const isUnbounded = found.timeoutSeconds === undefined && options.signal === NEVER;
   const value = toJsonValue(
-    await withinTime(found, options.signal, (signal) => {
-      const { id, attempt } = execution;
-      const context: ToolContext = {
-        toolCallId: call.toolCallId,
-        idempotencyKey: id,
-        attempt,
-        signal,
-        state: options.state,
-      };
-      return found.execute(validated.value, context);
-    }),
+    await (isUnbounded ? execute(NEVER) : withinTime(found, options.signal, execute)),
   );
   if (found.toModelOutput === undefined) return { type: 'succeeded', value };
   return {
@@ -93,8 +88,7 @@ async function withinTime(
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
   signal.throwIfAborted();
-  if (timeoutSeconds === undefined)
-    return signal === NEVER ? work(signal) : unlessAborted(started(work, signal), signal);
+  if (timeoutSeconds === undefined) return unlessAborted(started(work, signal), signal);
   const limit = new AbortController();
   const timer = setTimeout(
     () => {

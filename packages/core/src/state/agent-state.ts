@@ -332,18 +332,17 @@ export class AgentState {
 
   /** The same with the current step finished and its messages in the conversation, tagged. */
   withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
+    return this.currentStep === undefined ? this : this.withStepCompleted(this.currentStep, at);
+  }
+
+  /** The same with the current step, in its last form, finished, after so many seconds of work. @internal */
+  withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): AgentState {
     const { execution } = this;
-    const step = execution?.currentStep;
-    if (execution === undefined || step === undefined) return this;
-    const tags = {
-      step_id: step.id,
-      execution_id: execution.executionId,
-      agent_id: this.agentId,
-      ...(!step.isAnswer && { is_trace: true as const }),
-    };
-    const finished = step.withTags(tags);
+    if (execution === undefined) return this;
+    const origin = { step_id: step.id, execution_id: execution.executionId, agent_id: this.agentId };
+    const finished = step.withTags(step.isAnswer ? origin : { ...origin, is_trace: true });
     const context = this.context.with({ store: this.store.appendChecked(CONVERSATION, finished.added) });
-    return this.with({ context, execution: execution.withStepCompleted(finished, at) }, at);
+    return this.with({ context, execution: execution.withStepCompleted(finished, at, workedSeconds) }, at);
   }
 
   /** The same with one more reason to stop. */

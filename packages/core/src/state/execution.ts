@@ -238,11 +238,12 @@ export class ExecutionState {
   }
 
   /** The same with a step, the current one in its last form, among the finished ones. */
-  withStepCompleted(step: AgentStep, at: Instant): ExecutionState {
+  withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): ExecutionState {
     const { continuation, currentStepStartedAt: startedAt = at } = this;
     const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
     return this.with({
       stepExecutions: this.stepExecutions.append(finished),
+      workedSeconds: this.workedSeconds + Math.max(0, workedSeconds),
       finishedUsage: this.finishedUsage.plus(step.usage),
       currentStep: undefined,
       currentStepStartedAt: undefined,

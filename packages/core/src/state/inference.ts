@@ -198,6 +198,8 @@ function isAnswer(init: unknown): boolean {
 
 /** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
 function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  const calls = content.filter((part) => part.type === 'tool-call');
+  if (calls.length < 2 || new Set(calls.map((call) => call.toolCallId)).size === calls.length) return content;
   const seen = new Map<string, number>();
   const parts = content.map((part) => {
     if (part.type !== 'tool-call') return part;
@@ -205,7 +207,7 @@ function withDistinctCallIds(content: readonly AssistantPart[]): readonly Assist
     seen.set(part.toolCallId, count);
     return count === 1 ? part : Object.freeze({ ...part, toolCallId: `${part.toolCallId}_${count}` });
   });
-  return parts.every((part, index) => part === content[index]) ? content : Object.freeze(parts);
+  return Object.freeze(parts);
 }
 
 function textContent(text: string | undefined): readonly AssistantPart[] {

@@ -111,8 +111,7 @@ export class AgentStep {
   get pendingToolCalls(): readonly ToolCallPart[] {
     const calls = this.requestedToolCalls;
     if (calls.length === 0 || this.toolExecutions.length === 0) return calls;
-    const begun = new Set(this.toolExecutions.map(({ call }) => call.toolCallId));
-    return calls.filter(({ toolCallId }) => !begun.has(toolCallId));
+    return calls.filter(({ toolCallId }) => this.executionOf(toolCallId) === undefined);
   }
 
   get hasErrors(): boolean {
@@ -139,6 +138,11 @@ export class AgentStep {
   /** The execution of a call, by the call's id. */
   executionOf(toolCallId: string): ToolExecution | undefined {
     return this.toolExecutions.find((execution) => execution.call.toolCallId === toolCallId);
+  }
+
+  /** The same, shown something else. */
+  withInput(input: Messages): AgentStep {
+    return input === this.input ? this : this.with({ input });
   }
 
   withResponse(response: InferenceResponse): AgentStep {

@@ -48,6 +48,7 @@ async function interpret(
         return { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() };
       case 'finish':
         return { type: 'finished', at };
+      case 'resolveTools':
       case 'wait':
       case 'none':
         return undefined;
@@ -158,8 +159,7 @@ describe('what is next', () => {
     [
       'a step with one call running',
       apply(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
-      'runTools',
-      1,
+      'resolveTools',
     ],
     ['an answer given', closed, 'finish'],
     ['an answer given, and more asked for', closed.withContinuationRequested(), 'beginStep'],

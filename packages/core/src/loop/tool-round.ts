@@ -1,0 +1,148 @@
+import type { StopSignal } from '../state/continuation.ts';
+import { toErrorRecord } from '../state/error-record.ts';
+import type { ToolCallPart } from '../state/messages.ts';
+import { ToolExecution } from '../state/tool-execution.ts';
+import type { RunState } from './run-state.ts';
+import { canRunTools } from './stepper.ts';
+import { ToolExecutionBlockedError } from './tool.ts';
+import type { FinishedTool } from './tool-runner.ts';
+import { interrupted, runTool } from './tool-runner.ts';
+
+/**
+ * The tools of one step. They run side by side; what they come to is taken in one after the other, as they end. When
+ * a hook throws, what runs may end, and nothing more is started.
+ */
+export class ToolRound {
+  private readonly run: RunState;
+  private readonly toolSignal: AbortSignal;
+  /** Calls that have ended and were not taken in yet. */
+  private readonly finished: FinishedTool[] = [];
+  private running = 0;
+  private wake: () => void = () => undefined;
+  private hasThrown = false;
+
+  constructor(run: RunState, toolSignal: AbortSignal) {
+    this.run = run;
+    this.toolSignal = toolSignal;
+  }
+
+  /** Runs the calls. False when a hook threw. */
+  async carryOut(calls: readonly ToolCallPart[]): Promise<boolean> {
+    let started = 0;
+    for (;;) {
+      const { maxParallelTools } = this.run.loop;
+      while (started < calls.length && this.running < maxParallelTools && this.mayStart()) {
+        const call = calls[started++] as ToolCallPart;
+        const asked = this.attempt(() => this.start(call));
+        if (asked) await asked;
+      }
+      if (this.running === 0) return !this.hasThrown;
+      if (this.finished.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      for (let ended = this.finished.shift(); ended !== undefined; ended = this.finished.shift()) {
+        this.running--;
+        const { toolExecution, stop } = ended;
+        const taken = this.attempt(() => this.finish(toolExecution, stop));
+        if (taken) await taken;
+      }
+    }
+  }
+
+  /** Calls that an earlier process started and did not finish. */
+  async closeInterrupted(executions: readonly ToolExecution[]): Promise<void> {
+    for (const running of executions) {
+      const toolExecution = running.withOutcome(interrupted(running), this.run.now());
+      await this.attempt(() => this.finish(toolExecution));
+    }
+  }
+
+  /** A promise only when the work is one, or failed. */
+  private attempt(work: () => Promise<void> | undefined): Promise<void> | undefined {
+    try {
+      return work()?.catch((error: unknown) => this.fail(error));
+    } catch (error) {
+      return this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): Promise<void> {
+    this.hasThrown = true;
+    return this.run.take(error);
+  }
+
+  private mayStart(): boolean {
+    return this.run.checkAbort() === undefined && canRunTools(this.run.state);
+  }
+
+  /** Asks the hooks, then marks the call as started, unless it must not run. */
+  private start(call: ToolCallPart): Promise<void> | undefined {
+    if (this.run.loop.hooks.has('beforeToolUse')) return this.startIfAllowed(call);
+    this.begin(call);
+    return undefined;
+  }
+
+  private async startIfAllowed(requested: ToolCallPart): Promise<void> {
+    let call = requested;
+    const { hooks } = this.run.loop;
+    for (const hook of hooks.at('beforeToolUse')) {
+      const change = await hooks.call(hook, 'beforeToolUse', call, this.run.context);
+      if (change?.state) this.run.change(change.state);
+      call = change?.call ?? call;
+      if (change?.block !== undefined) return this.block(call, change.block);
+      if (!this.mayStart()) return;
+    }
+    this.begin(call);
+  }
+
+  private begin(call: ToolCallPart): void {
+    const { run } = this;
+    const at = run.now();
+    const toolExecution = ToolExecution.started(call, at, run.newToolExecutionId());
+    run.advance({ type: 'toolAdvanced', toolExecution, at });
+    this.running++;
+    const { tools, clock } = run.loop;
+    const work = runTool(toolExecution, { tools, clock, state: run.state, signal: this.toolSignal });
+    void work.then((ended) => {
+      this.finished.push(ended);
+      this.wake();
+    });
+  }
+
+  private async block(call: ToolCallPart, reason: string): Promise<void> {
+    const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, reason));
+    const intended = ToolExecution.intended(call, this.run.newToolExecutionId());
+    await this.finish(intended.withOutcome({ type: 'blocked', error }, this.run.now()));
+  }
+
+  private finish(toolExecution: ToolExecution, stop?: StopSignal): Promise<void> | undefined {
+    if (this.run.isLost()) return undefined;
+    this.take(toolExecution);
+    if (this.run.loop.hooks.has('afterToolUse')) return this.finishWithHooks(toolExecution, stop);
+    this.conclude(toolExecution, stop);
+    return undefined;
+  }
+
+  private async finishWithHooks(toolExecution: ToolExecution, stop?: StopSignal): Promise<void> {
+    let execution = toolExecution;
+    const { hooks } = this.run.loop;
+    for (const hook of hooks.at('afterToolUse')) {
+      const change = await hooks.call(hook, 'afterToolUse', execution, this.run.context);
+      if (change?.state) this.run.change(change.state);
+      if (change?.toolExecution === undefined) continue;
+      execution = change.toolExecution;
+      this.take(execution);
+    }
+    this.conclude(execution, stop);
+  }
+
+  private take(toolExecution: ToolExecution): void {
+    this.run.advance({ type: 'toolAdvanced', toolExecution, at: this.run.now() });
+  }
+
+  private conclude({ outcome, rule, name, error }: ToolExecution, stop: StopSignal | undefined): void {
+    if (stop) this.run.raise(stop);
+    const wasAborted = outcome?.type === 'interrupted' && this.run.signal.aborted;
+    if (this.run.loop.toolErrors !== 'fail' || !rule?.canFailExecution || wasAborted) return;
+    const message = `Tool "${name}" failed: ${error?.message ?? ''}`;
+    this.run.raise({ reason: 'errorForbade', message, source: 'toolErrors' });
+  }
+}
