@@ -96,7 +96,7 @@ export class ToolRound {
   private begin(call: ToolCallPart): void {
     const { run } = this;
     const at = run.now();
-    const toolExecution = ToolExecution.started(call, at, run.newToolExecutionId());
+    const toolExecution = ToolExecution.ofChecked(call, at, run.newToolExecutionId());
     run.advance({ type: 'toolAdvanced', toolExecution, at });
     this.running++;
     const { tools, clock } = run.loop;

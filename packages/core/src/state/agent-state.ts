@@ -341,7 +341,8 @@ export class AgentState {
     if (execution === undefined) return this;
     const origin = { step_id: step.id, execution_id: execution.executionId, agent_id: this.agentId };
     const finished = step.withTags(step.isAnswer ? origin : { ...origin, is_trace: true });
-    const context = this.context.with({ store: this.store.appendChecked(CONVERSATION, finished.added) });
+    const store = this.store.appendChecked(CONVERSATION, finished.added);
+    const context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
     return this.with({ context, execution: execution.withStepCompleted(finished, at, workedSeconds) }, at);
   }
 

@@ -12,9 +12,11 @@ import type { MessageRange, MessageRefReader, MessageRefWriter, MessageView } fr
 import { readAlone, writeAlone } from './message-refs.ts';
 import type { MessageTags } from './message-tags.ts';
 import { withoutTags, withTags } from './message-tags.ts';
+import type { Metadata } from './metadata.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
 import { messageOf, readAssistantContent, readToolCall } from './messages.ts';
 import { errorOutput, TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
 import { readOutcomeWith } from './tool-outcome.ts';
 
 /** What a step came to. Derived, never stored. */
@@ -155,20 +157,20 @@ export class AgentStep {
 
   /** The same with an execution added, or put in the place of the one with its id. */
   withToolExecution(execution: ToolExecution): AgentStep {
-    const index = this.toolExecutions.findIndex(({ id }) => id === execution.id);
-    if (index >= 0 && this.toolExecutions[index] === execution) return this;
-    if (index >= 0) {
-      return this.with({ toolExecutions: Object.freeze(this.toolExecutions.with(index, execution)) });
-    }
-    return this.with({ toolExecutions: Object.freeze(this.inCallOrder(execution)) });
+    const executions = this.toolExecutions;
+    const index = executions.findIndex(({ id }) => id === execution.id);
+    if (index >= 0 && executions[index] === execution) return this;
+    const changed = index >= 0 ? executions.with(index, execution) : this.inCallOrder(execution);
+    return this.with({ toolExecutions: Object.freeze(changed) });
   }
 
-  private inCallOrder(added: ToolExecution): readonly ToolExecution[] {
+  private inCallOrder(added: ToolExecution): ToolExecution[] {
     const executions = [...this.toolExecutions, added];
-    const order = this.requestedToolCalls.map((call) => call.toolCallId);
+    const calls = this.requestedToolCalls;
+    const isInPlace = calls[executions.length - 1]?.toolCallId === added.call.toolCallId;
+    if (isInPlace || executions.length === 1) return executions;
+    const order = calls.map((call) => call.toolCallId);
     const rank = ({ call }: ToolExecution): number => order.indexOf(call.toolCallId) >>> 0;
-    const last = this.toolExecutions.at(-1);
-    if (last === undefined || rank(last) <= rank(added)) return executions;
     return executions.toSorted((left, right) => rank(left) - rank(right));
   }
 
@@ -199,6 +201,16 @@ export class AgentStep {
       toolName,
       output: errorOutput(`Not run: ${reason}.`),
     });
+  }
+
+  /** What its tools set in the agent's metadata, in the order of the calls. @internal */
+  metadataFrom(metadata: Metadata): Metadata {
+    let changed = metadata;
+    for (const { outcome } of this.toolExecutions) {
+      if (outcome?.type !== 'succeeded' || outcome.metadata === undefined) continue;
+      for (const [name, value] of Object.entries(outcome.metadata)) changed = changed.with(name, value);
+    }
+    return changed;
   }
 
   /** The same with its output as the conversation has it. @internal */
@@ -242,7 +254,7 @@ export class AgentStep {
       valueInOutput(this.added, toolCallId) === outcome.value;
     return execution.encode(
       isCallInResponse ? { toolCallId } : { call },
-      isValueInOutput ? SUCCEEDED : outcome,
+      isValueInOutput ? withoutValue(outcome) : outcome,
     );
   }
 
@@ -290,8 +302,6 @@ export const STEP_NAMES: readonly string[] = [
   'toolExecutions',
   'errors',
 ];
-/** A success whose value the output has. */
-const SUCCEEDED: object = Object.freeze({ type: 'succeeded' });
 const STEP_NAME_SET = new Set(STEP_NAMES);
 
 const readAloneStep = readAlone((reader, members, refs) =>
@@ -322,6 +332,11 @@ function readToolExecution(
     reader.optional(members, 'call', readToolCall) ?? reader.required(members, 'toolCallId', readCallId);
   const readOutcome = readOutcomeWith(() => valueInOutput(output, call.toolCallId));
   return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+}
+
+/** A success whose value the output has. */
+function withoutValue({ type, metadata }: ToolOutcome & { readonly type: 'succeeded' }): object {
+  return metadata === undefined ? { type } : { type, metadata };
 }
 
 /** The call that an id stands for: the first of that id. */

@@ -85,7 +85,7 @@ export class ToolExecution {
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
   static intended(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
-    return ToolExecution.begin(id, call, undefined);
+    return ToolExecution.ofChecked(checkedToolCall(call), undefined, id);
   }
 
   /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -94,17 +94,14 @@ export class ToolExecution {
     at: Instant,
     id: ToolExecutionId = ToolExecutionId.create(),
   ): ToolExecution {
-    return ToolExecution.begin(id, call, toInstant(at));
+    return ToolExecution.ofChecked(checkedToolCall(call), toInstant(at), id);
   }
 
-  private static begin(
-    id: ToolExecutionId,
-    call: ToolCallPart,
-    startedAt: Instant | undefined,
-  ): ToolExecution {
+  /** For a call that was made or checked here. @internal */
+  static ofChecked(call: ToolCallPart, startedAt: Instant | undefined, id: ToolExecutionId): ToolExecution {
     return new ToolExecution({
       id,
-      call: checkedToolCall(call),
+      call,
       attempt: 1,
       approval: undefined,
       startedAt,

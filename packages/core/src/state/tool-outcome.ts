@@ -1,5 +1,14 @@
-import type { JsonValue, Read } from '../json.ts';
-import { checked, compact, readJson, readOneOf, toJsonValue } from '../json.ts';
+import type { JsonObject, JsonValue, Read } from '../json.ts';
+import {
+  checked,
+  compact,
+  readFilled,
+  readJson,
+  readJsonObject,
+  readOneOf,
+  toJsonObject,
+  toJsonValue,
+} from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import type { ToolOutput } from './messages.ts';
@@ -18,6 +27,8 @@ export type ToolOutcome =
       readonly value: JsonValue;
       /** What the model reads, when it is not the value itself. */
       readonly modelOutput?: ToolOutput;
+      /** Facts that it sets in the agent's metadata when its step closes, in the order of the calls. */
+      readonly metadata?: JsonObject;
     }
   | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
 
@@ -78,11 +89,23 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
   const { modelOutput: given } = outcome;
   const modelOutput = given === undefined ? undefined : checked('output of a tool', given, readToolOutput);
-  return compact({ type: outcome.type, value: toJsonValue(outcome.value), modelOutput }) as ToolOutcome;
+  const metadata = filled(outcome.metadata);
+  return compact({
+    type: outcome.type,
+    value: toJsonValue(outcome.value),
+    modelOutput,
+    metadata,
+  }) as ToolOutcome;
+}
+
+function filled(metadata: JsonObject | undefined): JsonObject | undefined {
+  const json = metadata === undefined ? {} : toJsonObject(metadata);
+  return Object.keys(json).length === 0 ? undefined : json;
 }
 
 const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
-const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput']);
+const readFilledObject = readFilled(readJsonObject);
+const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
 
 /** Reads an outcome. The value of a success may be known from elsewhere. @internal */
@@ -99,6 +122,7 @@ export function readOutcomeWith(valueElsewhere: () => JsonValue | undefined): Re
       type,
       value: known === undefined ? reader.required(members, 'value', readJson) : known,
       modelOutput: reader.optional(members, 'modelOutput', readToolOutput),
+      metadata: reader.optional(members, 'metadata', readFilledObject),
     }) as ToolOutcome;
   };
 }
