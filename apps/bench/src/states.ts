@@ -22,7 +22,7 @@ export async function stateAfter(steps: number): Promise<AgentState> {
     inputSchema: { type: 'object' },
     execute: ({ n }) => ({ n, ok: true, data: RESULT }),
   });
-  const loop = createAgentLoop({ driver, tools: [echo], maxSteps: Infinity });
+  const loop = createAgentLoop({ driver, tools: [echo], budget: { maxSteps: Infinity } });
   return loop.run(
     AgentState.empty().withSystemPrompt('You are a test agent.').withUserMessage('Please echo.'),
   );

@@ -36,6 +36,6 @@ export function agentLoop(choice: ModelChoice, { data, parcelSeconds }: Settings
       clockTool(),
       sendParcel({ outbox: join(data, 'outbox.txt'), seconds: parcelSeconds }),
     ],
-    maxSteps,
+    budget: { maxSteps },
   });
 }

@@ -209,7 +209,12 @@ const runs: readonly (readonly [string, readonly ScriptedAnswer[], Options, read
     {},
     ['start', 'start-step', 'finish-step', 'error no network'],
   ],
-  ['the limit of steps', [sum, sum], { maxSteps: 1 }, ['start', ...stepOfSum, 'finish tool-calls']],
+  [
+    'the limit of steps',
+    [sum, sum],
+    { budget: { maxSteps: 1 } },
+    ['start', ...stepOfSum, 'finish tool-calls'],
+  ],
 ];
 
 describe('a run as a UI message stream', () => {

@@ -12,6 +12,19 @@ export interface Clock {
   now(): Instant;
   /** A fresh UUID. */
   newId(): string;
+  /** Calls back once so many milliseconds have passed; what it returns calls that off. Default: a timer. */
+  after?(milliseconds: number, callback: () => void): () => void;
+}
+
+/** A timer that is set for longer goes off at once. */
+const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
+
+/** A time-out by the clock; what it returns calls it off. */
+export function callAfter(clock: Clock, milliseconds: number, callback: () => void): () => void {
+  const delay = Math.min(Math.max(0, milliseconds), MAX_TIMER_MILLISECONDS);
+  if (clock.after) return clock.after(delay, callback);
+  const timer = setTimeout(callback, delay);
+  return () => clearTimeout(timer);
 }
 
 /** The clock of the machine and random UUIDs (version 4). */

@@ -84,6 +84,7 @@ export { tool, ToolExecutionBlockedError } from './loop/tool.ts';
 export type { Tool, ToolContext } from './loop/tool.ts';
 export type { StandardIssue, StandardResult, StandardSchema, Validated } from './loop/tool-schema.ts';
 export type {
+  CutOff,
   Hook,
   HookContext,
   HookPoint,
@@ -92,7 +93,20 @@ export type {
   ToolCallChange,
   ToolExecutionChange,
 } from './loop/hook.ts';
-export { stepsLimit, tokenLimit } from './loop/guards.ts';
+export {
+  cancellation,
+  costLimit,
+  deadline,
+  finishReason,
+  guardsFor,
+  retryLimit,
+  stepsLimit,
+  timeLimit,
+  tokenLimit,
+} from './loop/guards.ts';
+export type { CostLimitOptions } from './loop/guards.ts';
+export { costOf } from './loop/model-prices.ts';
+export type { ModelIdOf, ModelPrice, ModelPrices } from './loop/model-prices.ts';
 export { conversationWithCurrentToolTrace } from './loop/compile-messages.ts';
 export type { MessageCompiler } from './loop/compile-messages.ts';
 export { RunAbort } from './loop/abort.ts';

@@ -1,3 +1,4 @@
 export { scriptedDriver } from './loop/scripted-driver.ts';
 export type { ScriptedAnswer, ScriptedDriver } from './loop/scripted-driver.ts';
-export { steppedClock } from './loop/stepped-clock.ts';
+export { manualClock, steppedClock } from './loop/stepped-clock.ts';
+export type { ManualClock } from './loop/stepped-clock.ts';

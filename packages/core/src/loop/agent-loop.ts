@@ -10,7 +10,10 @@ import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEvent, AgentEventListener } from './events.ts';
-import { stepsLimit } from './guards.ts';
+import { guardsFor, modelOf, retryLimit } from './guards.ts';
+import type { ModelIdOf, ModelPrices } from './model-prices.ts';
+import { pricing } from './model-prices.ts';
+import type { BudgetLimits } from '../state/budget.ts';
 import type { Hook } from './hook.ts';
 import { HookChain } from './hook-chain.ts';
 import type { Tool } from './tool.ts';
@@ -24,8 +27,15 @@ export interface AgentLoopOptions {
   /** Default `auto`. */
   readonly toolChoice?: ToolChoice;
   readonly hooks?: readonly Hook[];
-  /** Steps one execution may take; default 20. `Infinity` for no limit. */
-  readonly maxSteps?: number;
+  /**
+   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit. A limit of cost needs
+   * `prices`.
+   */
+  readonly budget?: BudgetLimits;
+  /** What models cost: makes the cost of answers known. */
+  readonly prices?: ModelPrices;
+  /** How many steps may fail one after another, in all of their tool calls; no limit when absent. */
+  readonly maxConsecutiveFailures?: number;
   /** What a model sees of the state; default `conversationWithCurrentToolTrace()`. */
   readonly compiler?: MessageCompiler;
   /** A failed tool is a result that the model reads (`continue`, the default), or ends the execution `failed`. */
@@ -112,7 +122,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 }
 
 function loopParts(options: AgentLoopOptions): LoopParts {
-  const { driver, tools = [], hooks = [], maxSteps = DEFAULT_MAX_STEPS, maxParallelTools = 8 } = options;
+  const { driver, tools = [], hooks = [], maxParallelTools = 8 } = options;
   if (typeof driver?.infer !== 'function') {
     throw invalidArgument(
       `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
@@ -122,13 +132,12 @@ function loopParts(options: AgentLoopOptions): LoopParts {
   if (!(maxParallelTools >= 1)) {
     throw invalidArgument(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
   }
-  const guards = maxSteps === Infinity ? [] : [stepsLimit(maxSteps)];
   return {
     driver,
     tools: toolsByName(tools),
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
-    hooks: new HookChain([...guards, ...hooks]),
+    hooks: new HookChain([...guardsOf(options), ...hooks]),
     compile: options.compiler ?? conversationWithCurrentToolTrace(),
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools,
@@ -137,6 +146,21 @@ function loopParts(options: AgentLoopOptions): LoopParts {
 }
 
 const DEFAULT_MAX_STEPS = 20;
+
+function guardsOf({
+  driver,
+  budget = {},
+  prices,
+  maxConsecutiveFailures,
+}: AgentLoopOptions): readonly Hook[] {
+  const modelIdOf: ModelIdOf = (state) => driver.modelId?.(state.llmConfig) ?? modelOf(state);
+  const guards = guardsFor({ maxSteps: DEFAULT_MAX_STEPS, ...budget }, prices && { prices, modelIdOf });
+  return [
+    ...(prices ? [pricing(prices, modelIdOf)] : []),
+    ...guards,
+    ...(maxConsecutiveFailures === undefined ? [] : [retryLimit(maxConsecutiveFailures)]),
+  ];
+}
 
 function startRun(
   loop: LoopParts,

@@ -63,10 +63,12 @@ export class AgentRun {
     const stepsBefore = run.state.stepExecutions.length;
     this.workingSince = run.now();
     try {
+      run.arm();
       await this.work();
     } catch (error) {
       await run.take(error);
     }
+    run.release();
     if (run.state.currentStep && next(run.state).type !== 'wait' && !run.hasLeft()) this.closeStep();
     return run.state.stepExecutions.length > stepsBefore;
   }
@@ -129,7 +131,7 @@ export class AgentRun {
   }
 
   private toolRound(): ToolRound {
-    return new ToolRound(this.run, this.toolSignal.signal);
+    return new ToolRound(this.run, this.run.toolSignal(this.toolSignal.signal));
   }
 
   // Inference

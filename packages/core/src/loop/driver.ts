@@ -55,6 +55,8 @@ export interface InferenceOptions {
  * Retries of a call that failed before it answered are the driver's own affair.
  */
 export interface Driver {
+  /** The id of the model that a call with these settings goes to, for its price; `undefined` when nobody knows. */
+  modelId?(llmConfig: LlmConfig | undefined): string | undefined;
   infer(
     request: InferenceRequest,
     options: InferenceOptions,

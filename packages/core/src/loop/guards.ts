@@ -1,7 +1,16 @@
+import type { Instant } from '../clock.ts';
+import { toInstant } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { StopReason } from '../state/continuation.ts';
-import type { Hook, HookContext } from './hook.ts';
+import type { BudgetLimits } from '../state/budget.ts';
+import { ExecutionBudget } from '../state/budget.ts';
+import type { StopReason, StopSignal } from '../state/continuation.ts';
+import { stopSignal } from '../state/continuation.ts';
+import type { FinishReason } from '../state/inference.ts';
+import type { AgentStep } from '../state/step.ts';
+import type { CutOff, Hook, HookContext } from './hook.ts';
+import type { ModelIdOf, ModelPrices } from './model-prices.ts';
+import { priceOf, priceUnknown } from './model-prices.ts';
 
 /** Guards look before other hooks do. */
 const GUARD_PRIORITY = 1_000;
@@ -13,35 +22,194 @@ const GUARD_PRIORITY = 1_000;
  */
 export function stepsLimit(maxSteps: number): Hook {
   if (!Number.isInteger(maxSteps) || maxSteps < 0) throw notALimit('stepsLimit', maxSteps);
-  return guard('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
+  return limit('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
 }
 
 /**
- * Stops before a step once input and output tokens together have reached the limit.
+ * Stops before a step once input and output tokens together have reached the limit. Tokens that a provider did not
+ * report do not count; `usage.unreportedCalls` says that there were some.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function tokenLimit(maxTokens: number): Hook {
   if (!(maxTokens >= 0)) throw notALimit('tokenLimit', maxTokens);
-  return guard('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
+  return limit('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
 }
 
+/**
+ * Stops once the execution has been worked on for so many seconds, in the middle of a call too: what the model had
+ * said is kept, and a running tool is interrupted. Waiting and being dead do not count.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ */
+export function timeLimit(maxSeconds: number): Hook {
+  if (!(maxSeconds >= 0)) throw notALimit('timeLimit', maxSeconds);
+  const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
+  const reason = 'timeLimitReached';
+  return Object.freeze<Hook>({
+    ...limit('timeLimit', reason, maxSeconds, 'seconds', worked),
+    cutOff(state, { clock }) {
+      const spent = worked(state);
+      const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
+      return { at, signal: usedUp('timeLimit', reason, maxSeconds, maxSeconds, 'seconds') };
+    },
+  });
+}
+
+/** Stops at a moment, in the middle of a call too. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
+export function deadline(at: Instant): Hook {
+  const moment = toInstant(at);
+  const signal = stopSignal({
+    reason: 'timeLimitReached',
+    message: `The deadline, ${new Date(moment).toISOString()}, has passed.`,
+    context: { deadline: moment },
+    source: 'deadline',
+  });
+  return guard('deadline', (_, { clock }) => (clock.now() >= moment ? signal : undefined), {
+    at: moment,
+    signal,
+  });
+}
+
+/** What a limit of cost has to know. */
+export interface CostLimitOptions {
+  readonly prices: ModelPrices;
+  /** Which model the next call goes to; default: the one the state names. */
+  readonly modelIdOf?: ModelIdOf;
+}
+
+/**
+ * Stops before a step once so many US dollars were spent. Without a price for the model the execution fails with
+ * `PRICE_UNKNOWN` before its first call. What was spent is known through `prices` of the loop, or the provider.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ */
+export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: CostLimitOptions): Hook {
+  if (!(maxCost >= 0)) throw notALimit('costLimit', maxCost);
+  return guard('costLimit', (state) => {
+    const modelId = modelIdOf(state);
+    if (priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
+    const spent = state.cost ?? 0;
+    return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
+  });
+}
+
+/** The model that a state names. */
+export const modelOf: ModelIdOf = (state) => state.llmConfig?.model;
+
+/** Stops after an answer that ended for one of the reasons. */
+export function finishReason(...reasons: readonly FinishReason[]): Hook {
+  return Object.freeze<Hook>({
+    name: 'finishReason',
+    priority: GUARD_PRIORITY,
+    afterStep(state, { clock }) {
+      const reason = state.currentStep?.response?.finishReason;
+      if (reason === undefined || !reasons.includes(reason)) return undefined;
+      const message = `The model stopped: ${reason}.`;
+      const context = { finishReason: reason };
+      return state.withStopSignal(
+        { reason: 'finishReasonReceived', message, context, source: 'finishReason' },
+        clock.now(),
+      );
+    },
+  });
+}
+
+/**
+ * Stops when more steps than the limit have failed one after another: steps in which every tool call failed or was
+ * blocked.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
+ */
+export function retryLimit(maxConsecutiveFailures: number): Hook {
+  if (!Number.isInteger(maxConsecutiveFailures) || maxConsecutiveFailures < 0)
+    throw notALimit('retryLimit', maxConsecutiveFailures);
+  return guard('retryLimit', ({ stepExecutions }) => {
+    let failures = 0;
+    while (failures <= maxConsecutiveFailures && hasFailed(stepExecutions.at(-1 - failures)?.step))
+      failures++;
+    if (failures <= maxConsecutiveFailures) return undefined;
+    return stopSignal({
+      reason: 'retryLimitReached',
+      message: `${failures} steps have failed one after another.`,
+      context: { limit: maxConsecutiveFailures },
+      source: 'retryLimit',
+    });
+  });
+}
+
+function hasFailed(step: AgentStep | undefined): boolean {
+  if (step === undefined || step.toolExecutions.length === 0) return false;
+  return step.toolExecutions.every(({ rule }) => rule?.countsAsFailure);
+}
+
+/** Stops before a step when somebody says so, such as a flag in a database. For what is in flight use an AbortSignal. */
+export function cancellation(
+  isCancelled: (state: AgentState) => boolean | Promise<boolean>,
+  message = 'The execution was cancelled.',
+): Hook {
+  const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
+  return Object.freeze<Hook>({
+    name: 'cancellation',
+    priority: GUARD_PRIORITY,
+    async beforeStep(state, context) {
+      return (await isCancelled(state)) ? stopped(state, signal, context) : undefined;
+    },
+  });
+}
+
+/**
+ * The guards of a budget, one for each limit that it has. `prices` are needed for a limit of cost.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be, and for `maxCost` without prices.
+ */
+export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
+  const { maxSteps, maxTokens, maxSeconds, maxCost, deadline: moment } = ExecutionBudget.of(budget);
+  if (maxCost !== undefined && cost === undefined)
+    throw invalidArgument('A budget with maxCost needs the prices of the models.');
+  const guards: Hook[] = [];
+  if (maxSteps !== undefined) guards.push(stepsLimit(maxSteps));
+  if (maxTokens !== undefined) guards.push(tokenLimit(maxTokens));
+  if (maxSeconds !== undefined) guards.push(timeLimit(maxSeconds));
+  if (maxCost !== undefined && cost) guards.push(costLimit(maxCost, cost));
+  if (moment !== undefined) guards.push(deadline(moment));
+  return guards;
+}
+
+/** Looks before each step; what it signals holds even if another step was asked for. */
 function guard(
   name: string,
+  check: (state: AgentState, context: HookContext) => StopSignal | undefined,
+  cutOff?: CutOff,
+): Hook {
+  return Object.freeze<Hook>({
+    name,
+    priority: GUARD_PRIORITY,
+    beforeStep(state, context) {
+      const signal = check(state, context);
+      return signal && stopped(state, signal, context);
+    },
+    ...(cutOff && { cutOff: () => cutOff }),
+  });
+}
+
+function limit(
+  name: string,
   reason: StopReason,
-  limit: number,
+  most: number,
   unit: string,
   spentOf: (state: AgentState) => number,
 ): Hook {
-  return Object.freeze({
-    name,
-    priority: GUARD_PRIORITY,
-    beforeStep(state: AgentState, { clock }: HookContext): AgentState | undefined {
-      const spent = spentOf(state);
-      if (spent < limit) return undefined;
-      const message = `${spent} of ${limit} ${unit} are used up.`;
-      return state.withStopSignal({ reason, message, context: { limit, spent }, source: name }, clock.now());
-    },
+  return guard(name, (state) => {
+    const spent = spentOf(state);
+    return spent < most ? undefined : usedUp(name, reason, most, spent, unit);
   });
+}
+
+function usedUp(source: string, reason: StopReason, most: number, spent: number, unit: string): StopSignal {
+  const message = `${spent} of ${most} ${unit} are used up.`;
+  return stopSignal({ reason, message, context: { limit: most, spent }, source });
+}
+
+/** A request for another step is withdrawn: a limit is not to be talked over. */
+function stopped(state: AgentState, signal: StopSignal, { clock }: HookContext): AgentState {
+  const at = clock.now();
+  return state.withStopSignal(signal, at).withoutContinuationRequested(at);
 }
 
 function notALimit(name: string, found: number): RangeError {

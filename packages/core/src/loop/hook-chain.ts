@@ -6,7 +6,7 @@ import { List } from '../state/list.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { checkedParts } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
-import type { Hook, HookContext, HookPoint } from './hook.ts';
+import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
 
 /** The points whose hooks take a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
@@ -30,12 +30,24 @@ const POINTS: readonly HookPoint[] = [
 /** Hooks in the order in which they are called, by point. */
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
+  private readonly timed: readonly Hook[];
 
   constructor(hooks: readonly Hook[]) {
     const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
+    this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
     );
+  }
+
+  /** The earliest moment at which a hook wants work to be cut off. */
+  cutOff(context: HookContext): CutOff | undefined {
+    let earliest: CutOff | undefined;
+    for (const hook of this.timed) {
+      const found = hook.cutOff?.(context.state, context);
+      if (found && !(earliest && earliest.at <= found.at)) earliest = found;
+    }
+    return earliest;
   }
 
   /** Is there a hook at the point? */

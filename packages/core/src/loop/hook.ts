@@ -1,5 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import type { StopSignal } from '../state/continuation.ts';
 import type { InferenceResponse } from '../state/inference.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
@@ -42,6 +43,12 @@ export interface ToolExecutionChange {
   readonly state?: AgentState;
 }
 
+/** A moment at which what is in flight is cut off, and the signal that is then raised. */
+export interface CutOff {
+  readonly at: Instant;
+  readonly signal: StopSignal;
+}
+
 /**
  * Takes part in a run. Every method is optional; what one returns is kept, and returning nothing changes nothing.
  * Hooks run one after another, by priority (highest first), then in the order they were registered. One that
@@ -68,7 +75,12 @@ export interface Hook {
   afterExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
   /** An error that ends the execution; it is in the state already. */
   onError?(error: unknown, context: HookContext): Maybe<AgentState>;
+  /**
+   * Asked as each step begins: until when may its inference and tools go on? At the earliest of these moments they are
+   * aborted, what is finished is kept, and the signal is raised.
+   */
+  cutOff?(state: AgentState, context: HookContext): CutOff | undefined;
 }
 
 /** The names of the points at which hooks are called. */
-export type HookPoint = Exclude<keyof Hook, 'name' | 'priority'>;
+export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff'>;

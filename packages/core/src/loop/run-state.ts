@@ -1,9 +1,10 @@
 import type { Clock, Instant } from '../clock.ts';
+import { callAfter } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { ExecutionId, StepId, ToolExecutionId } from '../state/ids.ts';
-import { abortKind, abortMessage } from './abort.ts';
+import { abortKind, abortMessage, NEVER, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
@@ -41,8 +42,14 @@ export interface RunParts {
 export class RunState {
   state: AgentState;
   readonly loop: LoopParts;
-  readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
+  /** The caller's. */
+  private readonly runSignal: AbortSignal;
+  /** The present step's, when it may be cut off. */
+  private stepSignal: AbortSignal | undefined;
+  /** Why the present step was cut off. */
+  private cut: StopSignal | undefined;
+  private disarm: (() => void) | undefined;
   /** Set when the run is to be left as it is: another process goes on with it. */
   private left: AbortKind | undefined;
   /** While the end is prepared: it is announced as one change. */
@@ -51,7 +58,7 @@ export class RunState {
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
     this.loop = loop;
-    this.signal = run.signal;
+    this.runSignal = run.signal;
     this.listeners = run.listeners;
   }
 
@@ -114,22 +121,61 @@ export class RunState {
 
   // Aborts
 
+  /** Aborts when the run does, or when the present step is cut off. */
+  get signal(): AbortSignal {
+    return this.stepSignal ?? this.runSignal;
+  }
+
+  /** The same for tools: a run that yields lets them end. */
+  toolSignal(heldSignal: AbortSignal): AbortSignal {
+    if (this.stepSignal === undefined) return heldSignal;
+    return heldSignal === NEVER ? this.stepSignal : AbortSignal.any([heldSignal, this.cutting.signal]);
+  }
+
+  private cutting = new AbortController();
+
+  /** Sees to it that the step that begins is cut off in time. */
+  arm(): void {
+    const cutOff = this.loop.hooks.cutOff(this.context);
+    if (cutOff === undefined) return;
+    this.cutting = new AbortController();
+    const { signal } = this.cutting;
+    this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
+    this.disarm = callAfter(this.loop.clock, cutOff.at - this.now(), () => {
+      this.cut = cutOff.signal;
+      this.cutting.abort(new RunAbort('cancel', cutOff.signal.message));
+    });
+  }
+
+  /** The step is over. */
+  release(): void {
+    if (this.cut && !this.isLost()) this.raiseOnce(this.cut);
+    this.cut = undefined;
+    this.disarm?.();
+    this.disarm = undefined;
+    this.stepSignal = undefined;
+  }
+
   /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
   checkAbort(): AbortKind | undefined {
     if (!this.signal.aborted) return undefined;
-    const kind = abortKind(this.signal);
-    if (kind === 'cancel') {
-      const signals = this.state.execution?.continuation.signals ?? [];
-      const isNoted = signals.some(({ source }) => source === ABORT_SOURCE);
-      const message = abortMessage(this.signal);
-      if (!isNoted) this.raise(stopSignal({ reason: 'userRequested', message, source: ABORT_SOURCE }));
-    } else if (kind !== undefined) this.left = kind;
+    const kind = this.runSignal.aborted ? abortKind(this.runSignal) : 'cancel';
+    if (kind === 'cancel') this.raiseOnce(this.runSignal.aborted ? aborted(this.runSignal) : this.cut);
+    else if (kind !== undefined) this.left = kind;
     return kind;
+  }
+
+  private raiseOnce(signal: StopSignal | undefined): void {
+    const signals = this.state.execution?.continuation.signals ?? [];
+    const isNoted = signals.some(
+      ({ source, reason }) => source === signal?.source && reason === signal?.reason,
+    );
+    if (signal && !isNoted) this.raise(signal);
   }
 
   /** Another process has the execution: from here on nothing is changed. */
   isLost(): boolean {
-    if (this.signal.aborted && abortKind(this.signal) === 'lost') this.left = 'lost';
+    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
     return this.left === 'lost';
   }
 
@@ -161,4 +207,6 @@ export class RunState {
   }
 }
 
-const ABORT_SOURCE = 'abort';
+function aborted(signal: AbortSignal): StopSignal {
+  return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
+}

@@ -2,14 +2,41 @@ import type { Clock, Instant } from '../clock.ts';
 
 /**
  * A clock for tests: each reading is one step later than the one before, and ids count up. Clocks of one start make
- * the same ids, clocks of different starts different ones.
+ * the same ids, clocks of different starts different ones. Time-outs are the machine's.
  */
 export function steppedClock(start: Instant = 0, stepMilliseconds = 1): Clock {
-  const family = (start >>> 0).toString(16).padStart(8, '0');
   let now = start - stepMilliseconds;
-  let count = 0;
+  return { now: () => (now += stepMilliseconds), newId: countingIds(start) };
+}
+
+/** A clock that stands still until it is told to go on. */
+export interface ManualClock extends Required<Clock> {
+  /** Goes on by so many milliseconds; time-outs that this passes go off, in order. */
+  advance(milliseconds: number): void;
+}
+
+/** A clock for tests of what takes time: it stands still, and its time-outs go off as it is moved on. */
+export function manualClock(start: Instant = 0): ManualClock {
+  const timers = new Set<{ readonly at: Instant; readonly callback: () => void }>();
+  let now = start;
   return {
-    now: () => (now += stepMilliseconds),
-    newId: () => `${family}-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`,
+    now: () => now,
+    newId: countingIds(start),
+    after(milliseconds, callback) {
+      const timer = { at: now + milliseconds, callback };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    advance(milliseconds) {
+      now += milliseconds;
+      const due = [...timers].filter(({ at }) => at <= now).toSorted((left, right) => left.at - right.at);
+      for (const timer of due) if (timers.delete(timer)) timer.callback();
+    },
   };
+}
+
+function countingIds(start: Instant): () => string {
+  const family = (start >>> 0).toString(16).padStart(8, '0');
+  let count = 0;
+  return () => `${family}-0000-4000-8000-${(++count).toString(16).padStart(12, '0')}`;
 }

@@ -100,11 +100,13 @@ export class ToolRound {
     run.advance({ type: 'toolAdvanced', toolExecution, at });
     this.running++;
     const { tools, clock } = run.loop;
-    const work = runTool(toolExecution, { tools, clock, state: run.state, signal: this.toolSignal });
-    void work.then((ended) => {
-      this.finished.push(ended);
-      this.wake();
-    });
+    const options = { tools, clock, state: run.state, signal: this.toolSignal };
+    void this.putWhenFinished(runTool(toolExecution, options));
+  }
+
+  private async putWhenFinished(work: Promise<FinishedTool>): Promise<void> {
+    this.finished.push(await work);
+    this.wake();
   }
 
   private async block(call: ToolCallPart, reason: string): Promise<void> {

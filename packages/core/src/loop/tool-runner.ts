@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { callAfter } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
 import { checked, toJsonValue } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
@@ -67,9 +68,7 @@ async function carryOut(execution: ToolExecution, options: ToolRunOptions): Prom
   const context = { toolCallId: call.toolCallId, idempotencyKey, attempt, state: options.state };
   const execute = (signal: AbortSignal): unknown => found.execute(validated.value, { ...context, signal });
   const isUnbounded = found.timeoutSeconds === undefined && options.signal === NEVER;
-  const value = toJsonValue(
-    await (isUnbounded ? execute(NEVER) : withinTime(found, options.signal, execute)),
-  );
+  const value = toJsonValue(await (isUnbounded ? execute(NEVER) : withinTime(found, options, execute)));
   if (found.toModelOutput === undefined) return { type: 'succeeded', value };
   return {
     type: 'succeeded',
@@ -78,30 +77,24 @@ async function carryOut(execution: ToolExecution, options: ToolRunOptions): Prom
   };
 }
 
-/** A timer that is set for longer goes off at once. */
-const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
-
 /** Runs the work until it ends, the run is aborted, or the tool's time is up. */
 async function withinTime(
   { name, timeoutSeconds }: Tool,
-  signal: AbortSignal,
+  { signal, clock }: ToolRunOptions,
   work: (signal: AbortSignal) => unknown,
 ): Promise<unknown> {
   signal.throwIfAborted();
   if (timeoutSeconds === undefined) return unlessAborted(started(work, signal), signal);
   const limit = new AbortController();
-  const timer = setTimeout(
-    () => {
-      const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
-      limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
-    },
-    Math.min(timeoutSeconds * 1000, MAX_TIMER_MILLISECONDS),
-  );
+  const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
+    const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
+    limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
+  });
   const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
   try {
     return await unlessAborted(started(work, either), either);
   } finally {
-    clearTimeout(timer);
+    disarm();
   }
 }
 

@@ -357,6 +357,13 @@ export class AgentState {
     return this.withExecution(execution.withContinuation(execution.continuation.withRequested()), at);
   }
 
+  /** The same without the request for another step. */
+  withoutContinuationRequested(at: Instant = systemClock.now()): AgentState {
+    const { execution } = this;
+    if (execution === undefined) return this;
+    return this.withExecution(execution.withContinuation(execution.continuation.withoutRequest()), at);
+  }
+
   /** The same with an error in the current step, or outside any step. What was thrown may be anything. */
   withError(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withExecution(this.executionAt(at, freshId).withError(toErrorRecord(thrown)), at);

@@ -148,6 +148,11 @@ export class Continuation {
     return this.isRequested ? this : new Continuation(this.signals, true, this.overruledSignals);
   }
 
+  /** The same without a request for another step. */
+  withoutRequest(): Continuation {
+    return this.isRequested ? Continuation.of(this.signals, false, this.overruledSignals) : this;
+  }
+
   /** The same as a step begins: the request is used up, in spite of the signals there were. */
   withStepBegun(): Continuation {
     const { signals } = this;

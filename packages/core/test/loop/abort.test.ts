@@ -346,7 +346,7 @@ describe('lost: from that moment on nothing changes', () => {
     ['in a tool that ends', (abort) => ({ script: [call('a')], tools: [does('a', () => abort())] })],
     ['in afterToolUse', (abort) => ({ script: [call('a')], tools, hooks: [{ afterToolUse: abort }] })],
     ['in afterStep', (abort) => ({ script: ['Hi.'], hooks: [{ afterStep: abort }] })],
-    ['in onStop', (abort) => ({ maxSteps: 0, hooks: [{ onStop: abort }] })],
+    ['in onStop', (abort) => ({ budget: { maxSteps: 0 }, hooks: [{ onStop: abort }] })],
   ];
   test.each(rows)('%s', async (_, scenario) => {
     const after: string[] = [];

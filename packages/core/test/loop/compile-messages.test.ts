@@ -237,7 +237,7 @@ describe('compiling on from the step before', () => {
 
   test('shares what was compiled before', async () => {
     const script = [...Array.from({ length: 60 }, () => call('a')), 'Done.'];
-    const state = await scriptedLoop(script, { tools, maxSteps: 100 }).run(told());
+    const state = await scriptedLoop(script, { tools, budget: { maxSteps: 100 } }).run(told());
     const [before, after] = [state.steps.at(-2)?.input, state.steps.at(-1)?.input];
     expect(after?.since(before ?? after)?.map((message) => message.role)).toEqual(['assistant', 'tool']);
     expect(textOf(state.messages.last ?? [])).toBe('Done.');

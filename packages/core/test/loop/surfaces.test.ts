@@ -26,7 +26,7 @@ function loopOf(script: readonly ScriptedAnswer[], hooks: readonly Hook[] = []):
     driver: scriptedDriver(...script),
     tools,
     hooks,
-    maxSteps: 5,
+    budget: { maxSteps: 5 },
     clock: steppedClock(1_000),
   });
 }

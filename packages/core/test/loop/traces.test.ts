@@ -531,7 +531,7 @@ describe('a hook that throws', () => {
       ...failed,
       name: 'in onStop',
       hooks: only('onStop'),
-      maxSteps: 0,
+      budget: { maxSteps: 0 },
       script: [],
       trace: [begins, '+signal stepsLimitReached beforeStep onStop onError', over('failed')],
       end: 'failed stepsLimitReached',
@@ -606,7 +606,7 @@ describe('a hook that throws', () => {
       onStop: () => void called.push('onStop'),
       afterExecution: () => void called.push('after'),
     };
-    await observe({ maxSteps: 0, hooks: [...only('onStop'), ...only('afterExecution'), late] });
+    await observe({ budget: { maxSteps: 0 }, hooks: [...only('onStop'), ...only('afterExecution'), late] });
     expect(called).toEqual(['onStop', 'after']);
   });
 });
@@ -686,7 +686,7 @@ describe('AgentStop', () => {
       ...stopped,
       name: 'in onStop',
       hooks: only('onStop'),
-      maxSteps: 0,
+      budget: { maxSteps: 0 },
       script: [],
       trace: [begins, '+signal stepsLimitReached beforeStep', forced, signal, over('stopped')],
       end: 'stopped stepsLimitReached',
@@ -1010,7 +1010,7 @@ describe('what a hook must not return', () => {
   test.each(['onStop', 'onError'] as const)('nonsense from %s', async (point) => {
     const { state } = await observe({
       script: [new Error('down')],
-      maxSteps: point === 'onStop' ? 0 : 1,
+      budget: { maxSteps: point === 'onStop' ? 0 : 1 },
       hooks: [{ [point]: () => 5 as never }],
     });
     expect(state.errors.at(-1)).toMatchObject({ code: 'HOOK_FAILED' });
@@ -1079,7 +1079,7 @@ describe('stop or go on', () => {
       name: 'a step limit stops before a step beyond it is paid for',
       script: [call('add')],
       tools: [add],
-      maxSteps: 1,
+      budget: { maxSteps: 1 },
       trace: [
         begins,
         asks(1),
@@ -1097,7 +1097,7 @@ describe('stop or go on', () => {
       name: 'an answer at the limit is an answer',
       script: [call('add'), 'It is 4.'],
       tools: [add],
-      maxSteps: 2,
+      budget: { maxSteps: 2 },
       trace: [begins, asks(1), uses('add'), goesOn(1), answers(2), stops(2), over('completed')],
       end: 'completed',
       steps: 'toolExecution finalResponse',
@@ -1210,7 +1210,9 @@ describe('stop or go on', () => {
 
   test('Infinity is no limit', async () => {
     const script = [...Array.from({ length: 30 }, () => call('add')), 'Done.'];
-    const state = expectSound(await scriptedLoop(script, { tools: [add], maxSteps: Infinity }).run(told()));
+    const state = expectSound(
+      await scriptedLoop(script, { tools: [add], budget: { maxSteps: Infinity } }).run(told()),
+    );
     expect([state.stepCount, state.status]).toEqual([31, 'completed']);
   });
 });
@@ -1220,8 +1222,8 @@ describe('misuse throws', () => {
   const wrong: readonly (readonly [string, object])[] = [
     ['no driver', { driver: undefined }],
     ['a driver that cannot infer', { driver: {} }],
-    ['a limit below 0', { driver, maxSteps: -1 }],
-    ['a limit that is no number', { driver, maxSteps: Number.NaN }],
+    ['a limit below 0', { driver, budget: { maxSteps: -1 } }],
+    ['a limit that is no number', { driver, budget: { maxSteps: Number.NaN } }],
     ['no tools at a time', { driver, maxParallelTools: 0 }],
     ['two tools of one name', { driver, tools: [add, does('add')] }],
   ];
