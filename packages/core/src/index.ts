@@ -80,8 +80,8 @@ export type {
   ToolChoice,
   ToolDescription,
 } from './loop/driver.ts';
-export { tool, ToolExecutionBlockedError } from './loop/tool.ts';
-export type { Tool, ToolContext } from './loop/tool.ts';
+export { tool, ToolExecutionBlockedError, ToolResult, toolResult } from './loop/tool.ts';
+export type { Tool, ToolContext, ToolResultInit, ToolRetry } from './loop/tool.ts';
 export type { StandardIssue, StandardResult, StandardSchema, Validated } from './loop/tool-schema.ts';
 export type {
   CutOff,

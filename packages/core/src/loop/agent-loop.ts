@@ -42,6 +42,11 @@ export interface AgentLoopOptions {
   readonly toolErrors?: 'continue' | 'fail';
   /** How many tools of one step may run at the same time; default 8. */
   readonly maxParallelTools?: number;
+  /**
+   * Characters that a tool's value may have, as text or JSON; default 100,000. A longer one is cut, in the state and for
+   * the model, and says so. `Infinity` for no limit.
+   */
+  readonly maxToolResultLength?: number;
   /** Are told of every run of this loop. */
   readonly listeners?: readonly AgentEventListener[];
   readonly clock?: Clock;
@@ -122,7 +127,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 }
 
 function loopParts(options: AgentLoopOptions): LoopParts {
-  const { driver, tools = [], hooks = [], maxParallelTools = 8 } = options;
+  const { driver, tools = [], hooks = [], maxParallelTools = 8, maxToolResultLength = 100_000 } = options;
   if (typeof driver?.infer !== 'function') {
     throw invalidArgument(
       `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
@@ -131,6 +136,9 @@ function loopParts(options: AgentLoopOptions): LoopParts {
   }
   if (!(maxParallelTools >= 1)) {
     throw invalidArgument(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
+  }
+  if (!(maxToolResultLength >= 1)) {
+    throw invalidArgument(`maxToolResultLength must be at least 1, found ${String(maxToolResultLength)}.`);
   }
   return {
     driver,
@@ -141,20 +149,22 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     compile: options.compiler ?? conversationWithCurrentToolTrace(),
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools,
+    maxResultLength: maxToolResultLength,
+    budget: budgetOf(options),
     clock: options.clock ?? systemClock,
   };
 }
 
 const DEFAULT_MAX_STEPS = 20;
 
-function guardsOf({
-  driver,
-  budget = {},
-  prices,
-  maxConsecutiveFailures,
-}: AgentLoopOptions): readonly Hook[] {
+function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
+  return { maxSteps: DEFAULT_MAX_STEPS, ...budget };
+}
+
+function guardsOf(options: AgentLoopOptions): readonly Hook[] {
+  const { driver, prices, maxConsecutiveFailures } = options;
   const modelIdOf: ModelIdOf = (state) => driver.modelId?.(state.llmConfig) ?? modelOf(state);
-  const guards = guardsFor({ maxSteps: DEFAULT_MAX_STEPS, ...budget }, prices && { prices, modelIdOf });
+  const guards = guardsFor(budgetOf(options), prices && { prices, modelIdOf });
   return [
     ...(prices ? [pricing(prices, modelIdOf)] : []),
     ...guards,

@@ -1,6 +1,7 @@
 import type { Clock, Instant } from '../clock.ts';
 import { callAfter } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import type { BudgetLimits } from '../state/budget.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { ExecutionId, StepId, ToolExecutionId } from '../state/ids.ts';
@@ -26,6 +27,8 @@ export interface LoopParts {
   readonly compile: MessageCompiler;
   readonly toolErrors: 'continue' | 'fail';
   readonly maxParallelTools: number;
+  readonly maxResultLength: number;
+  readonly budget: BudgetLimits;
   readonly clock: Clock;
 }
 

@@ -1,3 +1,6 @@
+import type { Clock } from '../clock.ts';
+import { callAfter } from '../clock.ts';
+import type { ToolExecutionId } from '../state/ids.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolCallPart } from '../state/messages.ts';
@@ -7,6 +10,7 @@ import { canRunTools } from './stepper.ts';
 import { ToolExecutionBlockedError } from './tool.ts';
 import type { FinishedTool } from './tool-runner.ts';
 import { interrupted, runTool } from './tool-runner.ts';
+import { RunningTool } from './running-tool.ts';
 
 /**
  * The tools of one step. They run side by side; what they come to is taken in one after the other, as they end. When
@@ -16,7 +20,7 @@ export class ToolRound {
   private readonly run: RunState;
   private readonly toolSignal: AbortSignal;
   /** Calls that have ended and were not taken in yet. */
-  private readonly finished: FinishedTool[] = [];
+  private readonly finished: (FinishedTool & { readonly id: ToolExecutionId })[] = [];
   private running = 0;
   private wake: () => void = () => undefined;
   private hasThrown = false;
@@ -40,8 +44,9 @@ export class ToolRound {
       if (this.finished.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
       for (let ended = this.finished.shift(); ended !== undefined; ended = this.finished.shift()) {
         this.running--;
-        const { toolExecution, stop } = ended;
-        const taken = this.attempt(() => this.finish(toolExecution, stop));
+        const { id, outcome, stop } = ended;
+        const execution = latest(this.run, { id });
+        const taken = this.attempt(() => this.finish(execution.withOutcome(outcome, this.run.now()), stop));
         if (taken) await taken;
       }
     }
@@ -99,14 +104,23 @@ export class ToolRound {
     const toolExecution = ToolExecution.ofChecked(call, at, run.newToolExecutionId());
     run.advance({ type: 'toolAdvanced', toolExecution, at });
     this.running++;
-    const { tools, clock } = run.loop;
-    const options = { tools, clock, state: run.state, signal: this.toolSignal };
-    void this.putWhenFinished(runTool(toolExecution, options));
+    void this.tryUntilFinished(toolExecution);
   }
 
-  private async putWhenFinished(work: Promise<FinishedTool>): Promise<void> {
-    this.finished.push(await work);
-    this.wake();
+  /** Tries the call until it ends in a way that stays. */
+  private async tryUntilFinished(first: ToolExecution): Promise<void> {
+    const { run, toolSignal } = this;
+    let execution = first;
+    for (;;) {
+      const ended = await runTool(execution, new RunningTool(run, execution, toolSignal), run.loop);
+      const again = ended.retryAfterSeconds;
+      if (again === undefined || !(await pause(run.loop.clock, again, toolSignal)) || run.hasLeft()) {
+        this.finished.push({ id: execution.id, ...ended });
+        return this.wake();
+      }
+      execution = latest(run, execution).withNextAttempt(run.now());
+      this.take(execution);
+    }
   }
 
   private async block(call: ToolCallPart, reason: string): Promise<void> {
@@ -147,4 +161,24 @@ export class ToolRound {
     const message = `Tool "${name}" failed: ${error?.message ?? ''}`;
     this.run.raise({ reason: 'errorForbade', message, source: 'toolErrors' });
   }
+}
+
+/** The execution as it stands now: a tool may have left progress or usage in it. */
+function latest({ state }: RunState, { id }: { readonly id: ToolExecutionId }): ToolExecution {
+  return state.currentStep?.toolExecutions.find((execution) => execution.id === id) as ToolExecution;
+}
+
+/** Waits; false when the signal aborts first. */
+async function pause(clock: Clock, seconds: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  return new Promise<boolean>((resolve) => {
+    const end = (isOver: boolean): void => {
+      disarm();
+      signal.removeEventListener('abort', leave);
+      resolve(isOver);
+    };
+    const leave = (): void => end(false);
+    const disarm = callAfter(clock, seconds * 1000, () => end(true));
+    signal.addEventListener('abort', leave);
+  });
 }

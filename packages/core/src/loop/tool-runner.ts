@@ -1,8 +1,7 @@
-import type { Clock } from '../clock.ts';
 import { callAfter } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import { checked, toJsonValue } from '../json.ts';
-import type { AgentState } from '../state/agent-state.ts';
+import type { JsonValue } from '../json.ts';
+import { checked, toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
@@ -10,43 +9,52 @@ import { readToolOutput } from '../state/messages.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { NEVER, unlessAborted } from './abort.ts';
-import type { Tool } from './tool.ts';
-import { toolNotFound } from './tool.ts';
+import type { Tool, ToolContext } from './tool.ts';
+import { toolNotFound, ToolResult } from './tool.ts';
 
 export interface ToolRunOptions {
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly state: AgentState;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
+  /** Characters that a value may have before it is cut. */
+  readonly maxResultLength: number;
 }
 
-/** A call that has ended, and the signal if it ended by telling the execution to stop. */
+/** How one try of a call ended. */
 export interface FinishedTool {
-  readonly toolExecution: ToolExecution;
+  readonly outcome: ToolOutcome;
+  /** It told the execution to stop. */
   readonly stop?: StopSignal;
+  /** It threw, and its tool wants another try. */
+  readonly retryAfterSeconds?: number;
 }
 
 /**
- * Carries a call out. Never rejects: an unknown tool, bad arguments, a throw, a time-out are outcomes that the
+ * Tries a call once. Never rejects: an unknown tool, bad arguments, a throw, a time-out are outcomes that the
  * model can read. An abort leaves the call `interrupted`: it may have had its effect.
  */
-export async function runTool(execution: ToolExecution, options: ToolRunOptions): Promise<FinishedTool> {
-  const finish = (outcome: ToolOutcome): ToolExecution => execution.withOutcome(outcome, options.clock.now());
+export async function runTool(
+  execution: ToolExecution,
+  context: ToolContext,
+  options: ToolRunOptions,
+): Promise<FinishedTool> {
+  const { signal } = context;
+  const tool = options.tools.get(execution.call.toolName);
   try {
-    return { toolExecution: finish(await carryOut(execution, options)) };
+    const args = await argumentsOf(execution, tool, options);
+    return { outcome: await carryOut(tool as Tool, args, context, options) };
   } catch (error) {
-    const isAbort = options.signal.aborted && error === options.signal.reason;
+    const isAbort = signal.aborted && error === signal.reason;
     if (isAgentStop(error) && !isAbort) {
       const { reason, message } = error.signal;
-      return {
-        toolExecution: finish({ type: 'succeeded', value: toJsonValue({ stop: { reason, message } }) }),
-        stop: error.signal,
-      };
+      const value = toJsonValue({ stop: { reason, message } });
+      return { outcome: { type: 'succeeded', value }, stop: error.signal };
     }
-    if (options.signal.aborted) return { toolExecution: finish(interrupted(execution)) };
-    return {
-      toolExecution: finish({ type: 'failed', error: toErrorRecord(asToolError(execution.name, error)) }),
+    if (signal.aborted) return { outcome: interrupted(execution) };
+    const outcome: ToolOutcome = {
+      type: 'failed',
+      error: toErrorRecord(asToolError(execution.name, error)),
     };
+    const retryAfterSeconds = pauseBeforeRetry(tool, execution.attempt, error);
+    return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
   }
 }
 
@@ -56,50 +64,91 @@ export function interrupted({ name }: ToolExecution): ToolOutcome {
   return { type: 'interrupted', error: toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message)) };
 }
 
-async function carryOut(execution: ToolExecution, options: ToolRunOptions): Promise<ToolOutcome> {
-  const { call } = execution;
-  const found = options.tools.get(call.toolName);
-  if (found === undefined) throw toolNotFound(call.toolName, options.tools.keys());
+async function argumentsOf(
+  { call }: ToolExecution,
+  tool: Tool | undefined,
+  { tools }: ToolRunOptions,
+): Promise<unknown> {
+  if (tool === undefined) throw toolNotFound(call.toolName, tools.keys());
   if (call.invalid !== undefined) throw badArguments(call.toolName, call.invalid);
-  const validation = found.validate(call.input);
+  const validation = tool.validate(call.input);
   const validated = validation instanceof Promise ? await validation : validation;
   if ('problem' in validated) throw badArguments(call.toolName, validated.problem);
-  const { id: idempotencyKey, attempt } = execution;
-  const context = { toolCallId: call.toolCallId, idempotencyKey, attempt, state: options.state };
-  const execute = (signal: AbortSignal): unknown => found.execute(validated.value, { ...context, signal });
-  const isUnbounded = found.timeoutSeconds === undefined && options.signal === NEVER;
-  const value = toJsonValue(await (isUnbounded ? execute(NEVER) : withinTime(found, options, execute)));
-  if (found.toModelOutput === undefined) return { type: 'succeeded', value };
+  return validated.value;
+}
+
+async function carryOut(
+  tool: Tool,
+  args: unknown,
+  context: ToolContext,
+  { maxResultLength }: ToolRunOptions,
+): Promise<ToolOutcome> {
+  const isUnbounded = tool.timeoutSeconds === undefined && context.signal === NEVER;
+  const returned = await (isUnbounded ? tool.execute(args, context) : withinTime(tool, args, context));
+  const given = returned instanceof ToolResult ? returned : undefined;
+  const whole = toJsonValue(given ? given.value : returned);
+  const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);
+  const shown = given?.modelOutput ?? (value === whole ? tool.toModelOutput?.(value) : undefined);
+  if (shown === undefined && given?.metadata === undefined) return { type: 'succeeded', value };
   return {
     type: 'succeeded',
     value,
-    modelOutput: checked('output for the model', found.toModelOutput(value), readToolOutput),
+    ...(shown && { modelOutput: checked('output for the model', shown, readToolOutput) }),
+    ...(given?.metadata && { metadata: toJsonObject(given.metadata) }),
   };
 }
 
-/** Runs the work until it ends, the run is aborted, or the tool's time is up. */
-async function withinTime(
-  { name, timeoutSeconds }: Tool,
-  { signal, clock }: ToolRunOptions,
-  work: (signal: AbortSignal) => unknown,
-): Promise<unknown> {
+/** A value that is too long becomes a text with its beginning, which says how much is missing. */
+function cut(value: JsonValue, maxLength: number): JsonValue {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= maxLength) return value;
+  const shown = text.slice(0, maxLength).toWellFormed();
+  return `${shown}\n[Cut: the first ${maxLength} of ${text.length} characters are shown.]`;
+}
+
+/** Runs the tool until it ends, the run is aborted, or its time is up. */
+async function withinTime(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
+  const { signal, clock } = context;
+  const { name, timeoutSeconds } = tool;
   signal.throwIfAborted();
-  if (timeoutSeconds === undefined) return unlessAborted(started(work, signal), signal);
+  if (timeoutSeconds === undefined) return unlessAborted(started(tool, args, context), signal);
   const limit = new AbortController();
   const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
     const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
     limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
   });
   const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
+  const inTime: ToolContext = Object.create(context, { signal: { value: either } });
   try {
-    return await unlessAborted(started(work, either), either);
+    return await unlessAborted(started(tool, args, inTime), either);
   } finally {
     disarm();
   }
 }
 
-async function started(work: (signal: AbortSignal) => unknown, signal: AbortSignal): Promise<unknown> {
-  return work(signal);
+async function started(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
+  return tool.execute(args, context);
+}
+
+const MAX_PAUSE_SECONDS = 60;
+
+function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknown): number | undefined {
+  const { retry } = tool ?? {};
+  if (retry === undefined || attempt >= retry.maxAttempts || isOfArguments(error)) return undefined;
+  try {
+    if (retry.isRetryable?.(error) === false) return undefined;
+    const { delaySeconds } = retry;
+    if (typeof delaySeconds === 'number') return delaySeconds;
+    return delaySeconds ? delaySeconds(attempt) : Math.min(2 ** (attempt - 1), MAX_PAUSE_SECONDS);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same arguments would fail again. */
+function isOfArguments(error: unknown): boolean {
+  return error instanceof HoldfastError && error.code === 'TOOL_ARGUMENTS_INVALID';
 }
 
 function badArguments(name: string, problem: string): HoldfastError {

@@ -1,8 +1,12 @@
 import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import type { ExecutionBudget } from '../state/budget.ts';
 import type { ToolOutput } from '../state/messages.ts';
+import type { Usage } from '../state/usage.ts';
 import type { ToolDescription } from './driver.ts';
+import type { AgentEvent } from './events.ts';
 import type { StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
@@ -17,22 +21,47 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborts when the run is aborted or the tool's time is up. */
+  /** Aborts when the run is aborted, its time is up, or the tool's is. */
   readonly signal: AbortSignal;
   /** The agent as it was when the call began. */
   readonly state: AgentState;
+  readonly clock: Clock;
+  /** What an earlier attempt of this call left with `saveProgress`. */
+  readonly progress: JsonValue | undefined;
+  /** Keeps word for a later attempt, in the state. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  saveProgress(progress: JsonValue): void;
+  /** Counts what the tool itself uses, such as the inference of a subagent, in the totals of the execution. */
+  addUsage(usage: Usage): void;
+  /** What is left of the loop's budget now. */
+  remaining(): ExecutionBudget;
+  /** Tells the listeners of the run what happened inside the tool. */
+  emit(event: AgentEvent): void;
+}
+
+/** How often a call is tried, and how long the pauses are. */
+export interface ToolRetry {
+  /** Tries in all, the first included: 2 or more. */
+  readonly maxAttempts: number;
+  /** Seconds before the next try; default 1, twice as long each time, at most a minute. */
+  readonly delaySeconds?: number | ((attempt: number) => number);
+  /** Is the error worth another try? Default: every error is. */
+  readonly isRetryable?: (error: unknown) => boolean;
 }
 
 /** Something a model can ask for. Make one with `tool()`. */
 export interface Tool extends ToolDescription {
   /** Checked arguments, or what is wrong with them. */
   validate(input: JsonValue): Validated<unknown> | Promise<Validated<unknown>>;
-  /** Does the work. What it returns is turned into JSON; what it throws becomes an error result for the model. */
+  /**
+   * Does the work. What it returns is turned into JSON, and may be a `toolResult()`; what it throws becomes an error
+   * result for the model.
+   */
   execute(args: unknown, context: ToolContext): unknown;
   /** What the model reads of a value, when not the value itself. */
   toModelOutput?(value: JsonValue): ToolOutput;
-  /** Seconds one call may take; no limit when absent. */
+  /** Seconds one try may take; no limit when absent. */
   readonly timeoutSeconds: number | undefined;
+  readonly retry: ToolRetry | undefined;
 }
 
 interface ToolInit<Args, Result> {
@@ -43,8 +72,40 @@ interface ToolInit<Args, Result> {
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
   /** What the model reads of a value, when not the value itself. */
   readonly toModelOutput?: (value: JsonValue) => ToolOutput;
-  /** Seconds one call may take; no limit when absent. */
+  /** Seconds one try may take; no limit when absent. */
   readonly timeoutSeconds?: number;
+  /** Another try for a call that threw. Only for tools that may safely be run twice. */
+  readonly retry?: ToolRetry;
+}
+
+/** What a tool may return instead of a bare value. */
+export interface ToolResultInit {
+  readonly value: unknown;
+  /** What the model reads, when not the value itself. */
+  readonly modelOutput?: ToolOutput;
+  /** Facts to set in the agent's metadata when the step closes; of several tools in the order of their calls. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A value with what goes along with it. */
+export class ToolResult implements ToolResultInit {
+  readonly value: unknown;
+  readonly modelOutput?: ToolOutput;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+
+  constructor(init: ToolResultInit) {
+    this.value = init.value;
+    if (init.modelOutput !== undefined) this.modelOutput = init.modelOutput;
+    if (init.metadata !== undefined) this.metadata = init.metadata;
+  }
+}
+
+/**
+ * A tool's value, with what the model is to read instead of it, or facts to set in the agent's metadata.
+ * @example return toolResult({ value: rows, metadata: { lastQuery: sql } });
+ */
+export function toolResult(init: ToolResultInit): ToolResult {
+  return new ToolResult(init);
 }
 
 type OutputOf<Schema extends StandardSchema> = Schema extends StandardSchema<infer Output> ? Output : never;
@@ -62,7 +123,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError `ARGUMENT_INVALID` for a name or a time-out that cannot be, `TOOL_SCHEMA_INVALID` for a schema
+ * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out or a number of tries that cannot be, `TOOL_SCHEMA_INVALID` for a schema
  * that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
@@ -78,7 +139,7 @@ export function tool<Args = JsonObject, Result = unknown>(
 export function tool(
   init: ToolInit<never, unknown> & { readonly inputSchema: unknown; readonly jsonSchema?: object },
 ): Tool {
-  const { name, description, timeoutSeconds } = init;
+  const { name, description, timeoutSeconds, retry } = init;
   if (!NAME.test(name)) {
     throw invalidArgument(
       `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
@@ -86,6 +147,11 @@ export function tool(
   }
   if (timeoutSeconds !== undefined && !(timeoutSeconds > 0)) {
     throw invalidArgument(`timeoutSeconds of tool "${name}" must be more than 0, found ${timeoutSeconds}.`);
+  }
+  if (retry !== undefined && !(Number.isInteger(retry.maxAttempts) && retry.maxAttempts >= 2)) {
+    throw invalidArgument(
+      `retry.maxAttempts of tool "${name}" must be a whole number from 2, found ${retry.maxAttempts}.`,
+    );
   }
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
   const { toModelOutput } = init;
@@ -96,6 +162,7 @@ export function tool(
     validate,
     execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
     timeoutSeconds,
+    retry,
     ...(toModelOutput && { toModelOutput }),
   });
 }

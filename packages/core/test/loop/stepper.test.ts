@@ -11,7 +11,7 @@ import {
 } from '@holdfast/core';
 import type { AgentState, Clock, Driver, NextAction, Outcome, Tool, ToolCallPart } from '@holdfast/core';
 import { conversationWithCurrentToolTrace } from '@holdfast/core';
-import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import { scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { cameTo, does, expectPaired, expectSound, observe, told, untouched } from '../builders.ts';
@@ -77,14 +77,7 @@ async function interpret(
   async function run(asked: ToolCallPart): Promise<ToolExecution> {
     const started = ToolExecution.started(asked, clock.now(), ToolExecutionId.create(clock));
     const found = tools.find(({ name }) => name === asked.toolName);
-    const context = {
-      toolCallId: '',
-      idempotencyKey: '',
-      attempt: 1,
-      signal: new AbortController().signal,
-      state,
-    };
-    const value = (await found?.execute(asked.input, context)) as string;
+    const value = (await found?.execute(asked.input, toolContext({ state }))) as string;
     return started.withOutcome({ type: 'succeeded', value }, clock.now());
   }
 }
