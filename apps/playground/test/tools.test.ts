@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AgentState } from '@holdfast/core';
 import type { Tool, ToolContext } from '@holdfast/core';
+import { toolContext } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { calculator } from '../src/tools/calculator.ts';
 import { clockTool } from '../src/tools/clock.ts';
@@ -10,13 +10,6 @@ import { sendParcel } from '../src/tools/parcel.ts';
 import { dataFolder } from './support/playground-process.ts';
 
 const idempotencyKey = '11111111-2222-4333-8444-555555555555';
-const context: ToolContext = {
-  toolCallId: 'call',
-  idempotencyKey,
-  attempt: 1,
-  signal: new AbortController().signal,
-  state: AgentState.empty(),
-};
 
 /** What a tool returns for arguments, or the problem with them. */
 async function call(
@@ -25,7 +18,9 @@ async function call(
   changes: Partial<ToolContext> = {},
 ) {
   const checked = await tool.validate(input);
-  return 'problem' in checked ? checked : tool.execute(checked.value, { ...context, ...changes });
+  return 'problem' in checked
+    ? checked
+    : tool.execute(checked.value, toolContext({ idempotencyKey, ...changes }));
 }
 
 test('the calculator', async () => {

@@ -32,6 +32,8 @@ import type {
   LlmConfig,
   Message,
   ProviderOptions,
+  ToolContentPart,
+  ToolOutput,
   ResponseFormat,
   StopReason,
   ToolOutcome,
@@ -124,20 +126,20 @@ const textParts = record<{ readonly type: 'text'; readonly text: string }>(
   { type: fc.constant('text'), text: texts },
   signed,
 );
+const fileFields = {
+  mediaType: fc.constantFrom('image/png', 'application/pdf'),
+  data: fc.oneof(
+    fc.record({ type: fc.constant('data' as const), data: fc.base64String({ maxLength: 12 }) }),
+    fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
+    fc.record({
+      type: fc.constant('reference' as const),
+      reference: fc.constant({ openai: 'file_1', __other: 'f' }),
+    }),
+    fc.record({ type: fc.constant('text' as const), text: texts }),
+  ),
+};
 const fileParts = record<FilePart>(
-  {
-    type: fc.constant('file'),
-    mediaType: fc.constantFrom('image/png', 'application/pdf'),
-    data: fc.oneof(
-      fc.record({ type: fc.constant('data' as const), data: fc.base64String({ maxLength: 12 }) }),
-      fc.record({ type: fc.constant('url' as const), url: fc.webUrl() }),
-      fc.record({
-        type: fc.constant('reference' as const),
-        reference: fc.constant({ openai: 'file_1', __other: 'f' }),
-      }),
-      fc.record({ type: fc.constant('text' as const), text: texts }),
-    ),
-  },
+  { type: fc.constant('file'), ...fileFields },
   { ...signed, filename: texts },
 );
 const userContent: fc.Arbitrary<readonly UserPart[]> = fc.array(fc.oneof(textParts, fileParts), {
@@ -153,7 +155,16 @@ const toolOutputs = fc.oneof(
     { type: fc.constant('execution-denied') },
     { reason: texts },
   ),
-  fc.record({ type: fc.constant('content' as const), value: fc.array(jsonObjects, { maxLength: 2 }) }),
+  record<Extract<ToolOutput, { readonly type: 'content' }>>(
+    {
+      type: fc.constant('content'),
+      value: fc.array(
+        fc.oneof(textParts, fileParts, record<ToolContentPart>({ type: fc.constant('custom') }, signed)),
+        { maxLength: 2 },
+      ),
+    },
+    signed,
+  ),
 );
 const toolCallParts = record<AssistantPart>(
   {
@@ -178,6 +189,7 @@ const assistantContent: fc.Arbitrary<readonly AssistantPart[]> = fc.array(
     { weight: 2, arbitrary: textParts },
     { weight: 4, arbitrary: toolCallParts },
     fileParts,
+    record<AssistantPart>({ type: fc.constant('reasoning-file'), ...fileFields }, signed),
     toolResultParts,
     record<AssistantPart>({ type: fc.constant('reasoning'), text: texts }, signed),
     record<AssistantPart>({ type: fc.constant('source'), source: jsonObjects }, signed),

@@ -15,13 +15,15 @@ import type {
   FilePart,
   JsonObject,
   Message,
+  ReasoningFilePart,
   ToolCallPart,
+  ToolContentPart,
   ToolOutput,
   ToolResultPart,
   UserPart,
 } from '@holdfast/core';
 import { invalidArgument, textOf } from '@holdfast/core';
-import { isReasoningFile, sentOptions, withoutMark } from './provider-options.ts';
+import { sentOptions } from './provider-options.ts';
 
 /** A file as it is sent: its data, and its media type as far as it is known. */
 export interface SentFile {
@@ -29,7 +31,7 @@ export interface SentFile {
   readonly mediaType: string;
 }
 
-/** The files of a message, made ready for one model, by the part or JSON object that holds each. */
+/** The files of a message, made ready for one model, by the part that holds each. */
 export type SentFiles = ReadonlyMap<object, SentFile>;
 
 type SentMessage<Role extends Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
@@ -102,9 +104,9 @@ function convertAssistantPart(part: AssistantPart, files: SentFiles): SentAssist
     case 'reasoning':
       return { type: 'reasoning', text: part.text, ...sentOptions(part.providerOptions) };
     case 'file':
-      return isReasoningFile(part.providerOptions)
-        ? convertReasoningFile(part, files)
-        : convertFile(part, files);
+      return convertFile(part, files);
+    case 'reasoning-file':
+      return convertReasoningFile(part, files);
     case 'tool-call':
       return convertToolCall(part);
     case 'tool-result':
@@ -131,12 +133,12 @@ function convertFile(part: FilePart, files: SentFiles): LanguageModelV4FilePart 
 }
 
 function convertReasoningFile(
-  part: FilePart,
+  part: ReasoningFilePart,
   files: SentFiles,
 ): LanguageModelV4ReasoningFilePart | undefined {
   const { data, mediaType } = fileOf(part, files);
   if (data.type !== 'data' && data.type !== 'url') return undefined;
-  return { type: 'reasoning-file', data, mediaType, ...sentOptions(withoutMark(part.providerOptions)) };
+  return { type: 'reasoning-file', data, mediaType, ...sentOptions(part.providerOptions) };
 }
 
 function convertToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
@@ -168,28 +170,19 @@ function convertToolResult(part: ToolResultPart, files: SentFiles): LanguageMode
 }
 
 function convertOutput(output: ToolOutput, files: SentFiles): LanguageModelV4ToolResultOutput {
-  if (output.type === 'content') {
-    return { type: 'content', value: output.value.map((item) => convertContentItem(item, files)) };
-  }
-  return output;
+  const { providerOptions, ...rest } = output;
+  const options = sentOptions(providerOptions);
+  if (rest.type !== 'content') return { ...rest, ...options };
+  return { type: 'content', value: rest.value.map((part) => convertContentPart(part, files)), ...options };
 }
 
-/** An item of rich tool output. One that is not understood is shown to the model as JSON text. */
-function convertContentItem(item: JsonObject, files: SentFiles): SentContent {
-  const options = sentOptions(item['providerOptions']);
-  const file = files.get(item);
-  if (file) {
-    const filename = item['filename'];
-    return { type: 'file', ...file, ...(typeof filename === 'string' ? { filename } : {}), ...options };
-  }
-  if (item['type'] === 'custom') return { type: 'custom', ...options };
-  if (item['type'] === 'text' && typeof item['text'] === 'string') {
-    return { type: 'text', text: item['text'], ...options };
-  }
-  return { type: 'text', text: JSON.stringify(item) };
+function convertContentPart(part: ToolContentPart, files: SentFiles): SentContent {
+  if (part.type === 'text') return convertText(part);
+  if (part.type === 'file') return convertFile(part, files);
+  return { type: 'custom', ...sentOptions(part.providerOptions) };
 }
 
-function fileOf(part: FilePart, files: SentFiles): SentFile {
+function fileOf(part: FilePart | ReasoningFilePart, files: SentFiles): SentFile {
   const file = files.get(part);
   if (file === undefined)
     throw invalidArgument('A file was not made ready before its message was converted.');

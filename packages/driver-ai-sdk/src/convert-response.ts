@@ -11,7 +11,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { AssistantPart, FileData, FinishReason, JsonValue, ToolOutput } from '@holdfast/core';
 import { InferenceResponse, toJsonObject, toJsonValue, Usage } from '@holdfast/core';
-import { asReasoningFile, keptOptions } from './provider-options.ts';
+import { keptOptions } from './provider-options.ts';
 
 /** A whole answer. `modelId` stands in when the provider does not name the model that answered. */
 export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
@@ -40,16 +40,8 @@ function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
       if (part.text === '' && !options.providerOptions) return undefined;
       return { type: part.type, text: part.text, ...options };
     case 'file':
-      return { type: 'file', mediaType: part.mediaType, data: convertFileData(part.data), ...options };
-    case 'reasoning-file': {
-      const data = convertFileData(part.data);
-      return {
-        type: 'file',
-        mediaType: part.mediaType,
-        data,
-        providerOptions: asReasoningFile(options.providerOptions),
-      };
-    }
+    case 'reasoning-file':
+      return { type: part.type, mediaType: part.mediaType, data: convertFileData(part.data), ...options };
     case 'source':
       return { ...convertSource(part), ...options };
     case 'custom':

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
-import type { FileData, JsonObject, JsonValue, Message, ToolOutput } from '@holdfast/core';
+import type { FileData, Message, MessagePart, ToolContentPart } from '@holdfast/core';
 import { invalidArgument } from '@holdfast/core';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
@@ -24,7 +24,7 @@ export interface DownloadedFile {
 /** Fetches a file, or throws. */
 export type Download = (file: FileDownload) => Promise<DownloadedFile>;
 
-/** A file in a message, and the part or JSON object that holds it. */
+/** A file in a message, and the part that holds it. */
 interface HeldFile {
   readonly holder: object;
   readonly data: FileData;
@@ -33,10 +33,7 @@ interface HeldFile {
 
 /** True when a message holds a file, which then has to be made ready for the model. */
 export function hasFiles(message: Message): boolean {
-  if (message.role === 'system') return false;
-  return message.content.some(
-    (part) => part.type === 'file' || (part.type === 'tool-result' && part.output.type === 'content'),
-  );
+  return heldFiles(message).length > 0;
 }
 
 /** Makes the files of messages ready for models; downloads each file of a message once. */
@@ -120,43 +117,14 @@ async function sentDataUrl(url: URL, mediaType: string): Promise<SentFile> {
 }
 
 function heldFiles(message: Message): readonly HeldFile[] {
-  if (message.role === 'system') return [];
-  return message.content.flatMap((part): readonly HeldFile[] => {
-    if (part.type === 'file') return [{ holder: part, data: part.data, mediaType: part.mediaType }];
-    return part.type === 'tool-result' ? filesInOutput(part.output) : [];
+  return message.role === 'system' ? [] : filesIn(message.content);
+}
+
+function filesIn(parts: readonly (MessagePart | ToolContentPart)[]): readonly HeldFile[] {
+  return parts.flatMap((part): readonly HeldFile[] => {
+    if (part.type === 'file' || part.type === 'reasoning-file')
+      return [{ holder: part, data: part.data, mediaType: part.mediaType }];
+    if (part.type === 'tool-result' && part.output.type === 'content') return filesIn(part.output.value);
+    return [];
   });
-}
-
-function filesInOutput(output: ToolOutput): readonly HeldFile[] {
-  if (output.type !== 'content') return [];
-  return output.value.flatMap((item) => {
-    const data = fileDataOf(item);
-    return data ? [{ holder: item, data, mediaType: mediaTypeOf(item) }] : [];
-  });
-}
-
-/** What the AI SDK (now and earlier) and MCP call a file in the output of a tool. */
-const FILE_TYPES: ReadonlySet<unknown> = new Set(
-  'file file-data file-url image image-data image-url audio media'.split(' '),
-);
-
-function fileDataOf(item: JsonObject): FileData | undefined {
-  if (!FILE_TYPES.has(item['type'])) return undefined;
-  if (isFileData(item['data'])) return item['data'];
-  if (typeof item['data'] === 'string') return { type: 'data', data: item['data'] };
-  return typeof item['url'] === 'string' ? { type: 'url', url: item['url'] } : undefined;
-}
-
-function isFileData(value: JsonValue | undefined): value is JsonObject & FileData {
-  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
-  const { type } = value;
-  if (type === 'reference') return typeof value['reference'] === 'object' && value['reference'] !== null;
-  return (type === 'data' || type === 'url' || type === 'text') && typeof value[type] === 'string';
-}
-
-function mediaTypeOf(item: JsonObject): string {
-  const named = item['mediaType'] ?? item['mimeType'];
-  if (typeof named === 'string') return named;
-  const { type } = item;
-  return typeof type === 'string' && type.startsWith('image') ? 'image' : 'application/octet-stream';
 }

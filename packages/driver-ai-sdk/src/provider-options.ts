@@ -50,24 +50,6 @@ function isEmptyObject(value: JsonValue): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-const MARK = 'holdfast';
-
-/** Options that say: this file is part of the reasoning. Core has no part of that kind, so a file part carries it. */
-export function asReasoningFile(options: ProviderOptions | undefined): ProviderOptions {
-  return { ...options, [MARK]: { reasoningFile: true } };
-}
-
-/** True when `asReasoningFile` made these options. */
-export function isReasoningFile(options: ProviderOptions | undefined): boolean {
-  return options?.[MARK] !== undefined;
-}
-
-/** The options without the mark of `asReasoningFile`, as their provider gave them. */
-export function withoutMark(options: ProviderOptions | undefined): JsonObject {
-  const { [MARK]: _, ...rest } = options ?? {};
-  return rest;
-}
-
 function isFilled(options: JsonValue | undefined): options is JsonObject {
   return (
     typeof options === 'object' && options !== null && !Array.isArray(options) && !isEmptyObject(options)

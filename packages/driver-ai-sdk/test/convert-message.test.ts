@@ -112,13 +112,13 @@ test('files go as they were made ready', () => {
   });
 });
 
-test('a file of the reasoning is sent as one, without our mark', () => {
+test('a file of the reasoning is sent as one', () => {
   const message = assistantMessage([
     {
-      type: 'file',
+      type: 'reasoning-file',
       mediaType: 'image/png',
       data: { type: 'data', data: 'AAAA' },
-      providerOptions: { google: { thoughtSignature: 't' }, holdfast: { reasoningFile: true } },
+      providerOptions: { google: { thoughtSignature: 't' } },
     },
   ]);
   const file = { data: { type: 'data', data: 'AAAA' }, mediaType: 'image/png' } as const;
@@ -137,6 +137,7 @@ describe('output of tools', () => {
     { type: 'execution-denied' },
     { type: 'content', value: [{ type: 'text', text: 'seen' }] },
     { type: 'content', value: [{ type: 'custom', providerOptions: { openai: { a: 1 } } }] },
+    { type: 'text', value: 'kept', providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } },
   ];
   const result = { type: 'tool-result', toolCallId: '1', toolName: 'look' } as const;
 
@@ -145,14 +146,6 @@ describe('output of tools', () => {
     expect(convertMessage(message, none)).toStrictEqual({
       role: 'tool',
       content: [{ ...result, output, providerOptions: options }],
-    });
-  });
-
-  test('what is not understood is shown as JSON text', () => {
-    const value = [{ type: 'chart', points: [1, 2] }];
-    const message = toolMessage([{ ...result, output: { type: 'content', value } }]);
-    expect(convertMessage(message, none)?.content[0]).toMatchObject({
-      output: { type: 'content', value: [{ type: 'text', text: '{"type":"chart","points":[1,2]}' }] },
     });
   });
 });

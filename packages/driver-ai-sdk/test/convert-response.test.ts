@@ -55,10 +55,10 @@ describe('content', () => {
         providerMetadata,
       },
       {
-        type: 'file',
+        type: 'reasoning-file',
         mediaType: 'image/png',
         data: { type: 'data', data: 'AAEC' },
-        providerOptions: { ...providerOptions, holdfast: { reasoningFile: true } },
+        providerOptions,
       },
     ],
     [

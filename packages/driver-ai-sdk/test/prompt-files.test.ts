@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { AssistantPart, FileData, FilePart, JsonObject, Message } from '@holdfast/core';
+import type { AssistantPart, FileData, FilePart, Message, ToolContentPart } from '@holdfast/core';
 import { assistantMessage, toolMessage, userMessage } from '@holdfast/core';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -89,48 +89,17 @@ describe('a file of a user', () => {
   });
 });
 
-describe('a file in the output of a tool', () => {
-  const data = { type: 'data', data: 'AAEC' } as const;
-  const table: [string, JsonObject, SentFile | undefined][] = [
-    ['as now', { type: 'file', mediaType: 'application/pdf', data }, { data, mediaType: 'application/pdf' }],
-    [
-      'as in AI SDK 6',
-      { type: 'image-data', mediaType: 'image/png', data: 'AAEC' },
-      { data, mediaType: 'image/png' },
-    ],
-    [
-      'as in AI SDK 5',
-      { type: 'media', mediaType: 'audio/wav', data: 'AAEC' },
-      { data, mediaType: 'audio/wav' },
-    ],
-    ['as in MCP', { type: 'image', mimeType: 'image/webp', data: 'AAEC' }, { data, mediaType: 'image/webp' }],
-    [
-      'by URL, without a type',
-      { type: 'image-url', url: 'https://other.example/a' },
-      { data: { type: 'data', data: pngBytes }, mediaType: 'image/png' },
-    ],
-    ['without a type', { type: 'file-data', data: 'AAEC' }, { data, mediaType: 'application/octet-stream' }],
-    ['a link is not a file', { type: 'link', url: 'https://other.example/a' }, undefined],
-    ['text is not a file', { type: 'text', text: 'abc' }, undefined],
-    ['nor is what has no data', { type: 'file', mediaType: 'image/png' }, undefined],
-    [
-      'or data of a kind that nobody knows',
-      { type: 'file', mediaType: 'a/b', data: { type: 'x' } },
-      undefined,
-    ],
-  ];
-  test.each(table)('%s', async (_, item, expected) => {
-    const part: AssistantPart = {
-      type: 'tool-result',
-      toolCallId: '1',
-      toolName: 'look',
-      output: { type: 'content', value: [item] },
-    };
-    for (const message of [toolMessage([part]), assistantMessage([part])]) {
-      expect(hasFiles(message)).toBe(true);
-      expect(await prepared(message)).toStrictEqual(expected);
-    }
-  });
+test('a file in the output of a tool, and one of the reasoning', async () => {
+  const file = filePart({ type: 'url', url: 'https://other.example/a' });
+  const text: ToolContentPart = { type: 'text', text: 'abc' };
+  const output = { type: 'content', value: [text, file] } as const;
+  const result = { type: 'tool-result', toolCallId: '1', toolName: 'look', output } as const;
+  const reasoning: AssistantPart = { ...file, type: 'reasoning-file' };
+  const sent = { data: { type: 'data', data: pngBytes }, mediaType: 'image/png' };
+  for (const message of [toolMessage([result]), assistantMessage([result]), assistantMessage([reasoning])]) {
+    expect(hasFiles(message)).toBe(true);
+    expect(await prepared(message)).toStrictEqual(sent);
+  }
 });
 
 test('messages without files need no preparation', () => {

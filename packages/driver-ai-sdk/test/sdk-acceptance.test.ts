@@ -57,10 +57,11 @@ function modelMessage({ role, content, providerOptions }: Message): ModelMessage
 function modelPart(part: MessagePart): object {
   if (part.type === 'file' && part.data.type === 'url') return { ...part, data: new URL(part.data.url) };
   if (part.type === 'tool-result' && part.output.type === 'content') {
-    const value = part.output.value.map((item) => {
-      const { data } = item as { data?: { type: string; url: string } };
-      return data?.type === 'url' ? { ...item, data: { type: 'url', url: new URL(data.url) } } : item;
-    });
+    const value = part.output.value.map((item) =>
+      item.type === 'file' && item.data.type === 'url'
+        ? { ...item, data: { type: 'url', url: new URL(item.data.url) } }
+        : item,
+    );
     return { ...part, output: { type: 'content', value } };
   }
   return part;

@@ -108,7 +108,7 @@ describe('a whole stream', () => {
       { type: 'custom', kind: 'x.y' },
       finish,
     ]);
-    const types = ['tool-call', 'tool-result', 'source', 'file', 'file', 'custom'];
+    const types = ['tool-call', 'tool-result', 'source', 'file', 'reasoning-file', 'custom'];
     expect(response.complete().content.map(({ type }) => type)).toEqual(types);
     expect(response.complete().toolCalls).toEqual([]);
   });

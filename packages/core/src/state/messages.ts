@@ -56,6 +56,13 @@ export interface FilePart extends PartBase {
   readonly filename?: string;
 }
 
+/** A file that a model made while it thought, such as a sketch. */
+export interface ReasoningFilePart extends PartBase {
+  readonly type: 'reasoning-file';
+  readonly mediaType: string;
+  readonly data: FileData;
+}
+
 /** A request of the model to run a tool. */
 export interface ToolCallPart extends PartBase {
   readonly type: 'tool-call';
@@ -69,14 +76,19 @@ export interface ToolCallPart extends PartBase {
   readonly invalid?: string;
 }
 
+/** A part of a result that is more than text. `custom`: what only the provider named in its options understands. */
+export type ToolContentPart = TextPart | FilePart | (PartBase & { readonly type: 'custom' });
+
 /** What a model reads as the result of a call. */
-export type ToolOutput =
-  | { readonly type: 'text'; readonly value: string }
-  | { readonly type: 'json'; readonly value: JsonValue }
-  | { readonly type: 'error-text'; readonly value: string }
-  | { readonly type: 'error-json'; readonly value: JsonValue }
-  | { readonly type: 'execution-denied'; readonly reason?: string }
-  | { readonly type: 'content'; readonly value: readonly JsonObject[] };
+export type ToolOutput = PartBase &
+  (
+    | { readonly type: 'text'; readonly value: string }
+    | { readonly type: 'json'; readonly value: JsonValue }
+    | { readonly type: 'error-text'; readonly value: string }
+    | { readonly type: 'error-json'; readonly value: JsonValue }
+    | { readonly type: 'execution-denied'; readonly reason?: string }
+    | { readonly type: 'content'; readonly value: readonly ToolContentPart[] }
+  );
 
 /** The result of one call. */
 export interface ToolResultPart extends PartBase {
@@ -104,6 +116,7 @@ export type UserPart = TextPart | FilePart;
 export type AssistantPart =
   | TextPart
   | ReasoningPart
+  | ReasoningFilePart
   | FilePart
   | ToolCallPart
   | ToolResultPart
@@ -315,25 +328,29 @@ const readFileData: Read<FileData> = readVariant<FileData>('type', {
   text: variant({ text: readString }),
 });
 
-/** Reads what a model is shown of a result. @internal */
-export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>('type', {
-  text: variant({ value: readString }),
-  json: variant({ value: readJson }),
-  'error-text': variant({ value: readString }),
-  'error-json': variant({ value: readJson }),
-  'execution-denied': variant({ 'reason?': readString }),
-  content: variant({ value: readFrozenList(readJsonObject) }),
-});
-
 /** The shape of a part: its own members and the provider options that every part may have. */
 function part(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
   return variant({ ...readers, 'providerOptions?': readJsonObject });
 }
 
+const TEXT = part({ text: readString });
+const FILE = part({ mediaType: readString, data: readFileData, 'filename?': readString });
+
+/** Reads what a model is shown of a result. @internal */
+export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>('type', {
+  text: part({ value: readString }),
+  json: part({ value: readJson }),
+  'error-text': part({ value: readString }),
+  'error-json': part({ value: readJson }),
+  'execution-denied': part({ 'reason?': readString }),
+  content: part({ value: readContent({ text: TEXT, file: FILE, custom: part({}) }) }),
+});
+
 const PARTS = {
-  text: part({ text: readString }),
+  text: TEXT,
   reasoning: part({ text: readString }),
-  file: part({ mediaType: readString, data: readFileData, 'filename?': readString }),
+  'reasoning-file': part({ mediaType: readString, data: readFileData }),
+  file: FILE,
   'tool-call': part({
     toolCallId: readString,
     toolName: readString,

@@ -168,6 +168,30 @@ const everyPart: readonly AssistantPart[] = [
     data: { type: 'data', data: 'iVBORw0KGgo=' },
     filename: 'plot.png',
   },
+  {
+    type: 'reasoning-file',
+    mediaType: 'image/png',
+    data: { type: 'data', data: 'iVBORw0KGgo=' },
+    providerOptions: { google: { thoughtSignature: 'dGhvdWdodA==' } },
+  },
+  {
+    type: 'tool-result',
+    toolCallId: 'srv_1',
+    toolName: 'look',
+    output: {
+      type: 'content',
+      value: [
+        {
+          type: 'text',
+          text: 'A plot.',
+          providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+        },
+        { type: 'file', mediaType: 'image/png', data: { type: 'url', url: 'https://example.com/plot.png' } },
+        { type: 'custom', providerOptions: { openai: { a: 1 } } },
+      ],
+      providerOptions: { anthropic: { citations: true } },
+    },
+  },
   { type: 'custom', kind: 'openai.compaction', providerOptions: { openai: { itemId: 'cmp_1' } } },
 ];
 

@@ -239,6 +239,8 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
       'tool-call',
       'tool-result',
       'file',
+      'reasoning-file',
+      'tool-result',
       'custom',
     ]);
     expect(answered?.content[0]?.providerOptions).toEqual({ anthropic: { signature: 'c2lnbmF0dXJl' } });
