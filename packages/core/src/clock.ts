@@ -19,9 +19,18 @@ export interface Clock {
 /** A timer that is set for longer goes off at once. */
 const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** A time-out by the clock; what it returns calls it off. */
+/** A time-out by the clock, however far away; what it returns calls it off. */
 export function callAfter(clock: Clock, milliseconds: number, callback: () => void): () => void {
-  const delay = Math.min(Math.max(0, milliseconds), MAX_TIMER_MILLISECONDS);
+  const delay = Math.max(0, milliseconds) || 0;
+  if (delay <= MAX_TIMER_MILLISECONDS) return callSoon(clock, delay, callback);
+  const due = clock.now() + delay;
+  let callOff = callSoon(clock, MAX_TIMER_MILLISECONDS, () => {
+    callOff = callAfter(clock, due - clock.now(), callback);
+  });
+  return () => callOff();
+}
+
+function callSoon(clock: Clock, delay: number, callback: () => void): () => void {
   if (clock.after) return clock.after(delay, callback);
   const timer = setTimeout(callback, delay);
   return () => clearTimeout(timer);

@@ -158,7 +158,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
 const DEFAULT_MAX_STEPS = 20;
 
 function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
-  return { maxSteps: DEFAULT_MAX_STEPS, ...budget };
+  return { ...budget, maxSteps: budget?.maxSteps ?? DEFAULT_MAX_STEPS };
 }
 
 function guardsOf(options: AgentLoopOptions): readonly Hook[] {

@@ -1,5 +1,3 @@
-import type { Instant } from '../clock.ts';
-import { secondsBetween } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse } from '../state/inference.ts';
@@ -22,14 +20,11 @@ import { ToolRound } from './tool-round.ts';
 export class AgentRun {
   private readonly run: RunState;
   private readonly loop: LoopParts;
-  /** Since when work was not yet counted. */
-  private workingSince: Instant;
   private readonly toolSignal: HeldSignal;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
     this.loop = loop;
-    this.workingSince = this.run.now();
     this.toolSignal = holdOnYield(parts.signal);
   }
 
@@ -54,6 +49,7 @@ export class AgentRun {
     }
     const action = next(run.state);
     if (action.type === 'resolveTools') await this.toolRound().closeInterrupted(action.toolExecutions);
+    this.countWork();
     return true;
   }
 
@@ -61,7 +57,7 @@ export class AgentRun {
   async step(): Promise<boolean> {
     const { run } = this;
     const stepsBefore = run.state.stepExecutions.length;
-    this.workingSince = run.now();
+    run.beginWork();
     try {
       run.arm();
       await this.work();
@@ -76,11 +72,13 @@ export class AgentRun {
   private async work(): Promise<void> {
     const { run } = this;
     if (next(run.state).type === 'beginStep' && !run.checkAbort()) {
+      const { signalCount } = run;
       const hooks = this.callHooks('beforeStep');
       if (hooks) await hooks;
-      if (next(run.state).type === 'beginStep' && !run.checkAbort()) this.openStep();
+      if (run.signalCount > signalCount) run.withdrawRequest();
+      if (next(run.state).type === 'beginStep' && run.mayBegin()) this.openStep();
     }
-    if (next(run.state).type === 'infer' && !run.checkAbort()) await this.infer();
+    if (next(run.state).type === 'infer' && run.mayBegin()) await this.infer();
     const action = next(run.state);
     if (action.type === 'runTools' && !(await this.toolRound().carryOut(action.calls))) return;
     if (next(run.state).type !== 'closeStep' || run.hasLeft()) return;
@@ -103,11 +101,8 @@ export class AgentRun {
     });
   }
 
-  /** A cancelled run ends, even if a hook asked for another step. */
   private isEnding(): boolean {
-    const { type } = next(this.run.state);
-    if (this.run.hasLeft()) return false;
-    return type === 'finish' || (type === 'beginStep' && this.run.checkAbort() === 'cancel');
+    return !this.run.hasLeft() && next(this.run.state).type === 'finish';
   }
 
   /** Lets go of the caller's signal. */
@@ -125,7 +120,7 @@ export class AgentRun {
 
   private closeStep(): void {
     const { run } = this;
-    const workedSeconds = this.workSinceLastCount();
+    const workedSeconds = run.workSinceLastCount();
     const messageIds = newStepMessageIds(this.loop.clock);
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at: run.now() });
   }
@@ -139,7 +134,7 @@ export class AgentRun {
   private async infer(): Promise<void> {
     const { run, loop } = this;
     const request = loop.hooks.has('beforeInference') ? await this.changedRequest() : this.request();
-    if (run.checkAbort() || next(run.state).type !== 'infer') return;
+    if (!run.mayBegin() || next(run.state).type !== 'infer') return;
     run.emit({ type: 'inference-started', stepId: this.stepId, messageCount: request.messages.length });
     const answer = await this.answer(request);
     if (answer === undefined) return;
@@ -266,14 +261,7 @@ export class AgentRun {
 
   private countWork(): void {
     const { run } = this;
-    run.state = run.state.withTimeWorked(this.workSinceLastCount(), run.now());
-  }
-
-  private workSinceLastCount(): number {
-    const now = this.run.now();
-    const seconds = secondsBetween(this.workingSince, now);
-    this.workingSince = now;
-    return seconds;
+    run.state = run.state.withTimeWorked(run.workSinceLastCount(), run.now());
   }
 
   private get stepId() {

@@ -8,9 +8,10 @@ import type { StopReason, StopSignal } from '../state/continuation.ts';
 import { stopSignal } from '../state/continuation.ts';
 import type { FinishReason } from '../state/inference.ts';
 import type { AgentStep } from '../state/step.ts';
+import { stoppedBy } from './cut-off.ts';
 import type { CutOff, Hook, HookContext } from './hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
-import { priceOf, priceUnknown } from './model-prices.ts';
+import { priceOf, priceUnknown, pricing } from './model-prices.ts';
 
 /** Guards look before other hooks do. */
 const GUARD_PRIORITY = 1_000;
@@ -21,7 +22,7 @@ const GUARD_PRIORITY = 1_000;
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function stepsLimit(maxSteps: number): Hook {
-  if (!Number.isInteger(maxSteps) || maxSteps < 0) throw notALimit('stepsLimit', maxSteps);
+  requireCount('stepsLimit', maxSteps);
   return limit('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
 }
 
@@ -31,7 +32,7 @@ export function stepsLimit(maxSteps: number): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function tokenLimit(maxTokens: number): Hook {
-  if (!(maxTokens >= 0)) throw notALimit('tokenLimit', maxTokens);
+  requireAmount('tokenLimit', maxTokens);
   return limit('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
 }
 
@@ -41,7 +42,7 @@ export function tokenLimit(maxTokens: number): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function timeLimit(maxSeconds: number): Hook {
-  if (!(maxSeconds >= 0)) throw notALimit('timeLimit', maxSeconds);
+  requireAmount('timeLimit', maxSeconds);
   const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
   const reason = 'timeLimitReached';
   return Object.freeze<Hook>({
@@ -49,7 +50,8 @@ export function timeLimit(maxSeconds: number): Hook {
     cutOff(state, { clock }) {
       const spent = worked(state);
       const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
-      return { at, signal: usedUp('timeLimit', reason, maxSeconds, maxSeconds, 'seconds') };
+      const spentThen = Math.max(spent, maxSeconds);
+      return { at, signal: usedUp('timeLimit', reason, maxSeconds, spentThen, 'seconds') };
     },
   });
 }
@@ -57,9 +59,11 @@ export function timeLimit(maxSeconds: number): Hook {
 /** Stops at a moment, in the middle of a call too. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
 export function deadline(at: Instant): Hook {
   const moment = toInstant(at);
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) throw invalidArgument(`There is no date ${moment}, the deadline.`);
   const signal = stopSignal({
     reason: 'timeLimitReached',
-    message: `The deadline, ${new Date(moment).toISOString()}, has passed.`,
+    message: `The deadline, ${date.toISOString()}, has passed.`,
     context: { deadline: moment },
     source: 'deadline',
   });
@@ -78,17 +82,19 @@ export interface CostLimitOptions {
 
 /**
  * Stops before a step once so many US dollars were spent. Without a price for the model the execution fails with
- * `PRICE_UNKNOWN` before its first call. What was spent is known through `prices` of the loop, or the provider.
+ * `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
+ * not report either does not count, and `usage.unpricedCalls` says that there were some.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: CostLimitOptions): Hook {
-  if (!(maxCost >= 0)) throw notALimit('costLimit', maxCost);
-  return guard('costLimit', (state) => {
+  requireAmount('costLimit', maxCost);
+  const look = guard('costLimit', (state) => {
     const modelId = modelIdOf(state);
     if (priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
     const spent = state.cost ?? 0;
     return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
   });
+  return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look });
 }
 
 /** The model that a state names. */
@@ -118,8 +124,7 @@ export function finishReason(...reasons: readonly FinishReason[]): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function retryLimit(maxConsecutiveFailures: number): Hook {
-  if (!Number.isInteger(maxConsecutiveFailures) || maxConsecutiveFailures < 0)
-    throw notALimit('retryLimit', maxConsecutiveFailures);
+  requireCount('retryLimit', maxConsecutiveFailures);
   return guard('retryLimit', ({ stepExecutions }) => {
     let failures = 0;
     while (failures <= maxConsecutiveFailures && hasFailed(stepExecutions.at(-1 - failures)?.step))
@@ -149,7 +154,7 @@ export function cancellation(
     name: 'cancellation',
     priority: GUARD_PRIORITY,
     async beforeStep(state, context) {
-      return (await isCancelled(state)) ? stopped(state, signal, context) : undefined;
+      return (await isCancelled(state)) ? stoppedBy(state, signal, context.clock.now()) : undefined;
     },
   });
 }
@@ -182,7 +187,7 @@ function guard(
     priority: GUARD_PRIORITY,
     beforeStep(state, context) {
       const signal = check(state, context);
-      return signal && stopped(state, signal, context);
+      return signal && stoppedBy(state, signal, context.clock.now());
     },
     ...(cutOff && { cutOff: () => cutOff }),
   });
@@ -206,12 +211,11 @@ function usedUp(source: string, reason: StopReason, most: number, spent: number,
   return stopSignal({ reason, message, context: { limit: most, spent }, source });
 }
 
-/** A request for another step is withdrawn: a limit is not to be talked over. */
-function stopped(state: AgentState, signal: StopSignal, { clock }: HookContext): AgentState {
-  const at = clock.now();
-  return state.withStopSignal(signal, at).withoutContinuationRequested(at);
+function requireAmount(name: string, limit: number): void {
+  if (!(limit >= 0)) throw invalidArgument(`${name} takes a number of at least 0, found ${String(limit)}.`);
 }
 
-function notALimit(name: string, found: number): RangeError {
-  return invalidArgument(`${name} takes a number of at least 0, found ${String(found)}.`);
+function requireCount(name: string, limit: number): void {
+  if (!Number.isInteger(limit) || limit < 0)
+    throw invalidArgument(`${name} takes a whole number of at least 0, found ${String(limit)}.`);
 }

@@ -1,6 +1,6 @@
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
-import { isAgentStop } from '../state/continuation.ts';
+import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { InferenceResponse } from '../state/inference.ts';
 import { List } from '../state/list.ts';
 import type { ToolCallPart } from '../state/messages.ts';
@@ -40,11 +40,14 @@ export class HookChain {
     );
   }
 
-  /** The earliest moment at which a hook wants work to be cut off. */
+  /**
+   * The earliest moment at which a hook wants work to be cut off.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   */
   cutOff(context: HookContext): CutOff | undefined {
     let earliest: CutOff | undefined;
     for (const hook of this.timed) {
-      const found = hook.cutOff?.(context.state, context);
+      const found = cutOffOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
     return earliest;
@@ -90,6 +93,18 @@ export class HookChain {
   }
 }
 
+function cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
+  try {
+    const found = hook.cutOff?.(context.state, context);
+    if (found === undefined || found === null) return undefined;
+    const { at, signal } = found;
+    if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
+    throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
+  } catch (error) {
+    throw asHookError({ hook, point: 'cutOff' }, error);
+  }
+}
+
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
@@ -99,8 +114,9 @@ interface Place extends Given {
   readonly point: HookPoint;
 }
 
-function asHookError({ hook, point }: Place, error: unknown): unknown {
-  if (isAgentStop(error)) return error;
+/** What goes wrong in a hook is named after it; what a hook finds on purpose keeps its name. */
+function asHookError({ hook, point }: { hook: Hook; point: keyof Hook }, error: unknown): unknown {
+  if (isAgentStop(error) || hasErrorCode(error, 'PRICE_UNKNOWN')) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new HoldfastError('HOOK_FAILED', `${nameOf(hook)} failed in ${point}: ${reason}`, { cause: error });
 }

@@ -61,7 +61,7 @@ export interface Hook {
   readonly priority?: number;
   /** Once for each run, also of one that is resumed. */
   beforeExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
-  /** Before a step is paid for: a stop signal raised here prevents it. */
+  /** Before a step is paid for: a stop signal raised here prevents it, whatever other hooks ask for. */
   beforeStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
   beforeInference?(request: InferenceRequest, context: HookContext): Maybe<InferenceChange>;
   afterInference?(response: InferenceResponse, context: HookContext): Maybe<ResponseChange>;

@@ -1,13 +1,14 @@
 import type { Clock, Instant } from '../clock.ts';
-import { callAfter } from '../clock.ts';
+import { secondsBetween } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { BudgetLimits } from '../state/budget.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { ExecutionId, StepId, ToolExecutionId } from '../state/ids.ts';
-import { abortKind, abortMessage, NEVER, RunAbort } from './abort.ts';
+import { abortKind, abortMessage, NEVER } from './abort.ts';
 import type { AbortKind } from './abort.ts';
 import type { MessageCompiler } from './compile-messages.ts';
+import { CutOffTimer, stoppedBy } from './cut-off.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
@@ -48,21 +49,23 @@ export class RunState {
   readonly listeners: readonly AgentEventListener[];
   /** The caller's. */
   private readonly runSignal: AbortSignal;
-  /** The present step's, when it may be cut off. */
+  /** Cuts the present step off, when a hook wants that. */
+  private timer: CutOffTimer | undefined;
+  /** Aborts when the run does and when the timer goes off. */
   private stepSignal: AbortSignal | undefined;
-  /** Why the present step was cut off. */
-  private cut: StopSignal | undefined;
-  private disarm: (() => void) | undefined;
   /** Set when the run is to be left as it is: another process goes on with it. */
   private left: AbortKind | undefined;
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
+  /** Since when work was not yet counted. */
+  private workingSince: Instant;
 
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
     this.loop = loop;
     this.runSignal = run.signal;
     this.listeners = run.listeners;
+    this.workingSince = this.now();
   }
 
   advance(outcome: Outcome): void {
@@ -75,8 +78,20 @@ export class RunState {
     this.announce(before, state);
   }
 
+  /** How many stop signals there are. */
+  get signalCount(): number {
+    return this.state.execution?.continuation.signals.length ?? 0;
+  }
+
+  /** Another step was asked for, and is not to be. */
+  withdrawRequest(): void {
+    this.change(this.state.withoutContinuationRequested(this.now()));
+  }
+
+  /** Stops: a request for another step that was made before is withdrawn. */
   raise(signal: StopSignal): void {
-    this.change(this.state.withStopSignal(signal, this.now()));
+    const at = this.now();
+    this.change(this.state.withStopSignal(signal, at).withoutContinuationRequested(at));
   }
 
   /** Changes that are announced as one. */
@@ -131,49 +146,48 @@ export class RunState {
 
   /** The same for tools: a run that yields lets them end. */
   toolSignal(heldSignal: AbortSignal): AbortSignal {
-    if (this.stepSignal === undefined) return heldSignal;
-    return heldSignal === NEVER ? this.stepSignal : AbortSignal.any([heldSignal, this.cutting.signal]);
+    if (this.timer === undefined) return heldSignal;
+    const { signal } = this.timer;
+    return heldSignal === NEVER ? signal : AbortSignal.any([heldSignal, signal]);
   }
-
-  private cutting = new AbortController();
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(): void {
     const cutOff = this.loop.hooks.cutOff(this.context);
     if (cutOff === undefined) return;
-    this.cutting = new AbortController();
-    const { signal } = this.cutting;
+    this.timer = new CutOffTimer(cutOff, this.loop.clock);
+    const { signal } = this.timer;
     this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
-    this.disarm = callAfter(this.loop.clock, cutOff.at - this.now(), () => {
-      this.cut = cutOff.signal;
-      this.cutting.abort(new RunAbort('cancel', cutOff.signal.message));
-    });
   }
 
-  /** The step is over. */
+  /** The step is over. When it was cut off after its answer had arrived in full, that stays an answer. */
   release(): void {
-    if (this.cut && !this.isLost()) this.raiseOnce(this.cut);
-    this.cut = undefined;
-    this.disarm?.();
-    this.disarm = undefined;
-    this.stepSignal = undefined;
+    const { timer } = this;
+    if (timer === undefined) return;
+    timer.disarm();
+    this.timer = this.stepSignal = undefined;
+    if (!timer.signal.aborted || this.isLost() || abortKind(this.runSignal) === 'cancel') return;
+    if (!this.state.currentStep?.isAnswer) this.stopBy(timer.stop);
+  }
+
+  /** May something be begun that costs time or money? Takes note of an abort, and of a cut-off that is due. */
+  mayBegin(): boolean {
+    this.timer?.check();
+    return this.checkAbort() === undefined;
   }
 
   /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
   checkAbort(): AbortKind | undefined {
     if (!this.signal.aborted) return undefined;
-    const kind = this.runSignal.aborted ? abortKind(this.runSignal) : 'cancel';
-    if (kind === 'cancel') this.raiseOnce(this.runSignal.aborted ? aborted(this.runSignal) : this.cut);
-    else if (kind !== undefined) this.left = kind;
-    return kind;
+    const kind = abortKind(this.runSignal);
+    if (kind === undefined) this.stopBy(this.timer?.stop);
+    else if (kind === 'cancel') this.stopBy(aborted(this.runSignal));
+    else this.left = kind;
+    return kind ?? 'cancel';
   }
 
-  private raiseOnce(signal: StopSignal | undefined): void {
-    const signals = this.state.execution?.continuation.signals ?? [];
-    const isNoted = signals.some(
-      ({ source, reason }) => source === signal?.source && reason === signal?.reason,
-    );
-    if (signal && !isNoted) this.raise(signal);
+  private stopBy(signal: StopSignal | undefined): void {
+    if (signal) this.change(stoppedBy(this.state, signal, this.now()));
   }
 
   /** Another process has the execution: from here on nothing is changed. */
@@ -195,6 +209,27 @@ export class RunState {
 
   now(): Instant {
     return this.loop.clock.now();
+  }
+
+  /** Work begins: what was before does not count. */
+  beginWork(): void {
+    this.workingSince = this.now();
+  }
+
+  /** The seconds worked since they were counted last; they count as counted. */
+  workSinceLastCount(): number {
+    const seconds = this.uncountedSeconds;
+    this.beginWork();
+    return seconds;
+  }
+
+  /** Seconds worked in this execution, up to now. */
+  get workedSeconds(): number {
+    return (this.state.execution?.workedSeconds ?? 0) + this.uncountedSeconds;
+  }
+
+  private get uncountedSeconds(): number {
+    return Math.max(0, secondsBetween(this.workingSince, this.now()));
   }
 
   newExecutionId(): ExecutionId {

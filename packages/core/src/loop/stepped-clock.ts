@@ -11,13 +11,13 @@ export function steppedClock(start: Instant = 0, stepMilliseconds = 1): Clock {
 
 /** A clock that stands still until it is told to go on. */
 export interface ManualClock extends Required<Clock> {
-  /** Goes on by so many milliseconds; time-outs that this passes go off, in order. */
+  /** Goes on by so many milliseconds; time-outs that this passes go off, in order, each at its moment. */
   advance(milliseconds: number): void;
 }
 
 /** A clock for tests of what takes time: it stands still, and its time-outs go off as it is moved on. */
 export function manualClock(start: Instant = 0): ManualClock {
-  const timers = new Set<{ readonly at: Instant; readonly callback: () => void }>();
+  const timers = new Set<Timer>();
   let now = start;
   return {
     now: () => now,
@@ -28,11 +28,26 @@ export function manualClock(start: Instant = 0): ManualClock {
       return () => timers.delete(timer);
     },
     advance(milliseconds) {
-      now += milliseconds;
-      const due = [...timers].filter(({ at }) => at <= now).toSorted((left, right) => left.at - right.at);
-      for (const timer of due) if (timers.delete(timer)) timer.callback();
+      const end = now + milliseconds;
+      for (let timer = earliest(timers, end); timer !== undefined; timer = earliest(timers, end)) {
+        timers.delete(timer);
+        now = Math.max(now, timer.at);
+        timer.callback();
+      }
+      now = Math.max(now, end);
     },
   };
+}
+
+interface Timer {
+  readonly at: Instant;
+  readonly callback: () => void;
+}
+
+/** The timer that goes off first, if it does by then. */
+function earliest(timers: Iterable<Timer>, end: Instant): Timer | undefined {
+  const [first] = [...timers].filter(({ at }) => at <= end).toSorted((left, right) => left.at - right.at);
+  return first;
 }
 
 function countingIds(start: Instant): () => string {

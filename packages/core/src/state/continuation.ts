@@ -135,6 +135,11 @@ export class Continuation {
     return this.signals.length > this.overruledSignals;
   }
 
+  /** True when its source has given the same reason before. */
+  includes({ reason, source }: StopSignal): boolean {
+    return this.signals.some((known) => known.reason === reason && known.source === source);
+  }
+
   withSignal(signal: StopSignal): Continuation {
     return new Continuation(
       Object.freeze([...this.signals, Object.freeze(signal)]),

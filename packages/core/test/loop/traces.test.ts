@@ -1,15 +1,23 @@
-import { AgentStop, createAgentLoop, HoldfastError, InferenceResponse, tool } from '@holdfast/core';
-import type {
-  AgentLoopOptions,
+import {
   AgentState,
+  AgentStop,
+  createAgentLoop,
+  HoldfastError,
+  InferenceResponse,
+  tool,
+} from '@holdfast/core';
+import type {
+  AgentEventType,
+  AgentLoopOptions,
+  BudgetLimits,
   Clock,
   Hook,
   HookPoint,
   InferenceResponseInit,
   ToolCallPart,
 } from '@holdfast/core';
-import { steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { manualClock, steppedClock } from '@holdfast/core/testing';
+import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Scenario } from '../builders.ts';
@@ -1215,6 +1223,136 @@ describe('stop or go on', () => {
     );
     expect([state.stepCount, state.status]).toEqual([31, 'completed']);
   });
+});
+
+describe('time that runs out', () => {
+  const start = 50_000_000;
+  const over10 = '+signal timeLimitReached';
+
+  /** A deadline in 10 seconds, and what takes these. */
+  function late(): { readonly clock: ManualClock; readonly budget: BudgetLimits; readonly pass: () => void } {
+    const clock = manualClock(start);
+    return { clock, budget: { deadline: start + 10_000 }, pass: () => clock.advance(10_000) };
+  }
+
+  function inInference(): Row {
+    const { clock, budget, pass } = late();
+    const rejects: ScriptedAnswer = (_, { signal }) => {
+      pass();
+      return Promise.reject(signal.reason as Error);
+    };
+    return {
+      name: 'in an inference',
+      clock,
+      budget,
+      script: [rejects],
+      trace: [begins, infers(1), over10, 'afterInference +answer aborted', stops(1), forced, over('stopped')],
+      end: 'stopped timeLimitReached',
+      steps: 'finalResponse',
+      roles: 'u',
+      also: (state) => {
+        expect(state.stopSignal).toEqual({
+          reason: 'timeLimitReached',
+          message: 'The deadline, 1970-01-01T13:53:30.000Z, has passed.',
+          context: { deadline: start + 10_000 },
+          source: 'deadline',
+        });
+        expect([state.hasFinalResponse, state.usage.isComplete]).toEqual([false, false]);
+      },
+    };
+  }
+
+  function inTools(): Row {
+    const { clock, budget, pass } = late();
+    return {
+      name: 'in the second of three tools, one at a time',
+      clock,
+      budget,
+      script: [call('a', 'b', 'c')],
+      tools: [a, does('b', () => (pass(), new Promise(() => {}))), c],
+      maxParallelTools: 1,
+      trace: [
+        begins,
+        asks(1),
+        uses('a'),
+        starts('b'),
+        ends('b', 'interrupted'),
+        over10,
+        stops(1),
+        forced,
+        over('stopped'),
+      ],
+      end: 'stopped timeLimitReached',
+      steps: 'error',
+      roles: 'uat',
+      errors: ['TOOL_INTERRUPTED'],
+      results: [
+        'a',
+        'Tool "b" was started and interrupted: whether it had its effect is unknown.',
+        'Not run: the execution stopped.',
+      ],
+    };
+  }
+
+  test.each([inInference(), inTools()])('$name', runRow);
+});
+
+describe('an execution that is taken up', async () => {
+  const whole = await observe({ script: [call('add'), 'It is 4.'], tools: [add] });
+
+  /** A run of a tool and an answer, as it stood when something happened for the first time. */
+  function at(type: AgentEventType): { readonly name: string; readonly state: AgentState } {
+    const event = whole.events.find((found) => found.type === type);
+    const state = AgentState.fromJSON(JSON.parse(JSON.stringify(event?.state)));
+    return { name: `after its first ${type}`, state };
+  }
+  const resumes = '+resumed beforeExecution';
+  const finishes = { end: 'completed', roles: 'uata', tools: [add] };
+  const interrupted = 'Tool "add" was started and interrupted: whether it had its effect is unknown.';
+  const rows: readonly Row[] = [
+    {
+      ...at('step-started'),
+      script: [call('add'), 'It is 4.'],
+      trace: [
+        resumes,
+        'beforeInference +infer afterInference +answer tool-calls',
+        uses('add'),
+        goesOn(1),
+        answers(2),
+        stops(2),
+        over('completed'),
+      ],
+      steps: 'toolExecution finalResponse',
+      results: ['4'],
+      ...finishes,
+    },
+    {
+      ...at('inference-completed'),
+      script: ['It is 4.'],
+      trace: [resumes, uses('add'), goesOn(1), answers(2), stops(2), over('completed')],
+      steps: 'toolExecution finalResponse',
+      results: ['4'],
+      ...finishes,
+    },
+    {
+      ...at('tool-started'),
+      script: ['It is 4.'],
+      trace: [resumes, ends('add', 'interrupted'), goesOn(1), answers(2), stops(2), over('completed')],
+      steps: 'error finalResponse',
+      errors: ['TOOL_INTERRUPTED'],
+      results: [interrupted],
+      ...finishes,
+    },
+    {
+      ...at('step-completed'),
+      script: ['It is 4.'],
+      trace: [resumes, answers(2), stops(2), over('completed')],
+      steps: 'toolExecution finalResponse',
+      results: ['4'],
+      ...finishes,
+    },
+  ];
+  test.each(rows)('$name', runRow);
 });
 
 describe('misuse throws', () => {
