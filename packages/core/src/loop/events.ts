@@ -4,7 +4,7 @@ import type { StopSignal } from '../state/continuation.ts';
 import type { ExecutionStatus } from '../state/execution.ts';
 import type { StepId } from '../state/ids.ts';
 import type { InferenceResponse } from '../state/inference.ts';
-import type { Usage } from '../state/usage.ts';
+import { Usage } from '../state/usage.ts';
 import type { StepExecution } from '../state/step-execution.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import type { InferenceDelta } from './driver.ts';
@@ -23,6 +23,7 @@ export type Happening =
   | { readonly type: 'inference-started'; readonly stepId: StepId; readonly messageCount: number }
   | { readonly type: 'inference-delta'; readonly stepId: StepId; readonly delta: InferenceDelta }
   | { readonly type: 'inference-completed'; readonly stepId: StepId; readonly response: InferenceResponse }
+  /** Once for each try. */
   | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-blocked'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
@@ -92,12 +93,21 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Happe
   if (step.toolExecutions === earlier?.toolExecutions) return;
   for (const toolExecution of step.toolExecutions) {
     const known = earlier?.toolExecutions.find(({ id }) => id === toolExecution.id);
-    if (known === toolExecution) continue;
-    if (toolExecution.wasBlocked) found.push({ type: 'tool-blocked', stepId: step.id, toolExecution });
-    else if (toolExecution.isRunning) found.push({ type: 'tool-started', stepId: step.id, toolExecution });
-    else if (known?.isRunning !== false)
-      found.push({ type: 'tool-completed', stepId: step.id, toolExecution });
+    const type = known === toolExecution ? undefined : toolProgress(known, toolExecution);
+    if (type) found.push({ type, stepId: step.id, toolExecution });
+    if (toolExecution.usage !== (known?.usage ?? Usage.none))
+      found.push({ type: 'usage-updated', usage: after.usage });
   }
+}
+
+type ToolHappening = Extract<Happening, { readonly toolExecution: ToolExecution }>['type'];
+
+/** Each try is announced as a start; progress and usage in between are not. */
+function toolProgress(known: ToolExecution | undefined, is: ToolExecution): ToolHappening | undefined {
+  const isSameTry = known?.isRunning && known.attempt === is.attempt;
+  if (is.isRunning) return isSameTry ? undefined : 'tool-started';
+  if (is.outcome === undefined || known?.outcome !== undefined) return undefined;
+  return is.wasBlocked ? 'tool-blocked' : 'tool-completed';
 }
 
 function collectSignals(before: AgentState, after: AgentState, found: Happening[]): void {

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { callAfter } from '../clock.ts';
 import type { ToolExecutionId } from '../state/ids.ts';
-import type { StopSignal } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
@@ -44,9 +43,9 @@ export class ToolRound {
       if (this.finished.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
       for (let ended = this.finished.shift(); ended !== undefined; ended = this.finished.shift()) {
         this.running--;
-        const { id, outcome, stop } = ended;
+        const { id, outcome } = ended;
         const execution = latest(this.run, { id });
-        const taken = this.attempt(() => this.finish(execution.withOutcome(outcome, this.run.now()), stop));
+        const taken = this.attempt(() => this.finish(execution.withOutcome(outcome, this.run.now()), ended));
         if (taken) await taken;
       }
     }
@@ -75,7 +74,7 @@ export class ToolRound {
   }
 
   private mayStart(): boolean {
-    return this.run.checkAbort() === undefined && canRunTools(this.run.state);
+    return this.run.mayBegin() && canRunTools(this.run.state);
   }
 
   /** Asks the hooks, then marks the call as started, unless it must not run. */
@@ -112,9 +111,11 @@ export class ToolRound {
     const { run, toolSignal } = this;
     let execution = first;
     for (;;) {
-      const ended = await runTool(execution, new RunningTool(run, execution, toolSignal), run.loop);
+      const context = new RunningTool(run, execution, toolSignal);
+      const ended = await runTool(execution, context, run.loop);
+      context.end();
       const again = ended.retryAfterSeconds;
-      if (again === undefined || !(await pause(run.loop.clock, again, toolSignal)) || run.hasLeft()) {
+      if (again === undefined || !(await this.mayTryAgainAfter(again))) {
         this.finished.push({ id: execution.id, ...ended });
         return this.wake();
       }
@@ -123,21 +124,28 @@ export class ToolRound {
     }
   }
 
+  /** Waits for the next try. False when there is to be none: the run was told to stop. */
+  private async mayTryAgainAfter(seconds: number): Promise<boolean> {
+    const { run, toolSignal } = this;
+    if (!canRunTools(run.state)) return false;
+    return (await pause(run.loop.clock, seconds, toolSignal)) && canRunTools(run.state);
+  }
+
   private async block(call: ToolCallPart, reason: string): Promise<void> {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, reason));
     const intended = ToolExecution.intended(call, this.run.newToolExecutionId());
     await this.finish(intended.withOutcome({ type: 'blocked', error }, this.run.now()));
   }
 
-  private finish(toolExecution: ToolExecution, stop?: StopSignal): Promise<void> | undefined {
+  private finish(toolExecution: ToolExecution, ended?: FinishedTool): Promise<void> | undefined {
     if (this.run.isLost()) return undefined;
     this.take(toolExecution);
-    if (this.run.loop.hooks.has('afterToolUse')) return this.finishWithHooks(toolExecution, stop);
-    this.conclude(toolExecution, stop);
+    if (this.run.loop.hooks.has('afterToolUse')) return this.finishWithHooks(toolExecution, ended);
+    this.conclude(toolExecution, ended);
     return undefined;
   }
 
-  private async finishWithHooks(toolExecution: ToolExecution, stop?: StopSignal): Promise<void> {
+  private async finishWithHooks(toolExecution: ToolExecution, ended?: FinishedTool): Promise<void> {
     let execution = toolExecution;
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('afterToolUse')) {
@@ -147,17 +155,18 @@ export class ToolRound {
       execution = change.toolExecution;
       this.take(execution);
     }
-    this.conclude(execution, stop);
+    this.conclude(execution, ended);
   }
 
   private take(toolExecution: ToolExecution): void {
     this.run.advance({ type: 'toolAdvanced', toolExecution, at: this.run.now() });
   }
 
-  private conclude({ outcome, rule, name, error }: ToolExecution, stop: StopSignal | undefined): void {
-    if (stop) this.run.raise(stop);
-    const wasAborted = outcome?.type === 'interrupted' && this.run.signal.aborted;
-    if (this.run.loop.toolErrors !== 'fail' || !rule?.canFailExecution || wasAborted) return;
+  private conclude({ outcome, rule, name, error }: ToolExecution, ended: FinishedTool | undefined): void {
+    if (ended?.stop) this.run.raise(ended.stop);
+    if (this.run.loop.toolErrors !== 'fail' || !rule?.canFailExecution) return;
+    const wasAborted = outcome?.type === 'interrupted' && this.toolSignal.aborted;
+    if (wasAborted || ended?.retryAfterSeconds !== undefined) return;
     const message = `Tool "${name}" failed: ${error?.message ?? ''}`;
     this.run.raise({ reason: 'errorForbade', message, source: 'toolErrors' });
   }

@@ -38,9 +38,17 @@ export async function runTool(
 ): Promise<FinishedTool> {
   const { signal } = context;
   const tool = options.tools.get(execution.call.toolName);
+  /** Set while it runs: only what it throws itself may be gone with another try. */
+  let running: Tool | undefined;
   try {
     const args = await argumentsOf(execution, tool, options);
-    return { outcome: await carryOut(tool as Tool, args, context, options) };
+    running = tool as Tool;
+    const isUnbounded = running.timeoutSeconds === undefined && signal === NEVER;
+    const returned = await (isUnbounded
+      ? running.execute(args, context)
+      : withinTime(running, args, context));
+    running = undefined;
+    return { outcome: succeeded(tool as Tool, returned, options) };
   } catch (error) {
     const isAbort = signal.aborted && error === signal.reason;
     if (isAgentStop(error) && !isAbort) {
@@ -53,7 +61,7 @@ export async function runTool(
       type: 'failed',
       error: toErrorRecord(asToolError(execution.name, error)),
     };
-    const retryAfterSeconds = pauseBeforeRetry(tool, execution.attempt, error);
+    const retryAfterSeconds = pauseBeforeRetry(running, execution.attempt, error);
     return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
   }
 }
@@ -77,14 +85,7 @@ async function argumentsOf(
   return validated.value;
 }
 
-async function carryOut(
-  tool: Tool,
-  args: unknown,
-  context: ToolContext,
-  { maxResultLength }: ToolRunOptions,
-): Promise<ToolOutcome> {
-  const isUnbounded = tool.timeoutSeconds === undefined && context.signal === NEVER;
-  const returned = await (isUnbounded ? tool.execute(args, context) : withinTime(tool, args, context));
+function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
   const given = returned instanceof ToolResult ? returned : undefined;
   const whole = toJsonValue(given ? given.value : returned);
   const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);
@@ -119,9 +120,8 @@ async function withinTime(tool: Tool, args: unknown, context: ToolContext): Prom
     limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
   });
   const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
-  const inTime: ToolContext = Object.create(context, { signal: { value: either } });
   try {
-    return await unlessAborted(started(tool, args, inTime), either);
+    return await unlessAborted(started(tool, args, { ...context, signal: either }), either);
   } finally {
     disarm();
   }
@@ -135,7 +135,7 @@ const MAX_PAUSE_SECONDS = 60;
 
 function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknown): number | undefined {
   const { retry } = tool ?? {};
-  if (retry === undefined || attempt >= retry.maxAttempts || isOfArguments(error)) return undefined;
+  if (retry === undefined || attempt >= retry.maxAttempts) return undefined;
   try {
     if (retry.isRetryable?.(error) === false) return undefined;
     const { delaySeconds } = retry;
@@ -144,11 +144,6 @@ function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknow
   } catch {
     return undefined;
   }
-}
-
-/** The same arguments would fail again. */
-function isOfArguments(error: unknown): boolean {
-  return error instanceof HoldfastError && error.code === 'TOOL_ARGUMENTS_INVALID';
 }
 
 function badArguments(name: string, problem: string): HoldfastError {

@@ -4,13 +4,16 @@ import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/budget.ts';
 import type { ToolOutput } from '../state/messages.ts';
-import type { Usage } from '../state/usage.ts';
+import type { CallUsage, Usage } from '../state/usage.ts';
 import type { ToolDescription } from './driver.ts';
 import type { AgentEvent } from './events.ts';
 import type { StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
-/** What a tool learns about the call it serves. */
+/**
+ * What a tool learns about the call it serves, and what it can say while it does. What it says once this try has
+ * ended, by its end or by its time, changes nothing.
+ */
 export interface ToolContext {
   /** The model's id of the call. */
   readonly toolCallId: string;
@@ -29,16 +32,22 @@ export interface ToolContext {
   /** What an earlier attempt of this call left with `saveProgress`. */
   readonly progress: JsonValue | undefined;
   /** Keeps word for a later attempt, in the state. @throws HoldfastError `NOT_JSON` when it is not JSON. */
-  saveProgress(progress: JsonValue): void;
-  /** Counts what the tool itself uses, such as the inference of a subagent, in the totals of the execution. */
-  addUsage(usage: Usage): void;
+  readonly saveProgress: (progress: JsonValue) => void;
+  /**
+   * Counts what the tool itself uses, such as the inference of a subagent, in the totals of the execution.
+   * @throws HoldfastError `CONTEXT_INVALID` for numbers that are none.
+   */
+  readonly addUsage: (usage: Usage | CallUsage) => void;
   /** What is left of the loop's budget now. */
-  remaining(): ExecutionBudget;
+  readonly remaining: () => ExecutionBudget;
   /** Tells the listeners of the run what happened inside the tool. */
-  emit(event: AgentEvent): void;
+  readonly emit: (event: AgentEvent) => void;
 }
 
-/** How often a call is tried, and how long the pauses are. */
+/**
+ * How often a call is tried when the tool throws or takes too long, and how long the pauses are. Once the run is told to
+ * stop there are no more tries; a run that yields to another process makes them first.
+ */
 export interface ToolRetry {
   /** Tries in all, the first included: 2 or more. */
   readonly maxAttempts: number;

@@ -153,6 +153,7 @@ const COUNTS = [
 
 /** True for what needs no copy: nothing but known numbers. */
 function isCallUsage(fields: CallUsage): boolean {
+  if (typeof fields !== 'object' || fields === null) return false;
   for (const name in fields) if (!CALL_USAGE.members.has(name)) return false;
   for (const name of COUNTS) {
     const count = fields[name];
