@@ -1,0 +1,167 @@
+/** What must compile, and what must not. Checked by the compiler; nothing here is run. */
+import { createAgentLoop, metadataKey, tool, toolResult } from '@holdfast/core';
+import type {
+  AgentEvent,
+  AgentLoopOptions,
+  AgentState,
+  ExecutionBudget,
+  Hook,
+  InferenceResponse,
+  JsonObject,
+  JsonValue,
+  StandardSchema,
+  Tool,
+  ToolContext,
+} from '@holdfast/core';
+import { scriptedDriver, toolContext } from '@holdfast/core/testing';
+import { expectTypeOf } from 'vitest';
+import { z } from 'zod';
+
+declare const state: AgentState;
+declare const response: InferenceResponse;
+const named = { name: 'add', description: 'Adds two numbers.' };
+
+// Arguments of tools follow from the schema
+
+const pair = z.object({ a: z.number(), b: z.string().optional(), c: z.string().default('x') });
+
+const added: Tool = tool({
+  ...named,
+  inputSchema: pair,
+  execute: (args, context) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number; b?: string | undefined; c: string }>();
+    expectTypeOf(context).toEqualTypeOf<ToolContext>();
+    // @ts-expect-error there is no such argument
+    void args.d;
+    // @ts-expect-error a number is not a text
+    args.a satisfies string;
+    return args.a;
+  },
+});
+expectTypeOf(added).toEqualTypeOf<Tool>();
+
+// What the schema makes of the arguments, not what the model gave.
+tool({
+  ...named,
+  inputSchema: z.object({ at: z.string().transform((text) => new Date(text)) }),
+  jsonSchema: { type: 'object' },
+  execute: ({ at }) => expectTypeOf(at).toEqualTypeOf<Date>(),
+});
+
+declare const other: StandardSchema<{ readonly id: string }>;
+tool({
+  ...named,
+  inputSchema: other,
+  execute: (args) => expectTypeOf(args).toEqualTypeOf<{ readonly id: string }>(),
+});
+
+// A JSON Schema says nothing to the compiler: any object, or what the author says.
+tool({
+  ...named,
+  inputSchema: { type: 'object' },
+  execute: (args) => expectTypeOf(args).toEqualTypeOf<JsonObject>(),
+});
+tool({
+  ...named,
+  inputSchema: { type: 'object' },
+  execute: ({ a }: { readonly a: number }) => expectTypeOf(a).toEqualTypeOf<number>(),
+});
+
+// @ts-expect-error these are not the arguments of the schema
+tool({ ...named, inputSchema: pair, execute: ({ a }: { readonly a: string }) => a });
+// @ts-expect-error a tool needs a schema
+tool({ ...named, execute: () => 1 });
+// @ts-expect-error a tool does something
+tool({ ...named, inputSchema: pair });
+// @ts-expect-error a time-out is a number
+tool({ ...named, inputSchema: pair, execute: () => 1, timeoutSeconds: '5' });
+// @ts-expect-error how often is to be said
+tool({ ...named, inputSchema: pair, execute: () => 1, retry: { delaySeconds: 1 } });
+
+// What tools can say, and return
+
+tool({
+  ...named,
+  inputSchema: pair,
+  execute: (_, { saveProgress, addUsage, remaining, emit, progress, state: known }) => {
+    expectTypeOf(known).toEqualTypeOf<AgentState>();
+    expectTypeOf(progress).toEqualTypeOf<JsonValue | undefined>();
+    expectTypeOf(remaining()).toEqualTypeOf<ExecutionBudget>();
+    expectTypeOf(emit).parameter(0).toEqualTypeOf<AgentEvent>();
+    addUsage({ inputTokens: 5 });
+    // @ts-expect-error a number of tokens is a number
+    addUsage({ inputTokens: '5' });
+    // @ts-expect-error counts of unknown numbers follow from the others
+    addUsage({ unpricedCalls: 1 });
+    // @ts-expect-error progress is JSON
+    saveProgress(1n);
+    // @ts-expect-error progress is JSON
+    saveProgress(new Date());
+    return toolResult({ value: 1, metadata: { a: 1 }, modelOutput: { type: 'text', value: 'One.' } });
+  },
+});
+// @ts-expect-error facts have names
+toolResult({ value: 1, metadata: 5 });
+// @ts-expect-error an output for the model has a type
+toolResult({ value: 1, modelOutput: 'One.' });
+// @ts-expect-error a value, even if there is none
+toolResult({});
+// @ts-expect-error there is no such part of a context
+toolContext({ retries: 5 });
+
+// Hooks return what their point takes
+
+const hooks: readonly Hook[] = [
+  { beforeStep: () => state, afterStep: async () => state, onStop: () => undefined, onError: () => {} },
+  { beforeInference: (request) => ({ request, state }), afterInference: () => ({ response }) },
+  { beforeToolUse: (call) => ({ call, block: 'no' }), afterToolUse: (toolExecution) => ({ toolExecution }) },
+  { cutOff: () => ({ at: 5, signal: { reason: 'stopRequested', message: 'Enough.' } }) },
+];
+createAgentLoop({ driver: scriptedDriver(), hooks });
+
+// @ts-expect-error a state, not what is in it
+void ({ beforeStep: () => state.messages } satisfies Hook);
+// @ts-expect-error a bare state would be lost
+void ({ beforeInference: () => state } satisfies Hook);
+// @ts-expect-error a response, not its parts
+void ({ afterInference: () => ({ response: { text: 'Hi.' } }) } satisfies Hook);
+// @ts-expect-error a reason, not a truth
+void ({ beforeToolUse: () => ({ block: true }) } satisfies Hook);
+// @ts-expect-error an execution, not its outcome
+void ({ afterToolUse: ({ outcome }) => ({ toolExecution: outcome }) } satisfies Hook);
+// @ts-expect-error there is no such point
+void ({ beforeTool: () => undefined } satisfies Hook);
+// @ts-expect-error a moment is a number
+void ({ cutOff: () => ({ at: new Date(), signal: { reason: 'unknown', message: '' } }) } satisfies Hook);
+// @ts-expect-error there is no such reason
+void ({ cutOff: () => ({ at: 5, signal: { reason: 'boredom', message: '' } }) } satisfies Hook);
+
+// Limits and prices
+
+const driver = scriptedDriver();
+void ({ driver, budget: { maxSteps: 5, deadline: Date.now() } } satisfies AgentLoopOptions);
+// @ts-expect-error there is no such limit
+void ({ driver, budget: { maxStep: 5 } } satisfies AgentLoopOptions);
+// @ts-expect-error a deadline is a number
+void ({ driver, budget: { deadline: new Date() } } satisfies AgentLoopOptions);
+// @ts-expect-error output has a price too
+void ({ driver, prices: { 'gpt-5': { input: 1 } } } satisfies AgentLoopOptions);
+
+// Metadata by typed keys
+
+const customer = metadataKey<string>('customer');
+const visits = metadataKey<{ readonly count: number }>('visits');
+expectTypeOf(state.metadata.get(customer)).toEqualTypeOf<string | undefined>();
+expectTypeOf(state.metadata.get(visits)).toEqualTypeOf<{ readonly count: number } | undefined>();
+expectTypeOf(state.metadata.get('anything')).toEqualTypeOf<JsonValue | undefined>();
+expectTypeOf(state.withMetadata(customer, 'Ada')).toEqualTypeOf<AgentState>();
+// @ts-expect-error a text, not a number
+state.withMetadata(customer, 5);
+// @ts-expect-error the shape of the key
+state.withMetadata(visits, { counts: 5 });
+// @ts-expect-error metadata is JSON
+state.withMetadata('anything', 5n);
+// @ts-expect-error metadata is JSON
+metadataKey<Date>('at');
+// @ts-expect-error a text, not a number
+state.metadata.get(customer) satisfies number | undefined;
