@@ -84,7 +84,15 @@ export type {
 } from './loop/driver.ts';
 export { tool, ToolExecutionBlockedError, ToolResult, toolResult } from './loop/tool.ts';
 export type { Tool, ToolContext, ToolResultInit, ToolRetry } from './loop/tool.ts';
-export type { StandardIssue, StandardResult, StandardSchema, Validated } from './loop/tool-schema.ts';
+export type {
+  OutputOf,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Validated,
+} from './loop/tool-schema.ts';
+export { structuredOutput } from './loop/structured-output.ts';
+export type { StructuredOutput, StructuredOutputOptions } from './loop/structured-output.ts';
 export type {
   CutOff,
   Hook,

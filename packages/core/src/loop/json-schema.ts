@@ -3,20 +3,22 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { isJsonObject } from '../json.ts';
 
 /**
- * Checks arguments against the part of JSON Schema that tools are described in: `type`, `enum`, `const`,
+ * Checks a value against the part of JSON Schema that tools are described in: `type`, `enum`, `const`,
  * `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, sizes, ranges, `pattern`, `anyOf`,
  * `oneOf`, `allOf`, `not`, and local `$ref`. Other keywords say nothing here; for the whole standard wrap a
  * validator library as a Standard Schema.
  *
+ * @param subject what the value is, for the message.
  * @returns the first problem, in words that a model can act on; `undefined` when the value fits.
  */
-export function checkJsonSchema(schema: JsonObject, value: JsonValue): string | undefined {
-  return check({ root: schema, parent: undefined, key: '' }, schema, value);
+export function checkJsonSchema(schema: JsonObject, value: JsonValue, subject: string): string | undefined {
+  return check({ root: schema, parent: undefined, key: subject }, schema, value);
 }
 
 interface Place {
   readonly root: JsonObject;
   readonly parent: Place | undefined;
+  /** At the root: what the value is. */
   readonly key: string | number;
 }
 
@@ -33,7 +35,8 @@ function check(place: Place, schema: JsonValue | undefined, value: JsonValue): s
 }
 
 function problem(place: Place, expected: string, value: JsonValue | undefined): string {
-  return `${pathOf(place) || 'the arguments'}: expected ${expected}, found ${describeValue(value)}`;
+  const where = place.parent === undefined ? place.key : pathOf(place);
+  return `${where}: expected ${expected}, found ${describeValue(value)}`;
 }
 
 function inside(parent: Place, key: string | number): Place {

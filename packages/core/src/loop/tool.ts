@@ -7,7 +7,7 @@ import type { ToolOutput } from '../state/messages.ts';
 import type { CallUsage, Usage } from '../state/usage.ts';
 import type { ToolDescription } from './driver.ts';
 import type { AgentEvent } from './events.ts';
-import type { StandardSchema, Validated } from './tool-schema.ts';
+import type { OutputOf, StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /**
@@ -116,8 +116,6 @@ export class ToolResult implements ToolResultInit {
 export function toolResult(init: ToolResultInit): ToolResult {
   return new ToolResult(init);
 }
-
-type OutputOf<Schema extends StandardSchema> = Schema extends StandardSchema<infer Output> ? Output : never;
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

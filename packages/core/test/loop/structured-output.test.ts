@@ -1,0 +1,243 @@
+import { AgentState, AgentStop, finishReason, RunAbort, structuredOutput, textOf } from '@holdfast/core';
+import type { Hook, JsonValue, Message } from '@holdfast/core';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { does, observe, told } from '../builders.ts';
+
+const weather = z.object({ city: z.string(), celsius: z.number() });
+const fits = '{"city":"Ulm","celsius":21}';
+const misfit = '{"city":"Ulm","celsius":"warm"}';
+const issue = 'celsius: Invalid input: expected number, received string';
+
+const loaded = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+const invalid = (...issues: string[]) =>
+  expect.objectContaining({ code: 'OUTPUT_INVALID', data: { issues } });
+const said = (messages: Iterable<Message>): string[] => [...messages].map((message) => textOf(message));
+
+describe('an answer that fits', () => {
+  test('is read, without a second inference', async () => {
+    const output = structuredOutput(weather, { name: 'weather', description: 'How it is there.' });
+    const { state, driver } = await observe({ script: [fits], hooks: [output] });
+    expect(state.status).toBe('completed');
+    expect(driver.requests.map(({ responseFormat }) => responseFormat)).toEqual([
+      {
+        type: 'json',
+        name: 'weather',
+        description: 'How it is there.',
+        schema: expect.objectContaining({ type: 'object', required: ['city', 'celsius'] }),
+      },
+    ]);
+    expectTypeOf(output.read(state)).toEqualTypeOf<{ city: string; celsius: number }>();
+    expect(output.read(state)).toEqual({ city: 'Ulm', celsius: 21 });
+    expect(output.read(loaded(state))).toEqual({ city: 'Ulm', celsius: 21 });
+  });
+
+  test('may come after tools', async () => {
+    const output = structuredOutput({ type: 'array', items: { type: 'number' } });
+    const script: ScriptedAnswer[] = [{ calls: { add: {} } }, '[4]'];
+    const { state, driver } = await observe({ script, tools: [does('add')], hooks: [output] });
+    driver.assertComplete();
+    expectTypeOf(output.read(state)).toEqualTypeOf<JsonValue>();
+    expect(output.read(state)).toEqual([4]);
+  });
+
+  test('may be transformed: what is stored is what the model said', async () => {
+    const output = structuredOutput(z.object({ day: z.iso.date().transform((day) => new Date(day)) }));
+    const { state } = await observe({ script: ['{"day":"2026-01-02"}'], hooks: [output] });
+    expect(output.read(loaded(state)).day).toEqual(new Date('2026-01-02'));
+    expect(state.finalResponse).toBe('{"day":"2026-01-02"}');
+  });
+
+  test('may be checked asynchronously, and is then read so', async () => {
+    const output = structuredOutput(z.string().refine(async (text) => text === 'yes', 'not yes'));
+    const { state, driver } = await observe({ script: ['"no"', '"yes"'], hooks: [output] });
+    driver.assertComplete();
+    expect(await output.readAsync(state)).toBe('yes');
+    expect(() => output.read(state)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+  });
+
+  test('leaves the state without a format, so that another loop gets plain answers', async () => {
+    const { state } = await observe({ script: [fits], hooks: [structuredOutput(weather)] });
+    expect(state.responseFormat).toBeUndefined();
+    const { driver } = await observe({ state: state.withUserMessage('And now?'), script: ['Fine.'] });
+    expect(driver.requests[0]?.responseFormat).toBeUndefined();
+  });
+});
+
+describe('what is taken for JSON', () => {
+  const answered = async (text: string) => {
+    const output = structuredOutput({}, { maxRepairs: 0 });
+    const { state } = await observe({ script: [{ text }], hooks: [output] });
+    return { state, output };
+  };
+
+  const json: readonly (readonly [name: string, text: string, value: unknown])[] = [
+    ['JSON', '{"a":1}', { a: 1 }],
+    ['with space around it', '\n {"a":1} \n', { a: 1 }],
+    ['in a fence', '```\n{"a":1}\n```', { a: 1 }],
+    ['in a fence that names the language', '```json\r\n{"a":1}\r\n```\n', { a: 1 }],
+    ['with a fence inside a text', '```json\n"```"\n```', '```'],
+  ];
+  test.each(json)('%s', async (_, text, value) => {
+    const { state, output } = await answered(text);
+    expect(output.read(state)).toEqual(value);
+  });
+
+  const other: readonly (readonly [name: string, text: string])[] = [
+    ['words before it', 'Here it is: {"a":1}'],
+    ['words before a fence', 'Here:\n```json\n{"a":1}\n```'],
+    ['a fence that does not end', '```json\n{"a":1}'],
+    ['a comma too many', '{"a":1,}'],
+    ['nothing', ''],
+  ];
+  test.each(other)('not: %s', async (_, text) => {
+    const { state } = await answered(text);
+    expect(state.status).toBe('failed');
+    expect(state.errors[0]?.message).toMatch(/^The answer does not fit .*: the answer: not JSON: /);
+  });
+});
+
+describe('an answer that does not fit', () => {
+  test('is asked for once more, with what is wrong', async () => {
+    const output = structuredOutput(weather);
+    const { state, driver } = await observe({ script: [misfit, fits], hooks: [output] });
+    expect(state.status).toBe('completed');
+    expect(output.read(state).celsius).toBe(21);
+    expect(said(driver.requests[1]?.messages ?? [])).toEqual([
+      'Go',
+      misfit,
+      'Your answer does not fit the form that is asked for:\n' +
+        `- ${issue}\n` +
+        'Answer again with the whole JSON value, corrected, and nothing else.',
+    ]);
+    expect(state.stepCount).toBe(2);
+    expect(state.usage.toJSON()).toMatchObject({ inputTokens: 20, outputTokens: 10 });
+  });
+
+  test('is said to have every fault that the schema finds', async () => {
+    const output = structuredOutput(weather, { maxRepairs: 0 });
+    const { state } = await observe({ script: ['{"celsius":"warm"}'], hooks: [output] });
+    const city = 'city: Invalid input: expected string, received undefined';
+    expect(state.errors).toEqual([invalid(city, issue)]);
+    expect(() => output.read(loaded(state))).toThrow(invalid(city, issue));
+  });
+
+  test('ends the execution failed when the repairs are used up', async () => {
+    const script = ['Warm.', misfit, '{}', fits];
+    const output = structuredOutput(weather, { maxRepairs: 2 });
+    const { state, driver } = await observe({ script, hooks: [output] });
+    expect(driver.requests).toHaveLength(3);
+    expect(state.status).toBe('failed');
+    expect(state.errors.map(({ code }) => code)).toEqual(['OUTPUT_INVALID']);
+    expect(state.finalResponse).toBeUndefined();
+    expect(() => output.read(state)).toThrow(state.errors[0]?.message);
+  });
+
+  test('has its repairs anew in the next execution', async () => {
+    const output = structuredOutput(weather);
+    const first = await observe({ script: [misfit, misfit], hooks: [output] });
+    const state = first.state.withUserMessage('Again');
+    const second = await observe({ state, script: [misfit, fits], hooks: [output] });
+    expect(output.read(second.state).celsius).toBe(21);
+  });
+
+  test('by JSON Schema too', async () => {
+    const output = structuredOutput({ type: 'object', required: ['a'] }, { maxRepairs: 0 });
+    expect((await observe({ script: ['{}'], hooks: [output] })).state.errors).toEqual([
+      invalid('a: required, but missing'),
+    ]);
+    expect((await observe({ script: ['7'], hooks: [output] })).state.errors).toEqual([
+      invalid('the answer: expected object, found number 7'),
+    ]);
+  });
+
+  test('says so when it was cut off', async () => {
+    const output = structuredOutput(weather, { maxRepairs: 0 });
+    const script: ScriptedAnswer[] = [{ text: '{"city":', finishReason: 'length' }];
+    const { state } = await observe({ script, hooks: [output] });
+    expect(state.errors[0]?.message).toContain('cut off at the limit of output tokens');
+  });
+});
+
+describe('what else has a say', () => {
+  test('a repair is a step, and a limit of steps holds', async () => {
+    const output = structuredOutput(weather, { maxRepairs: 5 });
+    const { state } = await observe({ script: [misfit, misfit], hooks: [output], budget: { maxSteps: 2 } });
+    expect([state.status, state.stopReason, state.stepCount]).toEqual(['stopped', 'stepsLimitReached', 2]);
+    expect(said(state.messages).at(-1)).toBe(misfit);
+    expect(() => output.read(state)).toThrow(invalid(issue));
+  });
+
+  test('a forced stop is not asked for repairs', async () => {
+    const stops: Hook = {
+      afterStep: (state) => state.withStopSignal({ reason: 'userRequested', message: 'Enough.' }),
+    };
+    const output = structuredOutput(weather);
+    const { state, driver } = await observe({ script: [misfit], hooks: [output, stops] });
+    driver.assertComplete();
+    expect([state.status, state.errors]).toEqual(['stopped', []]);
+    const throws: Hook = {
+      beforeInference() {
+        throw new AgentStop('No.');
+      },
+    };
+    const unbegun = await observe({ hooks: [output, throws] });
+    expect(() => output.read(unbegun.state)).toThrow(invalid('there is no answer: the execution is stopped'));
+    expect(() => output.read(told())).toThrow(invalid('there is no answer: the execution is not begun'));
+  });
+
+  test('a stop for the reason that the model ended its answer is no obstacle', async () => {
+    const output = structuredOutput(weather);
+    const { state } = await observe({ script: [misfit, fits], hooks: [output, finishReason('stop')] });
+    expect([state.status, output.read(state).celsius]).toEqual(['completed', 21]);
+  });
+
+  test('a step that another hook asks for does not need a repair', async () => {
+    const more: Hook = {
+      afterStep: (state) => (state.stepCount === 1 ? state.withContinuationRequested() : undefined),
+    };
+    const output = structuredOutput(weather);
+    const { state } = await observe({ script: [fits, fits], hooks: [output, more] });
+    expect(said(state.messages)).toEqual(['Go', fits, fits]);
+  });
+});
+
+test('a run that was left between an answer and its repair is taken up by another process', async () => {
+  const output = structuredOutput(weather);
+  const leaving = new AbortController();
+  const left: AgentState[] = [];
+  const keep: Hook = {
+    priority: -2_000,
+    beforeStep(state) {
+      left.push(state);
+      if (state.stepCount === 1) leaving.abort(new RunAbort('yield'));
+    },
+    beforeInference: (_, { state }) => void left.push(state),
+    afterStep: (state) => void left.push(state),
+  };
+  const run = { signal: leaving.signal };
+  const { state: last } = await observe({ script: [misfit], hooks: [output, keep], run });
+  left.push(last);
+  expect(left.map(({ messages }) => messages.length)).toEqual([1, 1, 1, 3, 3]);
+  for (const state of left) {
+    const script = state.execution?.latestStep?.response ? [fits] : [misfit, fits];
+    const { state: end, driver } = await observe({ state: loaded(state), script, hooks: [output] });
+    driver.assertComplete();
+    expect(said(end.messages)).toEqual([...said(last.messages), fits]);
+    expect(output.read(end).celsius).toBe(21);
+  }
+});
+
+test.each([-1, 1.5, Number.NaN])('maxRepairs %s is misuse', (maxRepairs) => {
+  const make = () => structuredOutput(weather, { maxRepairs });
+  expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
+
+test('a schema that cannot be shown to a model needs one beside it', () => {
+  const standard = { version: 1, vendor: 'mine', validate: (value: unknown) => ({ value }) } as const;
+  const schema = { '~standard': standard };
+  expect(() => structuredOutput(schema)).toThrow(expect.objectContaining({ code: 'OUTPUT_SCHEMA_INVALID' }));
+  const { responseFormat } = structuredOutput(schema, { jsonSchema: { type: 'object' } });
+  expect(responseFormat).toEqual({ type: 'json', schema: { type: 'object' } });
+});
