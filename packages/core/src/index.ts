@@ -119,6 +119,8 @@ export { costOf } from './loop/model-prices.ts';
 export type { ModelIdOf, ModelPrice, ModelPrices } from './loop/model-prices.ts';
 export { conversationWithCurrentToolTrace } from './loop/compile-messages.ts';
 export type { MessageCompiler } from './loop/compile-messages.ts';
+export { summarize, summarized } from './loop/summarize.ts';
+export type { Summarization, SummarizeOptions } from './loop/summarize.ts';
 export { RunAbort } from './loop/abort.ts';
 export type { AbortKind } from './loop/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';

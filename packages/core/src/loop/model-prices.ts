@@ -1,5 +1,6 @@
 import { HoldfastError } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import type { InferenceResponse } from '../state/inference.ts';
 import type { Usage } from '../state/usage.ts';
 import type { Hook } from './hook.ts';
 
@@ -53,11 +54,21 @@ export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
     name: 'pricing',
     priority: PRICING_PRIORITY,
     afterInference(response, { state }) {
-      const price = priceOf(prices, modelIdOf(state), response.modelId);
-      const cost = price && response.usage.cost === undefined ? costOf(response.usage, price) : undefined;
-      return cost === undefined ? undefined : { response: response.withUsage(response.usage.withCost(cost)) };
+      const usage = pricedUsage(response, prices, modelIdOf(state));
+      return usage === response.usage ? undefined : { response: response.withUsage(usage) };
     },
   });
+}
+
+/** What an answer used, with its cost if the provider named none and a price is known. */
+export function pricedUsage(
+  { usage, modelId: answeredBy }: InferenceResponse,
+  prices: ModelPrices,
+  modelId: string | undefined,
+): Usage {
+  const price = usage.cost === undefined ? priceOf(prices, modelId, answeredBy) : undefined;
+  const cost = price && costOf(usage, price);
+  return cost === undefined ? usage : usage.withCost(cost);
 }
 
 /** Before all else that looks at an answer. */

@@ -1,0 +1,365 @@
+import {
+  AgentState,
+  AgentStop,
+  assistantMessage,
+  List,
+  summarize,
+  summarized,
+  textOf,
+  userMessage,
+} from '@holdfast/core';
+import type { Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
+import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cases } from '../arbitraries.ts';
+import {
+  does,
+  driverOf,
+  expectPaired,
+  expectSound,
+  observe,
+  saidIn,
+  scriptedLoop,
+  told,
+} from '../builders.ts';
+import type { Observation, Scenario } from '../builders.ts';
+
+const HEADING = 'Summary of the conversation before this point:\n\n';
+
+// A call and its result are about 145 tokens by their characters: nothing here is counted by a provider.
+const call = (...ids: string[]): ScriptedAnswer => ({
+  content: ids.map((id): ToolCallPart => ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: 'look',
+    input: {},
+  })),
+  usage: {},
+});
+const done: ScriptedAnswer = { text: 'Done.', usage: {} };
+const look = does('look', (_, { toolCallId }) => `${toolCallId} ${'.'.repeat(400)}`);
+const calls = (count: number): ScriptedAnswer[] =>
+  Array.from({ length: count }, (_, index) => call(`c${index + 1}`));
+
+interface Summarized extends Observation {
+  readonly writer: ScriptedDriver;
+}
+
+/** A run with summaries; `written` are what the writer says. */
+async function observeSummarized(
+  written: readonly ScriptedAnswer[],
+  { hooks = [], ...scenario }: Scenario = {},
+  options: Partial<SummarizeOptions> = {},
+): Promise<Summarized> {
+  const writer = scriptedDriver(...written);
+  const { hook, compiler } = summarize({ driver: writer, maxTokens: 500, ...options });
+  const seen = await observe({ tools: [look], ...scenario, hooks: [hook, ...hooks], compiler });
+  for (const { messages } of seen.driver.requests) expectPaired(messages);
+  return { ...seen, writer };
+}
+
+/** Messages in short: texts, ids of calls, `=` and the ids of results. */
+const inShort = (messages: Iterable<Message>): string[] =>
+  [...messages].map((message) => {
+    const ids = message.content.flatMap((part) => ('toolCallId' in part ? part.toolCallId : []));
+    return `${message.role === 'tool' ? '=' : ''}${ids.join()}${textOf(message).replace(HEADING, 'S: ')}`;
+  });
+const shownIn = ({ driver }: Observation): string[] =>
+  driver.requests.map(({ messages }) => inShort(messages).join(' '));
+const read = ({ writer }: Summarized, index = 0): string =>
+  textOf(writer.requests[index]?.messages.at(0) ?? []);
+const loaded = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+
+describe('a conversation that grows beyond the limit', () => {
+  test('is shown as it is below it', async () => {
+    const seen = await observeSummarized([], { script: [...calls(3), done] });
+    expect(shownIn(seen).at(-1)).toBe('Go c1 =c1 c2 =c2 c3 =c3');
+    expect(seen.state.store.names).toEqual(['messages']);
+  });
+
+  test('is shown as a summary and the latest messages', async () => {
+    const seen = await observeSummarized(['Looked.'], { script: [...calls(6), done] });
+    expect(shownIn(seen)).toEqual([
+      'Go',
+      'Go c1 =c1',
+      'Go c1 =c1 c2 =c2',
+      'Go c1 =c1 c2 =c2 c3 =c3',
+      'S: Looked. c4 =c4',
+      'S: Looked. c4 =c4 c5 =c5',
+      'S: Looked. c4 =c4 c5 =c5 c6 =c6',
+    ]);
+  });
+
+  test('keeps its stored messages, and counts what the summary used beside the steps', async () => {
+    const plain = await observe({ script: [...calls(4), done], tools: [look] });
+    const usage = { inputTokens: 300, outputTokens: 20, cost: 0.5 };
+    const { state } = await observeSummarized([{ text: 'Looked.', usage }], { script: [...calls(4), done] });
+    expect(saidIn(state.messages)).toEqual(saidIn(plain.state.messages));
+    expect(state.stepCount).toBe(5);
+    expect(state.execution?.otherUsage.toJSON()).toEqual(usage);
+    expect(state.usage.toJSON()).toEqual({ ...usage, unreportedCalls: 5, unpricedCalls: 5 });
+  });
+
+  test('is written out for the writer, who has settings of its own', async () => {
+    const seen = await observeSummarized(
+      ['Looked.'],
+      { script: [...calls(4), done], state: told('Find it').withLlmConfig({ model: 'big' }) },
+      { llmConfig: { model: 'small' } },
+    );
+    const [request] = seen.writer.requests;
+    const result = (id: string): string => `tool: [look gave ${id} ${'.'.repeat(400)}]`;
+    expect(read(seen)).toBe(
+      [
+        'user: Find it',
+        'assistant: [calls look with {}]',
+        result('c1'),
+        'assistant: [calls look with {}]',
+        result('c2'),
+        'assistant: [calls look with {}]',
+        result('c3'),
+        'Write the summary of all this.',
+      ].join('\n\n'),
+    );
+    expect(request).toMatchObject({ llmConfig: { model: 'small' }, tools: [], responseFormat: undefined });
+    expect(request?.systemPrompt).toMatch(/^You write the summary/);
+  });
+
+  test('has the former summary and what fell out since in the next one', async () => {
+    const seen = await observeSummarized(['One.', 'Two.'], { script: [...calls(8), done] });
+    seen.writer.assertComplete();
+    const written = read(seen, 1);
+    expect(written.startsWith(`${HEADING}One.\n\nassistant: [calls look with {}]`)).toBe(true);
+    expect(written.match(/gave c\d/g)).toEqual(['gave c4', 'gave c5', 'gave c6']);
+    expect(shownIn(seen).at(-1)).toBe('S: Two. c7 =c7 c8 =c8');
+    expect(inShort(seen.state.store.section('summary'))).toEqual(['S: Two.']);
+  });
+
+  test('is summarised in parts when it is far too long', async () => {
+    const state = told()
+      .withMessages(Array.from({ length: 20 }, (_, index) => userMessage(`${index} ${'.'.repeat(380)}`)))
+      .withUserMessage('And?');
+    const seen = await observeSummarized(['One.', 'Two.', 'Three.', 'Four.', 'Five.'], {
+      state,
+      script: [done],
+    });
+    seen.writer.assertComplete();
+    for (const index of [1, 2, 3, 4]) expect(read(seen, index)).toContain(HEADING);
+    const numbers = seen.writer.requests.flatMap(
+      (_, index) => read(seen, index).match(/(?<=user: )\d+/g) ?? [],
+    );
+    expect(numbers).toEqual(Array.from({ length: 18 }, (_, index) => String(index)));
+    expect(shownIn(seen)[0]).toMatch(/^S: Five\. 18 \.* 19 \.* And\?$/);
+  });
+
+  test('is the same every time', async () => {
+    const run = async () => {
+      const { hook, compiler } = summarize({ driver: scriptedDriver('Looked.'), maxTokens: 500 });
+      const options = { tools: [look], script: [...calls(4), done], clock: steppedClock(7) };
+      return (await observe({ ...options, hooks: [hook], compiler })).state;
+    };
+    expect(await run()).toEqual(await run());
+  });
+});
+
+describe('how much is shown', () => {
+  test('is what the provider counted, when it did', async () => {
+    const counted = (inputTokens: number): ScriptedAnswer => ({
+      ...(call(`c${inputTokens}`) as object),
+      usage: { inputTokens, outputTokens: 1 },
+    });
+    const little = [counted(10), counted(20), counted(30), counted(40), counted(50), done];
+    expect(shownIn(await observeSummarized([], { script: little })).at(-1)).toMatch(/^Go c10/);
+    const much = [counted(300), counted(480), done];
+    expect(shownIn(await observeSummarized(['Much.'], { script: much })).at(-1)).toBe('S: Much. c480 =c480');
+  });
+
+  test('a file counts as what it shows, not as its base64', async () => {
+    const data = { type: 'data', data: 'A'.repeat(100_000) } as const;
+    const state = told().withUserMessage([{ type: 'file', mediaType: 'image/png', data }]);
+    const file = { script: [done], state };
+    expect(shownIn(await observeSummarized([], file, { maxTokens: 1_100 }))).toEqual(['Go ']);
+    const seen = await observeSummarized(['Seen.'], file, { maxTokens: 900 });
+    expect(shownIn(seen)).toEqual(['S: Seen. ']);
+    const later = { script: [done], state: state.withUserMessage('What is it?') };
+    const named = await observeSummarized(['Gone.', 'Seen.'], later, { maxTokens: 900 });
+    expect(read(named, 1)).toContain('user: [a file: image/png]');
+  });
+
+  test('the latest messages stay, as many as keepTokens has room for, one at least', async () => {
+    const end = async (keepTokens: number): Promise<string | undefined> =>
+      shownIn(await observeSummarized(['S1.', 'S2.'], { script: [...calls(4), done] }, { keepTokens })).at(
+        -1,
+      );
+    expect(await end(0)).toBe('S: S1. c4 =c4');
+    expect(await end(390)).toBe('S: S1. c3 =c3 c4 =c4');
+    expect(await end(499)).toBe('S: S1. c2 =c2 c3 =c3 c4 =c4');
+  });
+});
+
+describe('a summary that fails', () => {
+  const failures: readonly (readonly [name: string, answer: ScriptedAnswer, message: string])[] = [
+    ['by an error', new Error('down'), 'down'],
+    ['by saying nothing', { text: ' ' }, 'The model wrote no summary; it ended with "stop".'],
+    [
+      'by a filter',
+      { text: 'Loo', finishReason: 'content-filter' },
+      'The model wrote no summary; it ended with "content-filter".',
+    ],
+    ['by calling a tool', call('x'), 'The model wrote no summary; it ended with "tool-calls".'],
+  ];
+  test.each(failures)('%s: the run goes on, and tries again', async (_, answer, message) => {
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const seen = await observeSummarized(
+      [answer, 'No.', 'Yes.'],
+      { script: [...calls(5), done] },
+      { onError },
+    );
+    expect(seen.state.status).toBe('completed');
+    expect(errors).toEqual([expect.objectContaining({ message })]);
+    expect(shownIn(seen)[4]).toBe('Go c1 =c1 c2 =c2 c3 =c3 c4 =c4');
+    expect(shownIn(seen)[5]).toBe('S: Yes. c5 =c5');
+  });
+
+  test('is paid for all the same', async () => {
+    const answer = { text: '', usage: { inputTokens: 300, outputTokens: 0 } };
+    const { state } = await observeSummarized([answer], { script: [...calls(4), done] });
+    expect(state.execution?.otherUsage.inputTokens).toBe(300);
+  });
+
+  test('keeps the parts that came before it', async () => {
+    const state = told().withMessages(Array.from({ length: 12 }, () => userMessage('.'.repeat(380))));
+    const { state: end } = await observeSummarized(['One.', new Error('down')], { state, script: [done] });
+    expect(inShort(end.store.section('summary'))).toEqual(['S: One.']);
+  });
+
+  test('may be made to end the run', async () => {
+    const onError = (): never => {
+      throw new AgentStop('No summary, no run.');
+    };
+    const { state } = await observeSummarized([new Error('down')], { script: calls(4) }, { onError });
+    expect([state.status, state.stopSignal?.message]).toEqual(['stopped', 'No summary, no run.']);
+  });
+
+  test('by an abort is nobody’s error', async () => {
+    const errors: unknown[] = [];
+    const leaving = new AbortController();
+    const goes: ScriptedAnswer = (_, { signal }) => {
+      leaving.abort();
+      return signal.reason as Error;
+    };
+    const { state } = await observeSummarized(
+      [goes],
+      { script: calls(4), run: { signal: leaving.signal } },
+      { onError: (error) => errors.push(error) },
+    );
+    expect([state.status, state.stopReason, errors]).toEqual(['stopped', 'userRequested', []]);
+  });
+});
+
+describe('what else has a say', () => {
+  test('nothing is summarised for a step that is not taken', async () => {
+    const seen = await observeSummarized([], { script: calls(4), budget: { maxSteps: 4 } });
+    expect([seen.state.stopReason, seen.writer.requests.length]).toEqual(['stepsLimitReached', 0]);
+  });
+
+  test('what a summary used counts in the limits', async () => {
+    const usage = { inputTokens: 1_000, outputTokens: 0 };
+    const budget = { maxTokens: 900, maxSteps: 9 };
+    const { state } = await observeSummarized([{ text: 'Dear.', usage }], { script: calls(6), budget });
+    expect([state.stopReason, state.stepCount]).toEqual(['tokenLimitReached', 5]);
+  });
+
+  test('prices make its cost known', async () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 0 };
+    const { state } = await observeSummarized(
+      [{ text: 'Dear.', usage }],
+      { script: [...calls(4), done] },
+      { llmConfig: { model: 'small' }, prices: { small: { input: 2, output: 1 } } },
+    );
+    expect(state.cost).toBe(2);
+  });
+
+  test('a summary is not shown of a conversation that was rewritten', async () => {
+    const { state } = await observeSummarized(['Looked.'], { script: [...calls(4), done] });
+    const { compiler } = summarize({ driver: scriptedDriver(), maxTokens: 500 });
+    const anew = state.forNextExecution().withMessages([userMessage('Other')]);
+    expect(inShort(compiler(anew))).toEqual(['Other']);
+    // A message before it that goes does it no harm.
+    expect(inShort(compiler(state.withMessages(state.messages.slice(1))))[0]).toBe('S: Looked.');
+  });
+
+  test('a section of the same name that is somebody else’s is left alone', () => {
+    const store = told().store.withSection('summary', [userMessage('Mine.')]);
+    const state = told().withMessageStore(store);
+    expect(summarized((now) => now.store.section('summary'))(state)).toBe(store.section('summary'));
+  });
+
+  test('any compiler says what is shown of the rest', async () => {
+    const extra = assistantMessage('By the way.');
+    const seen = await observeSummarized(
+      ['Looked.'],
+      { script: [...calls(4), done] },
+      { compiler: ({ messages }) => List.from([extra, ...messages]) },
+    );
+    expect(shownIn(seen).at(-1)).toBe('S: Looked. By the way. c4 =c4');
+    expect(read(seen)).not.toContain('By the way.');
+  });
+});
+
+test('another process goes on with the summary', async () => {
+  const first = await observeSummarized(['Looked.'], { script: [...calls(4), done] });
+  const state = loaded(first.state).withUserMessage('And?');
+  const second = await observeSummarized([], { state, script: [done] });
+  // The work of the execution before is hidden, as it would be without a summary.
+  expect(shownIn(second)).toEqual(['S: Looked. Done. And?']);
+});
+
+test('calls and results stay together, and nothing is lost, whatever the limits', async () => {
+  const turn = fc.integer({ min: 1, max: 4 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(turn, { minLength: 1, maxLength: 10 }),
+      fc.integer({ min: 1, max: 1_500 }),
+      fc.double({ min: 0, max: 0.9, noNaN: true }),
+      async (turns, maxTokens, share) => {
+        const script = [...turns.map((count, step) => call(...idsOf(step, count))), done];
+        const plain = scriptedDriver(...script);
+        const whole = await scriptedLoop([], { driver: plain, tools: [look] }).run(told());
+        const driver = scriptedDriver(...script);
+        const writer = driverOf(async () => ({ text: 'Written.' }));
+        const keepTokens = Math.floor(maxTokens * share);
+        const { hook, compiler } = summarize({ driver: writer, maxTokens, keepTokens });
+        const loop = scriptedLoop([], { driver, tools: [look], hooks: [hook], compiler });
+        const state = expectSound(await loop.run(told()));
+        expect(saidIn(state.messages)).toEqual(saidIn(whole.messages));
+        for (const [index, { messages }] of driver.requests.entries()) {
+          expectPaired(messages);
+          const all = inShort(plain.requests[index]?.messages ?? []);
+          const shown = inShort(messages);
+          const isSummarized = shown[0] === 'S: Written.';
+          if (isSummarized) shown.shift();
+          expect(shown).toEqual(isSummarized ? all.slice(-shown.length) : all);
+          expect(shown).not.toEqual([]);
+        }
+        expect(compiler(loaded(state)).toArray()).toEqual(compiler(state).toArray());
+      },
+    ),
+    cases(40),
+  );
+});
+
+const idsOf = (step: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `s${step}c${index}`);
+
+test.each([
+  { maxTokens: 0 },
+  { maxTokens: Number.NaN },
+  { maxTokens: 10, keepTokens: 10 },
+  { maxTokens: 10, keepTokens: -1 },
+])('%o is misuse', (limits) => {
+  const make = () => summarize({ driver: scriptedDriver(), ...limits });
+  expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
