@@ -125,6 +125,12 @@ export { RunAbort } from './loop/abort.ts';
 export type { AbortKind } from './loop/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';
 export type { AgentEvent, AgentEventListener, AgentEventType } from './loop/events.ts';
+export { on, wiretap } from './loop/observe.ts';
+export type { AgentEventOf } from './loop/observe.ts';
+export { consoleObserver } from './loop/console-observer.ts';
+export type { ConsoleObserverOptions } from './loop/console-observer.ts';
+export { redacted } from './loop/redact.ts';
+export type { Redact } from './loop/redact.ts';
 
 // How an agent is kept: between runs and processes
 export { AgentSession } from './session/session.ts';

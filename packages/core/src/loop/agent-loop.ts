@@ -4,12 +4,15 @@ import { AgentState } from '../state/agent-state.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
-import type { LoopParts } from './run-state.ts';
+import type { LoopParts, RunParts } from './run-state.ts';
+import type { Redact } from './redact.ts';
+import { redacted } from './redact.ts';
 import { conversationWithCurrentToolTrace } from './compile-messages.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEvent, AgentEventListener } from './events.ts';
+import { announceTo } from './events.ts';
 import { guardsFor, modelOf, retryLimit } from './guards.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { pricing } from './model-prices.ts';
@@ -49,6 +52,11 @@ export interface AgentLoopOptions {
   readonly maxToolResultLength?: number;
   /** Are told of every run of this loop. */
   readonly listeners?: readonly AgentEventListener[];
+  /**
+   * What listeners may see of content, as `redacted()` has it: those of the loop, those of a run, and the readers of
+   * streams. The states that `run`, `iterate` and `result` give are not touched.
+   */
+  readonly redact?: Redact;
   readonly clock?: Clock;
 }
 
@@ -85,10 +93,14 @@ export interface AgentLoop {
  */
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const parts = loopParts(options);
-  const listeners = options.listeners ?? [];
+  const { listeners = [], redact } = options;
+  const told = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
+    const all = onEvent ? [...listeners, onEvent] : listeners;
+    return redact && all.length > 0 ? [redacted((event) => announceTo(all, event), redact)] : all;
+  };
 
   async function* iterate(state: AgentState, run: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
-    const agentRun = startRun(parts, listeners, state, run);
+    const agentRun = startRun(parts, state, { ...run, listeners: told(run.onEvent) });
     try {
       if (await agentRun.begin()) {
         while (await agentRun.step()) yield agentRun.state;
@@ -101,7 +113,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   }
 
   async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    const agentRun = startRun(parts, listeners, state, options);
+    const agentRun = startRun(parts, state, { ...options, listeners: told(options.onEvent) });
     try {
       if (await agentRun.begin()) {
         while (await agentRun.step());
@@ -174,12 +186,11 @@ function guardsOf(options: AgentLoopOptions): readonly Hook[] {
 
 function startRun(
   loop: LoopParts,
-  listeners: readonly AgentEventListener[],
   state: AgentState,
-  { signal = NEVER, onEvent }: RunOptions,
+  { signal = NEVER, listeners }: RunOptions & Pick<RunParts, 'listeners'>,
 ): AgentRun {
   if (!(state instanceof AgentState)) {
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   }
-  return new AgentRun(state, loop, { signal, listeners: onEvent ? [...listeners, onEvent] : listeners });
+  return new AgentRun(state, loop, { signal, listeners });
 }

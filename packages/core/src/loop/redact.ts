@@ -1,0 +1,225 @@
+import type { JsonValue } from '../json.ts';
+import { compact } from '../json.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { AgentContext } from '../state/context.ts';
+import type { StopSignal } from '../state/continuation.ts';
+import { Continuation, stopSignal } from '../state/continuation.ts';
+import type { ErrorRecord } from '../state/error-record.ts';
+import { ExecutionState } from '../state/execution.ts';
+import { InferenceResponse } from '../state/inference.ts';
+import { List } from '../state/list.ts';
+import type { LlmConfig } from '../state/llm-config.ts';
+import type { AssistantPart, ToolOutput } from '../state/messages.ts';
+import { StepExecution } from '../state/step-execution.ts';
+import { AgentStep } from '../state/step.ts';
+import { ToolExecution } from '../state/tool-execution.ts';
+import type { ToolOutcome } from '../state/tool-outcome.ts';
+import type { AgentEvent, AgentEventListener, Happening } from './events.ts';
+
+/**
+ * Says what may be seen of content: a text, or the JSON of arguments, results and other data. For a text whatever it
+ * returns is shown as text. An event for which it throws is not passed on.
+ */
+export type Redact = (content: JsonValue) => JsonValue;
+
+/**
+ * A listener that sees no content but what `redact` leaves of it; by default nothing at all.
+ *
+ * Content is what models, tools and people said: texts, reasoning, arguments, results, messages and data of errors and
+ * stop signals. Names of tools and models, ids, times, counts, usage, finish and stop reasons, and the names and codes of
+ * errors stay. Files, sources and what only a provider understands are left out.
+ *
+ * - An event's `state` is an outline: the agent, its model, status, times, usage, stop signals, and the errors of the
+ *   latest step and outside any. It has no messages, system prompt, metadata or steps; `stepCount` is 0.
+ * - A step has its answer and tool executions, and neither input nor output messages.
+ * - There are no `inference-delta` events: what is to be hidden may be split between two pieces. The whole text comes
+ *   with `inference-completed`.
+ *
+ * @example
+ * const masked = redacted(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
+ */
+export function redacted(
+  listener: AgentEventListener,
+  redact: Redact = () => '[redacted]',
+): AgentEventListener {
+  return (event) => {
+    const happening = redactedHappening(event, redact);
+    if (happening === undefined) return undefined;
+    return listener({ ...happening, at: event.at, state: outlineOf(event.state, redact) });
+  };
+}
+
+/** Member by member: what is added to an event later is not passed on before it is named here. */
+function redactedHappening(event: Happening, redact: Redact): Happening | undefined {
+  switch (event.type) {
+    case 'execution-started':
+    case 'execution-resumed':
+    case 'execution-suspended':
+    case 'execution-stopped':
+    case 'execution-completed':
+    case 'execution-failed':
+      return { type: event.type };
+    case 'step-started':
+      return { type: event.type, stepId: event.stepId, stepNumber: event.stepNumber };
+    case 'step-completed': {
+      const stepExecution = redactedStep(event.stepExecution, redact);
+      return { type: event.type, stepExecution, stepNumber: event.stepNumber };
+    }
+    case 'inference-started':
+      return { type: event.type, stepId: event.stepId, messageCount: event.messageCount };
+    case 'inference-delta':
+      return undefined;
+    case 'inference-completed':
+      return { type: event.type, stepId: event.stepId, response: redactedResponse(event.response, redact) };
+    case 'tool-started':
+    case 'tool-completed':
+    case 'tool-blocked': {
+      const toolExecution = redactedTool(event.toolExecution, redact);
+      return { type: event.type, stepId: event.stepId, toolExecution };
+    }
+    case 'continuation-evaluated':
+      return { type: event.type, shouldStop: event.shouldStop, explanation: event.explanation };
+    case 'stop-signal-raised':
+      return { type: event.type, signal: redactedSignal(event.signal, redact) };
+    case 'usage-updated':
+      return { type: event.type, usage: event.usage };
+    default:
+      // Not known here, so not passed on; the compiler names the event that was forgotten.
+      return void (event satisfies never);
+  }
+}
+
+// States and steps
+
+function outlineOf(state: AgentEvent['state'], redact: Redact): AgentState {
+  const { agentId, parentAgentId, createdAt, updatedAt, executionCount, llmConfig } = state;
+  const execution = state.execution && outlineOfExecution(state.execution, redact);
+  const kept = { agentId, parentAgentId, createdAt, updatedAt, executionCount, execution };
+  return AgentState.restore({
+    ...kept,
+    llmConfig: llmConfig && settingsOf(llmConfig),
+    context: AgentContext.empty,
+  });
+}
+
+function settingsOf(config: LlmConfig): LlmConfig {
+  const { providerOptions: _, ...settings } = config;
+  return Object.freeze(settings);
+}
+
+function outlineOfExecution(execution: ExecutionState, redact: Redact): ExecutionState {
+  const { executionId: id, startedAt, completedAt = startedAt, status, waiting } = execution;
+  const outline = ExecutionState.fresh({ id, at: startedAt })
+    .withOtherUsage(execution.usage)
+    .withTimeWorked(execution.workedSeconds)
+    .withContinuation(redactedContinuation(execution.continuation, redact));
+  // Those of earlier steps are not looked for: that would cost more with every step.
+  const errors = [...(execution.latestStep?.allErrors ?? []), ...execution.errors];
+  return errors
+    .reduce((known, error) => known.withError(redactedError(error, redact)), outline)
+    .withStatus(status, completedAt, waiting);
+}
+
+function redactedContinuation({ signals, isRequested }: Continuation, redact: Redact): Continuation {
+  let continuation = Continuation.empty;
+  for (const signal of signals) continuation = continuation.withSignal(redactedSignal(signal, redact));
+  return isRequested ? continuation.withRequested() : continuation;
+}
+
+function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
+  const { startedAt, completedAt } = execution;
+  const { id, response, toolExecutions, errors } = execution.step;
+  let step = AgentStep.start(List.empty(), id);
+  if (response) step = step.withResponse(redactedResponse(response, redact));
+  for (const tool of toolExecutions) step = step.withToolExecution(redactedTool(tool, redact));
+  for (const error of errors) step = step.withError(redactedError(error, redact));
+  const continuation = redactedContinuation(execution.continuation, redact);
+  return StepExecution.of({ step, continuation, startedAt, completedAt });
+}
+
+// Content
+
+function text(content: string, redact: Redact): string {
+  const shown = redact(content);
+  return typeof shown === 'string' ? shown : JSON.stringify(shown);
+}
+
+function redactedResponse(response: InferenceResponse, redact: Redact): InferenceResponse {
+  const { finishReason, rawFinishReason, usage, modelId, responseId } = response;
+  const content = response.content.flatMap((part) => redactedPart(part, redact) ?? []);
+  return InferenceResponse.of({ content, finishReason, rawFinishReason, usage, modelId, responseId });
+}
+
+function redactedPart(part: AssistantPart, redact: Redact): AssistantPart | undefined {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: part.type, text: text(part.text, redact) };
+    case 'tool-call':
+      return redactedCall(part, redact);
+    case 'tool-result': {
+      const { type, toolCallId, toolName, output } = part;
+      return { type, toolCallId, toolName, output: redactedOutput(output, redact) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function redactedOutput(output: ToolOutput, redact: Redact): ToolOutput {
+  const content = output.type === 'execution-denied' ? (output.reason ?? null) : output.value;
+  return { type: output.type.startsWith('error') ? 'error-json' : 'json', value: redact(content) };
+}
+
+function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecution['call'] {
+  const { type, toolCallId, toolName, providerExecuted, invalid: problem } = call;
+  const invalid = problem === undefined ? undefined : text(problem, redact);
+  return compact({
+    type,
+    toolCallId,
+    toolName,
+    input: redact(call.input),
+    providerExecuted,
+    invalid,
+  }) as ToolExecution['call'];
+}
+
+function redactedTool(execution: ToolExecution, redact: Redact): ToolExecution {
+  const { call, outcome, approval, progress } = execution;
+  const decision = approval?.decision && compact({ ...approval.decision, by: undefined, reason: undefined });
+  return ToolExecution.fromJSON({
+    ...execution.toJSON(),
+    call: redactedCall(call, redact),
+    outcome: outcome && redactedOutcome(outcome, redact),
+    approval: approval && compact({ ...approval, decision }),
+    progress: progress === undefined ? undefined : redact(progress),
+  });
+}
+
+function redactedOutcome(outcome: ToolOutcome, redact: Redact): ToolOutcome {
+  if (outcome.type === 'succeeded') return { type: outcome.type, value: redact(outcome.value) };
+  return { type: outcome.type, error: redactedError(outcome.error, redact) };
+}
+
+function redactedError(error: ErrorRecord, redact: Redact): ErrorRecord {
+  const { name, code, message, data, cause, errors } = error;
+  return compact({
+    name,
+    message: text(message, redact),
+    code,
+    data: data === undefined ? undefined : redact(data),
+    cause: cause && redactedError(cause, redact),
+    errors: errors?.map((each) => redactedError(each, redact)),
+  }) as ErrorRecord;
+}
+
+function redactedSignal({ reason, message, context, source }: StopSignal, redact: Redact): StopSignal {
+  const shown = context && redact(context);
+  const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
+  return stopSignal({
+    reason,
+    message: text(message, redact),
+    source,
+    context: isObject ? (shown as StopSignal['context']) : undefined,
+  });
+}
