@@ -40,20 +40,19 @@ export interface SessionInfo {
   readonly executionStatus: ExecutionStatus | undefined;
 }
 
-interface AgentSessionFields {
-  readonly sessionId: SessionId;
-  readonly parentId: SessionId | undefined;
-  /** The session that this one is a copy of. */
-  readonly forkedFrom: SessionId | undefined;
-  readonly agentName: string;
-  readonly status: SessionStatus;
-  readonly revision: SessionRevision;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-  /** The definition that the session was created with. */
-  readonly definition: AgentDefinition;
-  readonly state: AgentState;
-}
+type AgentSessionFields = Pick<
+  AgentSession,
+  | 'sessionId'
+  | 'parentId'
+  | 'forkedFrom'
+  | 'agentName'
+  | 'status'
+  | 'revision'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'definition'
+  | 'state'
+>;
 
 /** What is said about a new session. */
 export interface AgentSessionInit {
@@ -71,13 +70,36 @@ const FORMAT = 'holdfast/agent-session';
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
 
 /** An agent as a store keeps it: its state, what it is an instance of, and which revision this is. Immutable. */
-export interface AgentSession extends AgentSessionFields {}
 export class AgentSession {
+  readonly sessionId: SessionId;
+  /** The session of the agent that started this one. */
+  readonly parentId: SessionId | undefined;
+  /** The session that this one is a copy of. */
+  readonly forkedFrom: SessionId | undefined;
+  readonly agentName: string;
+  readonly status: SessionStatus;
+  readonly revision: SessionRevision;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** The definition that the session was created with. */
+  readonly definition: AgentDefinition;
+  readonly state: AgentState;
+
   private constructor(fields: AgentSessionFields) {
-    Object.freeze(Object.assign(this, fields));
+    this.sessionId = fields.sessionId;
+    this.parentId = fields.parentId;
+    this.forkedFrom = fields.forkedFrom;
+    this.agentName = fields.agentName;
+    this.status = fields.status;
+    this.revision = fields.revision;
+    this.createdAt = fields.createdAt;
+    this.updatedAt = fields.updatedAt;
+    this.definition = fields.definition;
+    this.state = fields.state;
+    Object.freeze(this);
   }
 
-  /** A session that no store has seen yet. */
+  /** A session that no store has seen yet. @throws HoldfastError `ID_INVALID`, `CONTEXT_INVALID` for a definition that does not fit. */
   static create(init: AgentSessionInit): AgentSession {
     const at = toInstant(init.at ?? systemClock.now());
     const definition = agentDefinition(init.definition);
@@ -129,13 +151,37 @@ export class AgentSession {
   }
 
   private with(changes: Partial<AgentSessionFields>): AgentSession {
-    return new AgentSession({ ...this, ...changes });
+    const { sessionId, parentId, forkedFrom, agentName, status } = this;
+    const { revision, createdAt, updatedAt, definition, state } = this;
+    return new AgentSession({
+      sessionId,
+      parentId,
+      forkedFrom,
+      agentName,
+      status,
+      revision,
+      createdAt,
+      updatedAt,
+      definition,
+      state,
+      ...changes,
+    });
   }
 
   /** The session as one versioned JSON document. */
   toJSON(): SnapshotEnvelope {
-    const { agentName: _agentName, state, ...fields } = this;
-    return sealSnapshot(FORMAT, compact({ ...fields, state: state.toJSON() }));
+    const document = compact({
+      sessionId: this.sessionId,
+      parentId: this.parentId,
+      forkedFrom: this.forkedFrom,
+      status: this.status,
+      revision: this.revision,
+      createdAt: this.createdAt,
+      updatedAt: this.updatedAt,
+      definition: this.definition,
+      state: this.state.toJSON(),
+    });
+    return sealSnapshot(FORMAT, document);
   }
 
   /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */

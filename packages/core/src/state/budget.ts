@@ -33,15 +33,22 @@ const NAMES: ReadonlySet<string> = new Set(LIMITS);
  * How much one execution may use: steps, tokens, seconds, money, and a deadline.
  * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
  */
-export interface ExecutionBudget extends Required<BudgetLimits> {}
-export class ExecutionBudget {
+export class ExecutionBudget implements Required<BudgetLimits> {
+  readonly maxSteps: number | undefined;
+  readonly maxTokens: number | undefined;
+  readonly maxSeconds: number | undefined;
+  readonly maxCost: number | undefined;
+  readonly deadline: Instant | undefined;
+
   private static readonly none: ExecutionBudget = new ExecutionBudget({});
 
   private constructor(limits: BudgetLimits) {
-    const entries = LIMITS.map(
-      (limit) => [limit, limits[limit] === Infinity ? undefined : limits[limit]] as const,
-    );
-    Object.freeze(Object.assign(this, Object.fromEntries(entries)));
+    this.maxSteps = finite(limits.maxSteps);
+    this.maxTokens = finite(limits.maxTokens);
+    this.maxSeconds = finite(limits.maxSeconds);
+    this.maxCost = finite(limits.maxCost);
+    this.deadline = finite(limits.deadline);
+    Object.freeze(this);
   }
 
   /** A budget of the given limits; `Infinity` is no limit. @throws RangeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0. */
@@ -112,6 +119,10 @@ export class ExecutionBudget {
       deadline: reader.optional(members, 'deadline', readInstant),
     });
   };
+}
+
+function finite(limit: number | undefined): number | undefined {
+  return limit === Infinity ? undefined : limit;
 }
 
 function minus(limit: number | undefined, spent: number | undefined): number | undefined {
