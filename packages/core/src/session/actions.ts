@@ -1,9 +1,13 @@
+import type { Clock, Instant } from '../clock.ts';
 import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import { abortKind } from '../loop/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import { next } from '../loop/stepper.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { ExecutionState } from '../state/execution.ts';
+import { ExecutionId } from '../state/ids.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import { List } from '../state/list.ts';
 import type { MessageOptions, UserPart } from '../state/messages.ts';
@@ -16,6 +20,8 @@ export interface ActionContext {
   loop(): AgentLoop;
   /** Saves now. Go on with the session it returns. */
   save(session: AgentSession): Promise<AgentSession>;
+  /** The clock of the runtime: where an action takes time and ids from. */
+  readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
   readonly onEvent: AgentEventListener | undefined;
 }
@@ -37,11 +43,13 @@ export function sendMessage(content: string | readonly UserPart[], options?: Mes
   return async function sendMessageAction(session, context) {
     requireActive(session);
     const ready = next(session.state).type === 'finish' ? await runSaved(session, context) : session;
+    const clock = options?.clock ?? context.clock;
+    const at = context.clock.now();
     const state = ready.state.hasActiveExecution
-      ? ready.state.withContinuationRequested()
-      : ready.state.forNextExecution().withExecutionStatus('pending');
-    const accepted = await context.save(ready.withState(state.withUserMessage(content, options)));
-    return runSaved(accepted, context);
+      ? ready.state.withContinuationRequested(at)
+      : withPendingExecution(ready.state, context.clock, at);
+    const message = state.withUserMessage(content, { ...options, clock }, at);
+    return runSaved(await context.save(ready.withState(message)), context);
   };
 }
 
@@ -58,25 +66,25 @@ export function resume(): SessionAction {
 
 /** Forgets the conversation and the execution; keeps the prompt, the model and the metadata. */
 export function clear(): SessionAction {
-  return (session) => {
-    const { state } = session;
-    return session.withState(state.forNextExecution().withMessages(List.empty()));
+  return (session, { clock }) => {
+    const at = clock.now();
+    return session.withState(session.state.forNextExecution(at).withMessages(List.empty(), at));
   };
 }
 
 /** Uses another model, or other settings, from the next call on. */
 export function changeModel(llmConfig: LlmConfig): SessionAction {
-  return (session) => session.withState(session.state.withLlmConfig(llmConfig));
+  return (session, { clock }) => session.withState(session.state.withLlmConfig(llmConfig, clock.now()));
 }
 
 /** Uses another system prompt from the next call on. */
 export function changeSystemPrompt(systemPrompt: string | undefined): SessionAction {
-  return (session) => session.withState(session.state.withSystemPrompt(systemPrompt));
+  return (session, { clock }) => session.withState(session.state.withSystemPrompt(systemPrompt, clock.now()));
 }
 
 /** Sets one fact in the metadata. */
 export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T): SessionAction {
-  return (session) => session.withState(session.state.withMetadata(key, value));
+  return (session, { clock }) => session.withState(session.state.withMetadata(key, value, clock.now()));
 }
 
 /** Puts the session aside (`suspended`), or takes it up again (`active`). */
@@ -88,6 +96,12 @@ function requireActive(session: AgentSession): void {
   if (session.status === 'active') return;
   const message = `Session "${session.sessionId}" is ${session.status} and takes no messages. Make it active first.`;
   throw new HoldfastError('SESSION_REFUSED', message, { data: { status: session.status } });
+}
+
+/** A new execution that nobody works on yet. */
+function withPendingExecution(state: AgentState, clock: Clock, at: Instant): AgentState {
+  const execution = ExecutionState.fresh({ id: ExecutionId.create(clock), at });
+  return AgentState.restore({ ...state, execution });
 }
 
 /**

@@ -42,6 +42,7 @@ export interface SessionRuntimeOptions {
   readonly hooks?: SessionHooks;
   /** Is told what happens to sessions. What it throws changes nothing. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
+  /** Time and ids of sessions and actions; default: the clock of the machine. The store and the loops have their own. */
   readonly clock?: Clock;
 }
 
@@ -84,7 +85,7 @@ export class SessionRuntime {
 
   /** A new session. @throws SessionConflictError `exists` when the id is taken. */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
-    return this.createSession(AgentSession.create({ ...options, at: this.clock.now() }));
+    return this.createSession(AgentSession.create({ ...options, clock: this.clock }));
   }
 
   /** @throws SessionNotFoundError when there is none. */
@@ -126,6 +127,7 @@ export class SessionRuntime {
     const context: ActionContext = {
       loop: () => this.loopOf(loaded),
       save: async (session) => (saved = await this.save(session, saved)),
+      clock: this.clock,
       signal: options.signal,
       onEvent: options.onEvent,
     };
@@ -137,10 +139,11 @@ export class SessionRuntime {
   /** A copy of a session under its own ids, ready for its next execution. The original is not touched. */
   async fork(sessionId: string, options: { readonly sessionId?: string } = {}): Promise<AgentSession> {
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
-    const at = this.clock.now();
-    const copy = state.forked({ at });
+    const { clock } = this;
+    const at = clock.now();
+    const copy = state.forked({ at, clock });
     return this.createSession(
-      AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at }),
+      AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at, clock }),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readCount, readInstant, readOneOf, readString } from '../json.ts';
@@ -6,7 +6,7 @@ import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionStatus } from '../state/execution.ts';
-import { SessionId } from '../state/ids.ts';
+import { AgentId, SessionId } from '../state/ids.ts';
 import type { SnapshotEnvelope } from '../state/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
 
@@ -63,7 +63,10 @@ export interface AgentSessionInit {
   readonly forkedFrom?: string | undefined;
   /** Default: an empty state with the definition's prompt and model. */
   readonly state?: AgentState | undefined;
+  /** When it is made; default: what the clock says. */
   readonly at?: Instant;
+  /** Where the time and the ids come from that are not given; default: the clock of the machine. */
+  readonly clock?: Clock;
 }
 
 const FORMAT = 'holdfast/agent-session';
@@ -101,10 +104,11 @@ export class AgentSession {
 
   /** A session that no store has seen yet. @throws HoldfastError `ID_INVALID`, `CONTEXT_INVALID` for a definition that does not fit. */
   static create(init: AgentSessionInit): AgentSession {
-    const at = toInstant(init.at ?? systemClock.now());
+    const { clock = systemClock } = init;
+    const at = toInstant(init.at ?? clock.now());
     const definition = agentDefinition(init.definition);
     return new AgentSession({
-      sessionId: init.sessionId === undefined ? SessionId.create() : SessionId.parse(init.sessionId),
+      sessionId: init.sessionId === undefined ? SessionId.create(clock) : SessionId.parse(init.sessionId),
       parentId: init.parentId === undefined ? undefined : SessionId.parse(init.parentId),
       forkedFrom: init.forkedFrom === undefined ? undefined : SessionId.parse(init.forkedFrom),
       agentName: definition.name,
@@ -113,7 +117,7 @@ export class AgentSession {
       createdAt: at,
       updatedAt: at,
       definition,
-      state: init.state ?? initialState(definition, at),
+      state: init.state ?? initialState(definition, clock, at),
     });
   }
 
@@ -197,8 +201,8 @@ export class AgentSession {
   }
 }
 
-function initialState(definition: AgentDefinition, at: Instant): AgentState {
-  return AgentState.empty({ at })
+function initialState(definition: AgentDefinition, clock: Clock, at: Instant): AgentState {
+  return AgentState.empty({ agentId: AgentId.create(clock), at })
     .withSystemPrompt(definition.systemPrompt, at)
     .withLlmConfig(definition.llmConfig, at);
 }

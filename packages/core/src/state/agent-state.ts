@@ -1,4 +1,4 @@
-import type { Instant } from '../clock.ts';
+import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './error-record.ts';
 import type { ErrorRecord } from './error-record.ts';
@@ -420,10 +420,16 @@ export class AgentState {
     return this.execution === undefined ? this : this.with({ execution: undefined }, at);
   }
 
-  /** A copy as another agent, between executions. What was said stays; its tags tell who said it. */
-  forked(options: { readonly agentId?: string; readonly at?: Instant } = {}): AgentState {
-    const at = toInstant(options.at ?? systemClock.now());
-    const agentId = options.agentId === undefined ? AgentId.create() : AgentId.parse(options.agentId);
+  /**
+   * A copy as another agent, between executions. What was said stays; its tags tell who said it. What is not given of
+   * id and time comes from the clock.
+   */
+  forked(
+    options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
+  ): AgentState {
+    const { clock = systemClock } = options;
+    const at = toInstant(options.at ?? clock.now());
+    const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
     const { parentAgentId, llmConfig, context } = this;
     const fresh = { createdAt: at, updatedAt: at, executionCount: 0, execution: undefined };
     return new AgentState({ agentId, parentAgentId, llmConfig, context, ...fresh });
