@@ -9,7 +9,7 @@ import { AgentState } from '../state/agent-state.ts';
 import { ExecutionState } from '../state/execution.ts';
 import { ExecutionId } from '../state/ids.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
-import { List } from '../state/list.ts';
+import { MessageStore } from '../state/message-store.ts';
 import type { MessageOptions, UserPart } from '../state/messages.ts';
 import type { MetadataKey } from '../state/metadata.ts';
 import type { AgentSession, SessionStatus } from './session.ts';
@@ -64,11 +64,14 @@ export function resume(): SessionAction {
   };
 }
 
-/** Forgets the conversation and the execution; keeps the prompt, the model and the metadata. */
+/**
+ * Forgets all that was said and done: the messages of every section, such as a summary of the conversation too, and the
+ * execution, one in progress included. Keeps the system prompt, the model, the response format and the metadata.
+ */
 export function clear(): SessionAction {
   return (session, { clock }) => {
     const at = clock.now();
-    return session.withState(session.state.forNextExecution(at).withMessages(List.empty(), at));
+    return session.withState(session.state.forNextExecution(at).withMessageStore(MessageStore.empty, at));
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   AgentSession,
+  assistantMessage,
   changeModel,
   changeStatus,
   changeSystemPrompt,
@@ -398,6 +399,29 @@ describe('the other actions', () => {
       'openai:gpt-5',
     ]);
     expect((await runtime.execute(sessionId, sendMessage('Go'))).state.messages).toHaveLength(2);
+  });
+
+  test('clear leaves no message in any section, and what the application set', async () => {
+    const { runtime, sessionId, store } = await world(['Hi.']);
+    const { state: said } = await runtime.execute(sessionId, sendMessage('Go'));
+    const summary = said.store.append('summary', [assistantMessage('They said go.')]);
+    await runtime.execute(sessionId, (session) =>
+      session.withState(session.state.withMessageStore(summary).withResponseFormat({ type: 'json' })),
+    );
+    await runtime.execute(sessionId, writeMetadata('customer', 'c_1'));
+    const session = await runtime.execute(sessionId, clear());
+    const { state } = session;
+    expect([state.store.names, state.execution, state.executionCount]).toEqual([[], undefined, 1]);
+    expect(JSON.stringify(session)).not.toMatch(/They said go|Hi\.|"Go"/);
+    expect([state.systemPrompt, state.responseFormat, state.metadata.values, state.agentId]).toEqual([
+      'Help.',
+      { type: 'json' },
+      { customer: 'c_1' },
+      said.agentId,
+    ]);
+    const count = store.saves.length;
+    expect(await runtime.execute(sessionId, clear())).toBe(session);
+    expect(store.saves).toHaveLength(count);
   });
 
   test('a fork goes its own way', async () => {
