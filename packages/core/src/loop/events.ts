@@ -44,15 +44,20 @@ export type AgentEventType = AgentEvent['type'];
 export type AgentEventListener = (event: AgentEvent) => void;
 
 /** Tells every listener. What one throws, at once or later, harms nobody. */
-export function announceTo(listeners: readonly AgentEventListener[], event: AgentEvent): void {
+export function announceTo<E>(listeners: readonly ((event: E) => void)[], event: E): void {
   for (const listener of listeners) {
     try {
       const result: unknown = listener(event);
-      if (result instanceof Promise) result.catch(() => undefined);
+      if (isThenable(result)) Promise.resolve(result).catch(() => undefined);
     } catch {
       // A listener's error changes nothing.
     }
   }
+}
+
+/** By its method: a promise of another realm is of another class. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value;
 }
 
 const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: Happening['type'] } = {

@@ -18,7 +18,7 @@ import type { AgentSession, SessionStatus } from './session.ts';
 export interface ActionContext {
   /** The loop of the session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
   loop(): AgentLoop;
-  /** Saves now. Go on with the session it returns. */
+  /** Saves now. Go on with the session it returns: it has the next revision, and whatever a hook changed. */
   save(session: AgentSession): Promise<AgentSession>;
   /** The clock of the runtime: where an action takes time and ids from. */
   readonly clock: Clock;
@@ -109,14 +109,26 @@ function withPendingExecution(state: AgentState, clock: Clock, at: Instant): Age
 
 /**
  * Runs the agent and saves after every step, so that a killed process loses the step in progress and no more. When
- * another process has taken the session over, nothing more is saved.
+ * another process has taken the session over, nothing more is saved. When a hook changed the state that was saved, the
+ * run goes on from that one, or what it keeps would be undone by the next save.
  */
 async function runSaved(accepted: AgentSession, context: ActionContext): Promise<AgentSession> {
-  let session = accepted;
   const { signal, onEvent } = context;
-  for await (const state of context.loop().iterate(session.state, { signal, onEvent })) {
-    if (signal && abortKind(signal) === 'lost') break;
-    if (state !== session.state) session = await context.save(session.withState(state));
+  let session = accepted;
+  for (let goesOn = true; goesOn;) {
+    goesOn = false;
+    for await (const state of context.loop().iterate(session.state, { signal, onEvent })) {
+      if (signal && abortKind(signal) === 'lost') return session;
+      if (state === session.state) continue;
+      session = await context.save(session.withState(state));
+      goesOn = session.state !== state && session.state.hasActiveExecution && !isYielding(signal);
+      if (goesOn) break;
+    }
   }
   return session;
+}
+
+/** Must the process go? What is unfinished then is left to another one. */
+function isYielding(signal: AbortSignal | undefined): boolean {
+  return signal !== undefined && abortKind(signal) === 'yield';
 }

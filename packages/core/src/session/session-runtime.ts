@@ -1,13 +1,14 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
 import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
+import { announceTo } from '../loop/events.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
-import type { ActionContext, SessionAction } from './actions.ts';
+import type { SessionAction } from './actions.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session.ts';
-import type { SessionPage, SessionQuery, SessionStore } from './session-store.ts';
-import { SessionConflictError, SessionNotFoundError } from './session-store.ts';
+import type { SessionConflictError, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
+import { SessionNotFoundError } from './session-store.ts';
 
 /** Finds the code of a session's agent, in any process: by name, or by whatever the session says. */
 export type AgentCatalog =
@@ -21,18 +22,36 @@ export type SessionEvent =
       readonly type: 'session-conflict';
       readonly session: AgentSession;
       readonly error: SessionConflictError;
+    }
+  /** A hook threw after the session was stored. It is stored all the same. */
+  | {
+      readonly type: 'session-hook-failed';
+      readonly session: AgentSession;
+      readonly hook: 'afterCreate' | 'afterSave';
+      readonly error: unknown;
     };
 
 type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
 
-/** Takes part in what the runtime does with sessions. What a hook returns takes the session's place. */
+/**
+ * Takes part in what the runtime does with sessions. What a hook returns, a changed copy of the session that it was
+ * given, takes the session's place and is kept. A hook that throws prevents the write that it stands before, and the
+ * call rejects. `afterCreate` and `afterSave` prevent nothing: the store has written, the call goes on, and what they
+ * throw is reported as the event `session-hook-failed`.
+ */
 export interface SessionHooks {
   beforeCreate?(session: AgentSession): Maybe<AgentSession>;
   afterCreate?(session: AgentSession): Maybe<void>;
+  /** After every load. What it changes is stored by the next save, and causes none. */
   afterLoad?(session: AgentSession): Maybe<AgentSession>;
   /** After the action, before the last save. */
   afterAction?(session: AgentSession): Maybe<AgentSession>;
+  /**
+   * Before every save, and so once a step. A run whose state it changes goes on from the changed state, as a resumed run
+   * does: hooks of the loop see `beforeExecution` again.
+   */
   beforeSave?(session: AgentSession): Maybe<AgentSession>;
+  /** After every save. The run waits for it. */
   afterSave?(session: AgentSession): Maybe<void>;
 }
 
@@ -40,7 +59,7 @@ export interface SessionRuntimeOptions {
   readonly store: SessionStore;
   readonly agents: AgentCatalog;
   readonly hooks?: SessionHooks;
-  /** Is told what happens to sessions. What it throws changes nothing. */
+  /** Is told what happens to sessions. What it throws, at once or later, changes nothing. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
   /** Time and ids of sessions and actions; default: the clock of the machine. The store and the loops have their own. */
   readonly clock?: Clock;
@@ -79,7 +98,8 @@ export class SessionRuntime {
     this.store = options.store;
     this.agents = options.agents;
     this.hooks = options.hooks ?? {};
-    this.report = harmless(options.onSessionEvent);
+    const listeners = options.onSessionEvent ? [options.onSessionEvent] : [];
+    this.report = (event) => announceTo(listeners, event);
     this.clock = options.clock ?? systemClock;
   }
 
@@ -90,10 +110,7 @@ export class SessionRuntime {
 
   /** @throws SessionNotFoundError when there is none. */
   async get(sessionId: string): Promise<AgentSession> {
-    const session = await this.store.load(sessionId);
-    if (session === undefined) throw new SessionNotFoundError(sessionId);
-    this.report({ type: 'session-loaded', session });
-    return (await this.hooks.afterLoad?.(session)) ?? session;
+    return this.afterLoad(await this.load(sessionId));
   }
 
   /** @throws SessionNotFoundError when there is none. */
@@ -112,9 +129,9 @@ export class SessionRuntime {
   }
 
   /**
-   * Loads a session, lets the action change it, and saves what it returns.
+   * Loads a session, lets the action change it, and saves what it returns, unless that is what was loaded or saved last.
    * @throws SessionNotFoundError; SessionConflictError when another writer was first: nothing of this action's last
-   * save was kept, load and repeat it; what the action throws.
+   * save was kept, load and repeat it; what the action or a hook throws.
    */
   async execute(sessionId: string, action: SessionAction, options: RunOptions = {}): Promise<AgentSession> {
     if (typeof action !== 'function') {
@@ -122,18 +139,22 @@ export class SessionRuntime {
         `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
       );
     }
-    const loaded = await this.get(sessionId);
-    let saved = loaded;
-    const context: ActionContext = {
-      loop: () => this.loopOf(loaded),
-      save: async (session) => (saved = await this.save(session, saved)),
-      clock: this.clock,
-      signal: options.signal,
-      onEvent: options.onEvent,
+    let base = await this.load(sessionId);
+    const loaded = await this.afterLoad(base);
+    let latest = loaded;
+    const save = async (changed: AgentSession): Promise<AgentSession> => {
+      const session = (await this.hooks.beforeSave?.(changed)) ?? changed;
+      base = await this.write(session, base);
+      // The state that was written, not an equal one that the store read back: the run shares structure with it.
+      latest = base.withState(session.state);
+      await this.callAfter('afterSave', latest);
+      return latest;
     };
-    const acted = await action(loaded, context);
+    const { signal, onEvent } = options;
+    const { clock } = this;
+    const acted = await action(loaded, { loop: () => this.loopOf(loaded), save, clock, signal, onEvent });
     const session = (await this.hooks.afterAction?.(acted)) ?? acted;
-    return session === saved ? saved : this.save(session, saved);
+    return session === latest ? latest : save(session);
   }
 
   /** A copy of a session under its own ids, ready for its next execution. The original is not touched. */
@@ -151,20 +172,41 @@ export class SessionRuntime {
     const session = (await this.hooks.beforeCreate?.(created)) ?? created;
     const stored = await this.store.create(session);
     this.report({ type: 'session-saved', session: stored });
-    await this.hooks.afterCreate?.(stored);
+    await this.callAfter('afterCreate', stored);
     return stored;
   }
 
-  private async save(changed: AgentSession, base: AgentSession): Promise<AgentSession> {
-    const session = (await this.hooks.beforeSave?.(changed)) ?? changed;
+  /** The session as the store has it. */
+  private async load(sessionId: string): Promise<AgentSession> {
+    const session = await this.store.load(sessionId);
+    if (session === undefined) throw new SessionNotFoundError(sessionId);
+    this.report({ type: 'session-loaded', session });
+    return session;
+  }
+
+  private async afterLoad(stored: AgentSession): Promise<AgentSession> {
+    return (await this.hooks.afterLoad?.(stored)) ?? stored;
+  }
+
+  private async write(session: AgentSession, base: AgentSession): Promise<AgentSession> {
     try {
       const saved = await this.store.save(session, { base, operationId: this.clock.newId() });
       this.report({ type: 'session-saved', session: saved });
-      await this.hooks.afterSave?.(saved);
       return saved;
     } catch (error) {
-      if (error instanceof SessionConflictError) this.report({ type: 'session-conflict', session, error });
+      if (hasErrorCode(error, 'SESSION_CONFLICT')) {
+        this.report({ type: 'session-conflict', session, error: error as SessionConflictError });
+      }
       throw error;
+    }
+  }
+
+  /** The store has written: whoever repeated the call, for what a hook throws now, would do all of it twice. */
+  private async callAfter(hook: 'afterCreate' | 'afterSave', session: AgentSession): Promise<void> {
+    try {
+      await this.hooks[hook]?.(session);
+    } catch (error) {
+      this.report({ type: 'session-hook-failed', session, hook, error });
     }
   }
 
@@ -183,14 +225,4 @@ export class SessionRuntime {
       `There is no agent "${session.agentName}" in the catalog.${known}`,
     );
   }
-}
-
-function harmless(report: ((event: SessionEvent) => void) | undefined): (event: SessionEvent) => void {
-  return (event) => {
-    try {
-      report?.(event);
-    } catch {
-      // A listener's error changes nothing.
-    }
-  };
 }

@@ -4,8 +4,8 @@ import type { AgentSession, SessionInfo, SessionRevision, SessionStatus } from '
 
 export interface SaveOptions {
   /**
-   * The session as it was loaded, created or last saved. Values share structure, so a store can tell by identity
-   * what changed since, and write only that. Absent: everything is written.
+   * The session as this store answered it last, when it was loaded, created or saved. Values share structure, so a
+   * store can tell by identity what changed since, and write only that. Absent: everything is written.
    */
   readonly base?: AgentSession | undefined;
   /**
