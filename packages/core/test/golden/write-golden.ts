@@ -12,10 +12,13 @@ export const goldenFolder: string = fileURLToPath(
  * Writes the golden files that there are not yet, and returns their names. A file that exists is never written: what
  * a release wrote once must be readable for ever, so files are added to and not edited.
  */
-export async function writeGolden(folder: string = goldenFolder): Promise<readonly string[]> {
+export async function writeGolden(
+  folder: string = goldenFolder,
+  values: Readonly<Record<string, () => object>> = goldenStates,
+): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const written: string[] = [];
-  for (const [name, make] of Object.entries(goldenStates)) {
+  for (const [name, make] of Object.entries(values)) {
     try {
       await writeFile(`${folder}/${name}.json`, `${JSON.stringify(make(), undefined, 2)}\n`, { flag: 'wx' });
       written.push(name);
