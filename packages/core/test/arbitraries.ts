@@ -20,7 +20,9 @@ import {
 } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import type {
+  AgentDefinition,
   AssistantPart,
+  BudgetLimits,
   Clock,
   ErrorRecord,
   ExecutionStatus,
@@ -280,6 +282,40 @@ const llmConfigs: fc.Arbitrary<LlmConfig> = record<LlmConfig>(
 const responseFormats: fc.Arbitrary<ResponseFormat> = fc.oneof(
   fc.constant({ type: 'text' as const }),
   record<ResponseFormat>({ type: fc.constant('json') }, { schema: jsonObjects, name: texts }),
+);
+
+const filledTexts = texts.filter((text) => text !== '');
+const nameLists = fc.uniqueArray(filledTexts, { maxLength: 3 });
+const limits = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });
+
+/** Definitions as callers write them. */
+export const definitions: fc.Arbitrary<AgentDefinition> = record<AgentDefinition>(
+  { name: filledTexts },
+  {
+    version: filledTexts,
+    description: texts,
+    label: texts,
+    systemPrompt: texts,
+    llmConfig: llmConfigs,
+    tools: nameLists,
+    toolsDeny: nameLists,
+    capabilities: fc.dictionary(
+      names.filter((name) => name !== ''),
+      jsonObjects,
+      { maxKeys: 3 },
+    ),
+    budget: record<BudgetLimits>(
+      {},
+      {
+        maxSteps: limits,
+        maxTokens: limits,
+        maxSeconds: limits,
+        maxCost: limits,
+        deadline: fc.maxSafeInteger(),
+      },
+    ),
+    metadata: jsonObjects,
+  },
 );
 
 // Moves

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../json.ts';
-import { compact } from '../json.ts';
+import { compact, toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
 import type { StopSignal } from '../state/continuation.ts';
@@ -168,7 +168,10 @@ function redactedPart(part: AssistantPart, redact: Redact): AssistantPart | unde
 
 function redactedOutput(output: ToolOutput, redact: Redact): ToolOutput {
   const content = output.type === 'execution-denied' ? (output.reason ?? null) : output.value;
-  return { type: output.type.startsWith('error') ? 'error-json' : 'json', value: redact(content) };
+  return {
+    type: output.type.startsWith('error') ? 'error-json' : 'json',
+    value: redact(toJsonValue(content)),
+  };
 }
 
 function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecution['call'] {

@@ -1,39 +1,93 @@
 import type { JsonObject, Read } from '../json.ts';
 import { checked, compact, readJsonObject, readString } from '../json.ts';
+import type { BudgetLimits } from './budget.ts';
+import { readBudgetLimits } from './budget.ts';
 import type { LlmConfig } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 
-/** What an agent is, as plain data. Its code (tools, hooks, limits) is in the loop that the catalog has for its name. */
+/**
+ * What an agent is, as plain data: it names its tools and capabilities, and whoever builds its loop has the code of
+ * those names. Absent, empty and filled can be three things, so each is kept as it is.
+ */
 export interface AgentDefinition {
   readonly name: string;
+  /** Which definition of that name, in any notation; versions have no order. */
+  readonly version?: string;
   /** For other agents and for people: what it is good for. */
   readonly description?: string;
   /** What people see instead of the name. */
   readonly label?: string;
   readonly systemPrompt?: string;
   readonly llmConfig?: LlmConfig;
+  /** Names of the tools it may use, each once. Absent: all that its loop is given. Empty: none. */
+  readonly tools?: readonly string[];
+  /** Names of tools it may not use, each once, whatever `tools` says. */
+  readonly toolsDeny?: readonly string[];
+  /** By name, the options of each capability it has; `{}` for none. */
+  readonly capabilities?: Readonly<Record<string, JsonObject>>;
+  /** Limits of each execution. Absent: the default of whoever builds its loop. Empty: no limits. */
+  readonly budget?: BudgetLimits;
   readonly metadata?: JsonObject;
 }
 
-/** A checked, frozen definition. @throws HoldfastError `CONTEXT_INVALID` naming what does not fit. */
+/** A checked, frozen copy of a definition. @throws HoldfastError `CONTEXT_INVALID`; `data.path` says where. */
 export function agentDefinition(definition: AgentDefinition): AgentDefinition {
   return checked('agent definition', definition, readAgentDefinition);
 }
 
-const NAMES = new Set(['name', 'description', 'label', 'systemPrompt', 'llmConfig', 'metadata']);
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'version',
+  'description',
+  'label',
+  'systemPrompt',
+  'llmConfig',
+  'tools',
+  'toolsDeny',
+  'capabilities',
+  'budget',
+  'metadata',
+] satisfies (keyof AgentDefinition)[]);
 
-const readName: Read<string> = (reader, value) =>
-  typeof value === 'string' && value.length > 0 ? value : reader.fail('a name', value);
+const filledString =
+  (expected: string): Read<string> =>
+  (reader, value) =>
+    typeof value === 'string' && value !== '' ? value : reader.fail(expected, value);
+const readName = filledString('a name');
+const readVersion = filledString('a version as a string');
+
+const readNames: Read<readonly string[]> = (reader, value) => {
+  const seen = new Set<string>();
+  const readNewName: Read<string> = (reader, item) => {
+    const name = readName(reader, item);
+    if (seen.has(name)) return reader.fail('each name once', item);
+    seen.add(name);
+    return name;
+  };
+  return Object.freeze(reader.list(value, readNewName));
+};
+
+const readCapabilities: Read<Readonly<Record<string, JsonObject>>> = (reader, value) => {
+  for (const [name] of reader.entries(value, readJsonObject)) {
+    if (name === '') reader.fail('capabilities that have a name', value);
+  }
+  return Object.freeze(value) as Readonly<Record<string, JsonObject>>;
+};
 
 /** Reads a definition. @internal */
 export const readAgentDefinition: Read<AgentDefinition> = (reader, value) => {
   const members = reader.members(value, NAMES);
   return compact({
     name: reader.required(members, 'name', readName),
+    version: reader.optional(members, 'version', readVersion),
     description: reader.optional(members, 'description', readString),
     label: reader.optional(members, 'label', readString),
     systemPrompt: reader.optional(members, 'systemPrompt', readString),
     llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
+    tools: reader.optional(members, 'tools', readNames),
+    toolsDeny: reader.optional(members, 'toolsDeny', readNames),
+    capabilities: reader.optional(members, 'capabilities', readCapabilities),
+    budget: reader.optional(members, 'budget', readBudgetLimits),
     metadata: reader.optional(members, 'metadata', readJsonObject),
   }) as AgentDefinition;
 };

@@ -109,21 +109,28 @@ export class ExecutionBudget implements Required<BudgetLimits> {
   }
 
   /** @internal */
-  static readonly read: Read<ExecutionBudget> = (reader, value) => {
-    const members = reader.members(value, NAMES);
-    return ExecutionBudget.of({
-      maxSteps: reader.optional(members, 'maxSteps', readAmount),
-      maxTokens: reader.optional(members, 'maxTokens', readAmount),
-      maxSeconds: reader.optional(members, 'maxSeconds', readAmount),
-      maxCost: reader.optional(members, 'maxCost', readAmount),
-      deadline: reader.optional(members, 'deadline', readInstant),
-    });
-  };
+  static readonly read: Read<ExecutionBudget> = (reader, value) =>
+    ExecutionBudget.of(readBudgetLimits(reader, value));
 }
 
 function finite(limit: number | undefined): number | undefined {
   return limit === Infinity ? undefined : limit;
 }
+/** Reads limits. Equal ones come out with their members in the same order. @internal */
+export const readBudgetLimits: Read<BudgetLimits> = (reader, value) => {
+  const members = reader.members(value, NAMES);
+  return compact({
+    maxSteps: reader.optional(members, 'maxSteps', readLimit),
+    maxTokens: reader.optional(members, 'maxTokens', readLimit),
+    maxSeconds: reader.optional(members, 'maxSeconds', readLimit),
+    maxCost: reader.optional(members, 'maxCost', readLimit),
+    deadline: reader.optional(members, 'deadline', readInstant),
+  });
+};
+
+/** What was `Infinity` arrives as null: JSON has no other word for it. */
+const readLimit: Read<number> = (reader, value) =>
+  value === null ? reader.fail('a number of at least 0, or no such limit', value) : readAmount(reader, value);
 
 function minus(limit: number | undefined, spent: number | undefined): number | undefined {
   return limit === undefined ? undefined : Math.max(0, limit - (spent ?? 0));
