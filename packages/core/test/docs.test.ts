@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ERROR_CODES } from '@holdfast/core';
 
-const documented = [
-  ...readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8').matchAll(/^\| `(\w+)` \|/gm),
-];
+const errors = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+/** The codes of core; those of other packages follow in sections of their own. */
+const documented = [...(errors.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)];
 
-test('docs/errors.md explains every error code, and no other', () => {
+test('docs/errors.md explains every error code of core, and no other', () => {
   expect(new Set(documented.map(([, code]) => code))).toEqual(new Set(ERROR_CODES));
 });

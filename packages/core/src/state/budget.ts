@@ -116,6 +116,7 @@ export class ExecutionBudget implements Required<BudgetLimits> {
 function finite(limit: number | undefined): number | undefined {
   return limit === Infinity ? undefined : limit;
 }
+
 /** Reads limits. Equal ones come out with their members in the same order. @internal */
 export const readBudgetLimits: Read<BudgetLimits> = (reader, value) => {
   const members = reader.members(value, NAMES);

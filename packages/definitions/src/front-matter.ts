@@ -1,0 +1,29 @@
+/** A Markdown file in two. */
+export interface FrontMatter {
+  /** The YAML, on the same lines as in the file. */
+  readonly head: string;
+  /** What follows it, without the white space around it. */
+  readonly body: string;
+}
+
+const FENCE = /^---[ \t]*$/;
+
+/**
+ * Splits a text whose lines end in `\n`. The libraries for this return values only; the place of a value in the file
+ * needs the text.
+ * @returns which fence is missing when it has none, or only the first.
+ */
+export function splitFrontMatter(text: string): FrontMatter | 'no opening' | 'no closing' {
+  const lines = text.split('\n');
+  if (!FENCE.test(lines[0] ?? '')) return 'no opening';
+  const end = lines.findIndex((line, index) => index > 0 && FENCE.test(line));
+  if (end === -1) return 'no closing';
+  const head = ['', ...lines.slice(1, end)].join('\n');
+  return {
+    head,
+    body: lines
+      .slice(end + 1)
+      .join('\n')
+      .trim(),
+  };
+}

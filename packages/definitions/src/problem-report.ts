@@ -1,0 +1,53 @@
+import { DefinitionError } from './definition-error.ts';
+import type { DefinitionProblem } from './definition-error.ts';
+
+/** One file does not tell more, so that a hostile one costs little. */
+const MAX_PROBLEMS = 50;
+const MAX_TEXT = 160;
+
+/** The problems of one file. */
+export class ProblemReport {
+  readonly file: string;
+  private readonly problems: DefinitionProblem[] = [];
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  get isFull(): boolean {
+    return this.problems.length >= MAX_PROBLEMS;
+  }
+
+  add(problem: Omit<DefinitionProblem, 'file'>): void {
+    if (this.isFull) return;
+    const found = shorten(problem.found);
+    const key = problem.key === undefined ? undefined : { key: shorten(problem.key) };
+    this.problems.push({ file: this.file, ...problem, ...key, found });
+  }
+
+  /** Adds the last problem: with it, nothing more can be said. */
+  fail(problem: Omit<DefinitionProblem, 'file'>): never {
+    this.add(problem);
+    throw this.toError();
+  }
+
+  /** @throws DefinitionError when there are problems. */
+  throwIfAny(): void {
+    if (this.problems.length > 0) throw this.toError();
+  }
+
+  private toError(): DefinitionError {
+    return new DefinitionError(this.problems.toSorted(byPlace));
+  }
+}
+
+/** What has no place, as it is not there, comes last. */
+function byPlace(left: DefinitionProblem, right: DefinitionProblem): number {
+  const [last, none] = [Number.MAX_SAFE_INTEGER, 0];
+  return (left.line ?? last) - (right.line ?? last) || (left.column ?? none) - (right.column ?? none);
+}
+
+/** As part of a sentence: not longer than people read, and without a full stop. */
+function shorten(text: string): string {
+  return (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text).replace(/\.$/, '');
+}

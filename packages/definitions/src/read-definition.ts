@@ -1,0 +1,61 @@
+import { readFile, stat } from 'node:fs/promises';
+import type { AgentDefinition } from '@holdfast/core';
+import { DEFINITION_ENDINGS, formatOf } from './definition-format.ts';
+import { checkSize, parsePlaced } from './parse-definition.ts';
+import type { PlacedDefinition } from './parse-definition.ts';
+import { ProblemReport } from './problem-report.ts';
+
+/**
+ * Reads the definition in a file: Markdown with front matter (`.md`), YAML (`.yaml`, `.yml`) or JSON (`.json`).
+ * @throws DefinitionError with all that does not fit, also when the file cannot be read.
+ */
+export async function readDefinition(path: string): Promise<AgentDefinition> {
+  return (await readPlaced(path)).definition;
+}
+
+/** The same, with the place of the name. @internal */
+export async function readPlaced(path: string): Promise<PlacedDefinition> {
+  const report = new ProblemReport(path);
+  if (formatOf(path) === undefined) {
+    const advice = 'Rename the file, or pass its text and format to parseDefinition.';
+    report.fail({ expected: `a file name that ends in ${DEFINITION_ENDINGS}`, found: path, advice });
+  }
+  return parsePlaced(decode(await readBytes(path, report), report), { file: path });
+}
+
+async function readBytes(path: string, report: ProblemReport): Promise<Uint8Array> {
+  const size = await readable(report, 'a file', async () => {
+    const status = await stat(path);
+    // A pipe or a device may never end.
+    if (!status.isFile()) throw new Error('something else');
+    return status.size;
+  });
+  checkSize(size, report);
+  return readable(report, 'a file', () => readFile(path));
+}
+
+function decode(bytes: Uint8Array, report: ProblemReport): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return report.fail({
+      expected: 'text in UTF-8',
+      found: 'other bytes',
+      advice: 'Save the file as UTF-8.',
+    });
+  }
+}
+
+/** Reads from the disk. What the system does not give is a problem of the file. @internal */
+export async function readable<T>(
+  report: ProblemReport,
+  expected: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    return report.fail({ expected, found, advice: 'Check the path and its permissions.' });
+  }
+}

@@ -1,0 +1,30 @@
+import { DefinitionError } from '@holdfast/definitions';
+import type { DefinitionProblem } from '@holdfast/definitions';
+import { expect } from 'vitest';
+
+/** The error that some work ends in. Fails when it ends in anything else. */
+export async function refusalOf(work: () => unknown): Promise<DefinitionError> {
+  try {
+    await work();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DefinitionError);
+    const { code, data, problems } = error as DefinitionError;
+    expect([code, data]).toEqual(['DEFINITION_INVALID', { problems }]);
+    return error as DefinitionError;
+  }
+  return expect.fail('There was no problem.');
+}
+
+/** Its problems. */
+export async function problemsOf(work: () => unknown): Promise<readonly DefinitionProblem[]> {
+  return (await refusalOf(work)).problems;
+}
+
+/** Their places as lines, `file:line:column: key`. */
+export async function placesOf(work: () => unknown): Promise<string[]> {
+  return (await problemsOf(work)).map(
+    ({ file, line, column, key }) =>
+      [file, line, column].filter((part) => part !== undefined).join(':') +
+      (key === undefined ? '' : `: ${key}`),
+  );
+}
