@@ -117,10 +117,15 @@ export {
 export type { CostLimitOptions } from './loop/guards.ts';
 export { costOf } from './loop/model-prices.ts';
 export type { ModelIdOf, ModelPrice, ModelPrices } from './loop/model-prices.ts';
-export { conversationWithCurrentToolTrace } from './loop/compile-messages.ts';
-export type { MessageCompiler } from './loop/compile-messages.ts';
 export { summarize, summarized } from './loop/summarize.ts';
 export type { Summarization, SummarizeOptions } from './loop/summarize.ts';
+export {
+  allSections,
+  conversationWithCurrentToolTrace,
+  messageCompiler,
+  selectedSections,
+} from './loop/compile-messages.ts';
+export type { MessageCompiler, MessageSelector, MessageTransform } from './loop/compile-messages.ts';
 export { RunAbort } from './loop/abort.ts';
 export type { AbortKind } from './loop/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';

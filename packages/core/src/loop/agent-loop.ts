@@ -7,8 +7,8 @@ import { AgentRun } from './agent-run.ts';
 import type { LoopParts, RunParts } from './run-state.ts';
 import type { Redact } from './redact.ts';
 import { redacted } from './redact.ts';
-import { conversationWithCurrentToolTrace } from './compile-messages.ts';
-import type { MessageCompiler } from './compile-messages.ts';
+import { conversationWithCurrentToolTrace, messageCompiler } from './compile-messages.ts';
+import type { MessageSelector } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEvent, AgentEventListener } from './events.ts';
@@ -39,8 +39,8 @@ export interface AgentLoopOptions {
   readonly prices?: ModelPrices;
   /** How many steps may fail one after another, in all of their tool calls; no limit when absent. */
   readonly maxConsecutiveFailures?: number;
-  /** What a model sees of the state; default `conversationWithCurrentToolTrace()`. */
-  readonly compiler?: MessageCompiler;
+  /** What a model sees of the state, repaired whatever it is; default `conversationWithCurrentToolTrace()`. */
+  readonly compiler?: MessageSelector;
   /** A failed tool is a result that the model reads (`continue`, the default), or ends the execution `failed`. */
   readonly toolErrors?: 'continue' | 'fail';
   /** How many tools of one step may run at the same time; default 8. */
@@ -158,7 +158,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
     hooks: new HookChain([...guardsOf(options), ...hooks]),
-    compile: options.compiler ?? conversationWithCurrentToolTrace(),
+    compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools,
     maxResultLength: maxToolResultLength,

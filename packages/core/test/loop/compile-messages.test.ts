@@ -1,100 +1,33 @@
 import {
   AgentState,
+  allSections,
   apply,
   assistantMessage,
   conversationWithCurrentToolTrace,
   InferenceResponse,
   isTrace,
   ExecutionId,
+  messageCompiler,
+  newStepMessageIds,
+  selectedSections,
   StepId,
   systemMessage,
   textOf,
-  toolMessage,
-  userMessage,
-  newStepMessageIds,
 } from '@holdfast/core';
-import type { Message, Messages, ToolCallPart } from '@holdfast/core';
+import type { Message, Messages, MessageSelector, MessageTransform } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../arbitraries.ts';
-import { does, expectPaired, expectSound, observe, saidIn, scriptedLoop, told } from '../builders.ts';
+import { cases, storeOf } from '../arbitraries.ts';
+import { does, expectSound, observe, saidIn, scriptedLoop, told } from '../builders.ts';
+import { expectValid, line, written } from './written.ts';
 
 const compile = conversationWithCurrentToolTrace();
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const tools = [does('a'), does('b')];
 
-/** A list of messages in one line: `u`, `s`, `t:1,2` results, `a` a text, `a:1,2` calls of these ids. */
-function written(line: string): Message[] {
-  return line
-    .split(' ')
-    .filter(Boolean)
-    .map((word) => {
-      const [role, list] = word.split(':');
-      const ids = list?.split(',') ?? [];
-      if (role === 'u') return userMessage('u');
-      if (role === 's') return systemMessage('s');
-      if (role === 't') {
-        return toolMessage(
-          ids.map((toolCallId) => ({
-            type: 'tool-result',
-            toolCallId,
-            toolName: 'x',
-            output: { type: 'text', value: 'y' },
-          })),
-        );
-      }
-      if (ids.length === 0) return assistantMessage('a');
-      return assistantMessage(
-        ids.map((toolCallId): ToolCallPart => ({ type: 'tool-call', toolCallId, toolName: 'x', input: {} })),
-      );
-    });
-}
-
-/** The same back again; a result that was made up is marked. */
-function line(messages: Iterable<Message>): string {
-  return [...messages]
-    .map((message) => {
-      if (message.role === 'user' || message.role === 'system') return message.role[0];
-      const ids = message.content.flatMap((part) => {
-        if (part.type === 'tool-call') return part.toolCallId;
-        if (part.type !== 'tool-result') return [];
-        return part.toolCallId + (part.output.type === 'error-text' ? '!' : '');
-      });
-      return `${message.role[0]}${ids.length === 0 ? '' : `:${ids.join(',')}`}`;
-    })
-    .join(' ');
-}
-
 describe('every compiled list is valid for a provider', () => {
-  const cases: readonly (readonly [name: string, stored: string, compiled: string])[] = [
-    ['a plain conversation', 'u a u', 'u a u'],
-    ['calls with their results', 'u a:1,2 t:1,2 a', 'u a:1,2 t:1,2 a'],
-    ['results in two messages', 'u a:1,2 t:2 t:1 a', 'u a:1,2 t:2 t:1 a'],
-    ['a call at the end without a result', 'u a:1', 'u a:1 t:1!'],
-    ['a call in the middle without a result', 'u a:1 u a', 'u a:1 t:1! u a'],
-    ['one of two results', 'u a:1,2 t:2 u', 'u a:1,2 t:2 t:1! u'],
-    ['a result that comes too late', 'u a:1 u t:1', 'u a:1 t:1! u'],
-    ['a result without a call', 'u t:9 a', 'u a'],
-    ['a result without a call among others', 'u a:1 t:9,1 a', 'u a:1 t:1 a'],
-    ['a result at the very start', 't:1 u', 'u'],
-    ['a result twice', 'u a:1 t:1 t:1 a', 'u a:1 t:1 a'],
-    ['calls after calls', 'a:1 a:2 t:2', 'a:1 t:1! a:2 t:2'],
-    ['the same id in two steps', 'u a:1 t:1 a:1 t:1', 'u a:1 t:1 a:1 t:1'],
-    ['the same id in two steps, once without a result', 'u a:1 a:1 t:1', 'u a:1 t:1! a:1 t:1'],
-    ['a system message between', 'u a:1 s t:1', 'u a:1 t:1! s'],
-    ['nothing', '', ''],
-  ];
-  test.each(cases)('%s', (_, stored, compiled) => {
-    const state = AgentState.empty().withMessages(written(stored));
-    const messages = compile(state);
-    expect(line(messages)).toBe(compiled);
-    expectPaired(messages);
-    expect(compile(state)).toEqual(messages);
-    expect(line(state.messages)).toBe(stored);
-  });
-
   test('whatever is stored', () => {
     const ids = fc.uniqueArray(fc.constantFrom('1', '2', '3'), { minLength: 1 });
     const word = fc.oneof(
@@ -104,9 +37,13 @@ describe('every compiled list is valid for a provider', () => {
     );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {
-        const compiled = compile(AgentState.empty().withMessages(written(words.join(' '))));
-        expect(() => expectPaired(compiled)).not.toThrow();
+        const stored = words.join(' ');
+        const state = AgentState.empty().withMessages(written(stored));
+        expectValid(compile(state));
+        expect(compile(state)).toEqual(compile(state));
+        expect(line(state.messages)).toBe(stored);
       }),
+      cases(100),
     );
   });
 });
@@ -185,10 +122,10 @@ describe('what a model is shown of a run', () => {
   });
 });
 
-describe('compiling on from the step before', () => {
-  /** The same history with nothing of it known: no list that was compiled before can be found. */
-  const forgotten = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+/** The same history with nothing of it known: no list that was compiled before can be found. */
+const forgotten = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
+describe('compiling on from the step before', () => {
   const name = fc.constantFrom('a', 'b', 'nobody');
   const turn: fc.Arbitrary<ScriptedAnswer> = fc.oneof(
     fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => call(...names)),
@@ -226,7 +163,7 @@ describe('compiling on from the step before', () => {
           });
           expectSound(await loop.run(told().withMessages(written(start))));
           for (const [index, compiled] of shown.entries()) {
-            expectPaired(compiled);
+            expectValid(compiled);
             expect(saidIn(compiled)).toEqual(saidIn(compile(forgotten(seen[index] as AgentState))));
           }
         },
@@ -235,11 +172,96 @@ describe('compiling on from the step before', () => {
     );
   });
 
+  test('an answer that arrives hides the work that was shown without it', async () => {
+    const failed = await observe({ script: [call('a'), new Error('down')], tools });
+    const [, work] = failed.state.messages;
+    const { driver } = await observe({
+      state: failed.state.withUserMessage('Again'),
+      script: [call('a'), 'Done.'],
+      tools,
+      hooks: [
+        {
+          beforeStep: (now) => {
+            if (now.stepCount === 0) return undefined;
+            const tags = { execution_id: work?.metadata?.['execution_id'] ?? null };
+            const late = Object.freeze({ ...assistantMessage('Late.'), metadata: Object.freeze(tags) });
+            return now.withMessageStore(now.store.append('messages', [late]));
+          },
+        },
+      ],
+    });
+    expect(driver.requests.map(({ messages }) => line(messages))).toEqual([
+      'u a:call_1_1 t:call_1_1 u',
+      'u u a:call_1_1 t:call_1_1 a',
+    ]);
+  });
+
+  test('goes on within an execution only', async () => {
+    const first = await observe({ script: [call('a'), 'One.'], tools });
+    const before = compile(first.state);
+    expect(line(before)).toBe('u a:call_1_1 t:call_1_1 a');
+    const second = first.state.forNextExecution().withUserMessage('More');
+    expect(line(compile(second, before))).toBe('u a u');
+  });
+
   test('shares what was compiled before', async () => {
-    const script = [...Array.from({ length: 60 }, () => call('a')), 'Done.'];
-    const state = await scriptedLoop(script, { tools, budget: { maxSteps: 100 } }).run(told());
-    const [before, after] = [state.steps.at(-2)?.input, state.steps.at(-1)?.input];
-    expect(after?.since(before ?? after)?.map((message) => message.role)).toEqual(['assistant', 'tool']);
+    const state = await scriptedLoop(manySteps, { tools, budget: { maxSteps: 100 } }).run(told());
+    expect(addedIn(state)).toEqual(['assistant', 'tool']);
     expect(textOf(state.messages.last ?? [])).toBe('Done.');
+  });
+
+  test('shares it when every answer had to be repaired', async () => {
+    const answer = { type: 'tool-call', toolCallId: 'again', toolName: 'a', input: {} } as const;
+    const script = [...Array.from({ length: 60 }, () => ({ content: [answer] })), 'Done.'];
+    const state = await scriptedLoop(script, { tools, budget: { maxSteps: 100 } }).run(told());
+    expect(addedIn(state)).toEqual(['assistant', 'tool']);
+    expect(line(state.lastStep?.input.slice(-2) ?? [])).toBe('a:again_60 t:again_60');
+    expect(JSON.stringify(state).length).toBeLessThan(2 * JSON.stringify(state.withMessages([])).length);
+  });
+
+  const roles = (messages: Iterable<Message> = []): string[] => [...messages].map(({ role }) => role);
+
+  /** What the last step was shown beyond what the one before was. */
+  function addedIn({ steps }: AgentState): string[] {
+    const [before, after] = [steps.at(-2)?.input, steps.at(-1)?.input];
+    return roles(before && after?.since(before));
+  }
+});
+
+const manySteps: readonly ScriptedAnswer[] = [...Array.from({ length: 60 }, () => call('a')), 'Done.'];
+
+describe('a step costs what was added, however long the conversation is', () => {
+  const remind: MessageTransform = (messages) => messages.append(systemMessage('Be brief.'));
+  const remindCarelessly: MessageTransform = (messages) => [...messages, { ...systemMessage('Be brief.') }];
+  const summary = selectedSections(['summary', 'messages']);
+  const selectors: Readonly<Record<string, MessageSelector>> = {
+    'the default': compile,
+    'all sections': allSections(),
+    'several sections': summary,
+    'a selector of a user': (state) => [...state.messages],
+    'the default, and a reminder at the end': messageCompiler(compile, remind),
+    'sections, and a new reminder at the end': messageCompiler(summary, remindCarelessly),
+    'a selector that calls the default': (state, before) => compile(state, before),
+  };
+
+  test.each(Object.entries(selectors))('%s', async (_, compiler) => {
+    let reads = 0;
+    const watched = written('u a:1 t:1 a u a u a:2 t:2 a u'.repeat(20)).map((message) => {
+      return new Proxy(message, {
+        get: (target, name) => (reads++, Reflect.get(target, name)),
+      });
+    });
+    const readsBefore: number[] = [];
+    const state = told().withMessageStore(storeOf({ messages: watched, summary: written('s') }));
+    const { status } = await scriptedLoop(manySteps, {
+      tools,
+      budget: { maxSteps: 100 },
+      compiler,
+      hooks: [{ beforeInference: () => void readsBefore.push(reads) }],
+    }).run(state);
+    expect(status).toBe('completed');
+    expect(readsBefore[0]).toBeGreaterThan(watched.length);
+    // The last answer of before is looked at once more; then nothing of the history is.
+    expect(readsBefore.at(-1)).toBe(readsBefore[2]);
   });
 });

@@ -1,0 +1,212 @@
+import { isSameJson } from '../json.ts';
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Message,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+} from '../state/messages.ts';
+import { messageOf } from '../state/messages.ts';
+import { errorOutput } from '../state/tool-execution.ts';
+
+/** A message that is not a result, and the results that follow it. */
+export interface Exchange {
+  /** Where it stands in the list. */
+  readonly at: number;
+  readonly head: Exclude<Message, ToolMessage>;
+  readonly results: ToolMessage[];
+}
+
+/** What a model said. */
+export type Content = readonly AssistantPart[];
+
+/** A call that waits for its result, and the id that its result has been given. */
+interface OpenCall {
+  readonly givenId: string;
+  readonly call: ToolCallPart;
+}
+
+/**
+ * Repairs answers of a model and their results, one after the other. Up to its last answer a list is settled: what
+ * follows can change nothing of it.
+ */
+export class AnswerRepair {
+  /** What became of the messages. */
+  readonly output: Message[] = [];
+  /** Where in the list the first message stands that is not settled. */
+  settledCount: number;
+  /** How much of the output is settled. */
+  settledOutput = 0;
+  /** The content of each settled answer, by the ids of the message and of its calls. */
+  private readonly seen: Map<string, Content>;
+  /** What will be `seen` when it is settled. */
+  private readonly recent = new Map<string, Content>();
+  /** Calls that the provider runs and has not answered so far in this turn. */
+  private readonly awaited = new Set<string>();
+
+  constructor(settledCount: number, seen: Map<string, Content>) {
+    this.settledCount = settledCount;
+    this.seen = seen;
+  }
+
+  /** Call it once, with all there is: what comes later in the list decides what is kept. */
+  add(all: readonly Exchange[]): void {
+    const exchanges = this.withoutRepeated(all);
+    for (const [index, { at, head, results }] of exchanges.entries()) {
+      if (head.role === 'assistant') {
+        if (this.awaited.size === 0) this.settle(at);
+        this.addAnswer(head, results, (id) => isAbandoned(id, exchanges, index + 1));
+      } else {
+        if (head.role === 'user') this.awaited.clear();
+        this.output.push(head);
+      }
+    }
+  }
+
+  private withoutRepeated(all: readonly Exchange[]): readonly Exchange[] {
+    const answers = new Map<string, Content>();
+    return all.filter(({ head }) => {
+      if (head.role !== 'assistant') return true;
+      const earlier = answers.get(head.id) ?? this.seen.get(head.id);
+      answers.set(head.id, head.content);
+      return earlier === undefined || !isSameJson(earlier, head.content);
+    });
+  }
+
+  private settle(at: number): void {
+    for (const [id, content] of this.recent) this.seen.set(id, content);
+    this.recent.clear();
+    this.settledCount = at;
+    this.settledOutput = this.output.length;
+  }
+
+  private addAnswer(
+    answer: AssistantMessage,
+    results: readonly ToolMessage[],
+    isLost: (toolCallId: string) => boolean,
+  ): void {
+    const said = withoutLooseReasoning(answer.content, this.keptParts(answer.content, isLost));
+    if (said.some(saysSomething)) this.addSaid(answer, said, results);
+    this.recent.set(answer.id, answer.content);
+  }
+
+  private addSaid(answer: AssistantMessage, said: Content, results: readonly ToolMessage[]): void {
+    const open: OpenCall[] = [];
+    this.output.push(withContent(answer, this.withOwnIds(said, open)));
+    this.addResults(results, open);
+    if (open.length === 0) return;
+    // The id follows from the message that asks, and it has no time: compiling twice gives the same.
+    const content = Object.freeze(open.map(missingResult));
+    this.output.push(madeBefore(answer.content, messageOf('tool', { id: answer.id, content })));
+  }
+
+  /** Which parts stay: not a call that the provider never answered, nor a result that answers no call of its own. */
+  private keptParts(content: Content, isLost: (toolCallId: string) => boolean): readonly boolean[] {
+    return content.map((part, index) => {
+      if (part.type === 'tool-result') return this.awaited.delete(part.toolCallId);
+      if (part.type !== 'tool-call' || part.providerExecuted !== true) return true;
+      this.awaited.add(part.toolCallId);
+      return hasResult(content.slice(index), part.toolCallId) || !isLost(part.toolCallId);
+    });
+  }
+
+  /** Gives each call an id that no earlier call has, and adds those that are ours to answer to `open`. */
+  private withOwnIds(content: Content, open: OpenCall[]): Content {
+    const parts = content.map((part) => {
+      if (part.type !== 'tool-call') return part;
+      const isOurs = part.providerExecuted !== true;
+      const call = isOurs ? withId(part, this.freeId(part.toolCallId)) : part;
+      if (isOurs) open.push({ givenId: part.toolCallId, call });
+      this.recent.set(call.toolCallId, content);
+      return call;
+    });
+    return isSameList(parts, content) ? content : Object.freeze(parts);
+  }
+
+  private freeId(toolCallId: string): string {
+    let id = toolCallId;
+    for (let count = 2; this.recent.has(id) || this.seen.has(id); count++) id = `${toolCallId}_${count}`;
+    return id;
+  }
+
+  /** The results of open calls, which are then open no more. */
+  private addResults(results: readonly ToolMessage[], open: OpenCall[]): void {
+    for (const message of results) {
+      const parts = message.content.flatMap((part) => {
+        const index = open.findIndex(({ givenId }) => givenId === part.toolCallId);
+        return index < 0 ? [] : open.splice(index, 1).map(({ call }) => withId(part, call.toolCallId));
+      });
+      const content = isSameList(parts, message.content) ? message.content : Object.freeze(parts);
+      if (content.length > 0) this.output.push(withContent(message, content));
+    }
+  }
+}
+
+/** Has the turn ended without a result of this call of the provider? */
+function isAbandoned(toolCallId: string, exchanges: readonly Exchange[], from: number): boolean {
+  for (let index = from; index < exchanges.length; index++) {
+    const { head } = exchanges[index] as Exchange;
+    if (head.role === 'user') return true;
+    if (head.role === 'assistant' && hasResult(head.content, toolCallId)) return false;
+  }
+  return false;
+}
+
+function hasResult(content: Content, toolCallId: string): boolean {
+  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
+}
+
+/** The parts that stay, without reasoning that led to nothing that stays: up to the next reasoning, or the end. */
+function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Content {
+  const kept: AssistantPart[] = [];
+  let [leadsToSomething, isInReasoning] = [false, false];
+  for (let index = content.length - 1; index >= 0; index--) {
+    const part = content[index] as AssistantPart;
+    const isReasoning = part.type === 'reasoning' || part.type === 'reasoning-file';
+    if (isInReasoning && !isReasoning) leadsToSomething = false;
+    isInReasoning = isReasoning;
+    if (isReasoning ? !leadsToSomething : !stays[index]) continue;
+    leadsToSomething ||= saysSomething(part);
+    kept.push(part);
+  }
+  return kept.length === content.length ? content : Object.freeze(kept.toReversed());
+}
+
+/** Is there anything in the part that a model is sent? */
+function saysSomething(part: AssistantPart): boolean {
+  if (part.type === 'text') return part.text !== '' || part.providerOptions !== undefined;
+  return part.type !== 'source';
+}
+
+function missingResult({ call: { toolCallId, toolName } }: OpenCall): ToolResultPart {
+  const output = errorOutput('No result was recorded.');
+  return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
+}
+
+function withId<T extends ToolCallPart | ToolResultPart>(part: T, toolCallId: string): T {
+  if (part.toolCallId === toolCallId) return part;
+  const copy: ToolCallPart | ToolResultPart = { ...part, toolCallId };
+  return Object.freeze(copy) as T; // the same kind of part: only its id was exchanged
+}
+
+function withContent(message: AssistantMessage | ToolMessage, content: Message['content']): Message {
+  if (content === message.content) return message;
+  return madeBefore(message, messageOf(message.role, { ...message, content }));
+}
+
+/** By what they were made from. */
+const made = new WeakMap<object, Message>();
+
+/** What was made of the same before, if it is the same: then the inputs of steps share it. */
+export function madeBefore(origin: object, message: Message): Message {
+  const earlier = made.get(origin);
+  if (earlier && isSameJson(earlier, message)) return earlier;
+  made.set(origin, message);
+  return message;
+}
+
+/** The same elements, by identity? */
+export function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((element, index) => element === right[index]);
+}

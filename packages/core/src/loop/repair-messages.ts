@@ -1,0 +1,90 @@
+import { HoldfastError } from '../errors.ts';
+import { checked } from '../json.ts';
+import { List } from '../state/list.ts';
+import type { Message, Messages } from '../state/messages.ts';
+import { readMessage } from '../state/messages.ts';
+import { AnswerRepair, isSameList, madeBefore } from './repair-answers.ts';
+import type { Content, Exchange } from './repair-answers.ts';
+
+/** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
+interface Settled {
+  readonly source: Messages;
+  /** How many messages of the source are settled. */
+  readonly count: number;
+  /** What became of them; `undefined` while nothing had to be repaired. */
+  readonly messages: Messages | undefined;
+  /** They are as they were. */
+  readonly isSame: boolean;
+  /** What `AnswerRepair` knows of it. Shared with the lists that grow from it. */
+  readonly seen: Map<string, Content>;
+  /** How many of `seen` are of this list: if there are more, another list has grown from the same beginning. */
+  readonly seenCount: number;
+}
+
+/** By the repaired list. */
+const repairs = new WeakMap<Messages, Settled>();
+
+/**
+ * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the
+ * repaired list of the step before: what begins as that one did costs what was added, and the last answer.
+ * @throws HoldfastError `CONTEXT_INVALID` or `NOT_JSON` for something that is not a message; `data.index` says where.
+ */
+export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
+  if (repairs.has(source)) return source;
+  const start = settledStart(source, before);
+  const added = source.slice(start.count);
+  const repair = new AnswerRepair(start.count, start.seen);
+  repair.add(exchangesIn(added, start.count));
+  const { output, settledCount: count, settledOutput } = repair;
+  const done = output.slice(0, settledOutput);
+  const isDoneSame = start.isSame && isSameList(done, added.slice(0, count - start.count));
+  const isSame = start.isSame && isSameList(output, added);
+  let { messages } = start;
+  if (messages || !isSame) messages = (messages ?? List.from(source.slice(0, start.count))).concat(done);
+  const result = messages && !isSame ? messages.concat(output.slice(settledOutput)) : source;
+  const { seen } = start;
+  repairs.set(result, { source, count, messages, isSame: isDoneSame, seen, seenCount: seen.size });
+  return result;
+}
+
+function settledStart(source: Messages, before: Messages | undefined): Settled {
+  const known = before && repairs.get(before);
+  if (known && known.seen.size === known.seenCount) {
+    const common = source.commonLength(known.source);
+    // A result right after the settled part would belong to an answer in it.
+    if (common > known.count || (common === known.count && source.at(common)?.role !== 'tool')) return known;
+  }
+  return { source, count: 0, messages: undefined, isSame: true, seen: new Map(), seenCount: 0 };
+}
+
+/** Checked messages, parted where a message is not a result; results before the first such message belong to no call. */
+function exchangesIn(messages: readonly Message[], from: number): readonly Exchange[] {
+  const exchanges: Exchange[] = [];
+  let at = from;
+  for (const unchecked of messages) {
+    const message = checkedAt(unchecked, at);
+    if (message.role === 'tool') exchanges.at(-1)?.results.push(message);
+    else exchanges.push({ at, head: message, results: [] });
+    at++;
+  }
+  return exchanges;
+}
+
+/** A message that is frozen with its parts, as all of ours are; of any other a checked, frozen copy. */
+function checkedAt(message: Message, index: number): Message {
+  if (isFrozenMessage(message)) return message;
+  try {
+    return madeBefore(message, checked('message', message, readMessage));
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const text = `Message ${index} of what a compiler gave cannot be used. ${error.message}`;
+    const data = { index, ...(error.data as object | undefined) };
+    throw new HoldfastError(error.code, text, { cause: error, data });
+  }
+}
+
+function isFrozenMessage(message: Partial<Message> | null | undefined): boolean {
+  if (typeof message !== 'object' || message === null || !Object.isFrozen(message)) return false;
+  const { content } = message;
+  return Array.isArray(content) && Object.isFrozen(content) && content.every(Object.isFrozen);
+}
