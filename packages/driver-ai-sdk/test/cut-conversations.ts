@@ -1,0 +1,172 @@
+import { AgentState, createAgentLoop, tool } from '@holdfast/core';
+import type { AssistantPart, FinishReason, Hook } from '@holdfast/core';
+import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import fc from 'fast-check';
+
+/** A part of an answer: what it is, a number from which few ids are made, so that they come again, and a tool. */
+interface Said {
+  readonly kind: (typeof KINDS)[number];
+  readonly id: number;
+  readonly toolName: string;
+}
+
+const KINDS = [
+  'text',
+  'empty',
+  'reasoning',
+  'call',
+  'call',
+  'call',
+  'search',
+  'open',
+  'found',
+  'source',
+] as const;
+const TOOLS = ['works', 'works', 'fails', 'blocked', 'denied', 'unknown'] as const;
+
+const said = fc.record<Said>({
+  kind: fc.constantFrom(...KINDS),
+  id: fc.nat(2),
+  toolName: fc.constantFrom(...TOOLS),
+});
+const finishReasons = fc.constantFrom<(FinishReason | undefined)[]>(
+  undefined,
+  undefined,
+  undefined,
+  'length',
+  'content-filter',
+  'other',
+);
+const turn = fc.record({
+  parts: fc.array(said, { maxLength: 5 }),
+  finishReason: finishReasons,
+  isLost: fc.nat(9).map((number) => number === 0),
+});
+const cut = fc.record({ how: fc.constantFrom('nothing', 'crash', 'abort'), at: fc.nat(60) });
+const edit = fc.record({
+  how: fc.constantFrom('nothing', 'nothing', 'window', 'twice', 'summary'),
+  from: fc.nat(5),
+  to: fc.nat(12),
+});
+/** What happened to agents: their answers, where the run was cut, how the history was edited, what came after. */
+export const histories = fc.record({
+  turns: fc.array(turn, { minLength: 1, maxLength: 5 }),
+  cut,
+  edit,
+  more: fc.array(turn, { maxLength: 2 }),
+  /** Which of some compilers is in use after that. */
+  compiler: fc.nat(),
+});
+/** One of them. */
+export type History = typeof histories extends fc.Arbitrary<infer T> ? T : never;
+type Turn = History['more'][number];
+
+/** Answers in which each item has an id of its own at OpenAI, as there. */
+export function script(turns: readonly Turn[]): ScriptedAnswer[] {
+  return turns.map(({ parts, finishReason, isLost }): ScriptedAnswer => {
+    if (isLost) return new Error('The connection was lost.');
+    return { content: parts.flatMap(partsOf), ...(finishReason && { finishReason }) };
+  });
+}
+
+let items = 0;
+/** The item of a search that the provider has not answered so far. */
+let openSearch = 'none';
+const item = (kind: string) => ({ providerOptions: { openai: { itemId: `${kind}_${items++}` } } });
+
+function partsOf({ kind, id, toolName }: Said): AssistantPart[] {
+  switch (kind) {
+    case 'text':
+      return [{ type: 'text', text: 'Hm.', ...item('msg') }];
+    case 'empty':
+      return [{ type: 'text', text: '' }];
+    case 'reasoning':
+      return [{ type: 'reasoning', text: 'Why not?', ...item('rs') }];
+    case 'source':
+      return [{ type: 'source', source: { url: 'https://a.example' } }];
+    case 'call':
+      return [{ type: 'tool-call', toolCallId: `call_${id}`, toolName, input: { id }, ...item('fc') }];
+    case 'search':
+      return [search(), found()];
+    case 'open':
+      return [search()];
+    case 'found':
+      return [found()];
+  }
+}
+
+function search(): AssistantPart {
+  openSearch = `search_${items++}`;
+  const call = { toolCallId: openSearch, toolName: 'search', input: {}, providerExecuted: true };
+  return { type: 'tool-call', ...call, ...item('ws') };
+}
+
+function found(): AssistantPart {
+  const toolCallId = openSearch;
+  openSearch = 'none';
+  return { type: 'tool-result', toolCallId, toolName: 'search', output: { type: 'json', value: [] } };
+}
+
+/** What a model may ask for; it also asks for `unknown`. */
+export const tools = ['works', 'fails', 'blocked', 'denied'].map((name) =>
+  tool({
+    name,
+    description: name,
+    inputSchema: { type: 'object' },
+    execute: async () => {
+      await Promise.resolve();
+      if (name === 'fails') throw new Error('no luck');
+      return { name };
+    },
+  }),
+);
+
+/** Blocks one tool, and has a person deny another. */
+export const gate: Hook = {
+  beforeToolUse: ({ toolName }) => (toolName === 'blocked' ? { block: 'not today' } : undefined),
+  afterToolUse: (execution, { clock }) => {
+    if (execution.name !== 'denied') return undefined;
+    const error = { name: 'Denied', message: 'No.' };
+    return { toolExecution: execution.withOutcome({ type: 'denied', error }, clock.now()) };
+  },
+};
+
+/**
+ * What another process finds: the state in which the run was left, at its end, after an abort or a crash, edited, and
+ * with a new message of the user.
+ */
+export async function leftBehind({ turns, cut: { how, at }, edit }: History): Promise<AgentState> {
+  openSearch = 'none';
+  const states: AgentState[] = [];
+  const abort = new AbortController();
+  const loop = createAgentLoop({
+    driver: scriptedDriver(...script(turns), 'Done.'),
+    tools,
+    hooks: [gate],
+    maxSteps: 4,
+    clock: steppedClock(),
+    listeners: [
+      ({ state }) => {
+        states.push(state);
+        if (how === 'abort' && states.length === at + 1) abort.abort();
+      },
+    ],
+  });
+  const end = await loop.run(AgentState.empty().withUserMessage('Go'), { signal: abort.signal });
+  const left = how === 'crash' ? (states[at % states.length] ?? end) : end;
+  const found = AgentState.fromJSON(JSON.parse(JSON.stringify(left)));
+  return edited(found, edit).withUserMessage('And now?');
+}
+
+function edited(state: AgentState, { how, from, to }: History['edit']): AgentState {
+  const messages = [...state.messages];
+  if (how === 'window') return state.withMessages(messages.slice(from, to));
+  if (how === 'twice') return state.withMessages([...messages, ...messages]);
+  if (how !== 'summary') return state;
+  return state.withMessageStore(
+    state.store
+      .withSection('summary', messages.slice(from, to))
+      .withSection('messages', messages.slice(from + 1)),
+  );
+}
