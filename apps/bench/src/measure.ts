@@ -16,7 +16,7 @@ export interface Timing {
 const sink: { last: unknown } = { last: undefined };
 
 /** Times subjects side by side: every round times each once, in another order, so that what disturbs one disturbs all. */
-export function compare(subjects: readonly Subject[], rounds = 41): ReadonlyMap<string, Timing> {
+export function compare(subjects: readonly Subject[], rounds: number): ReadonlyMap<string, Timing> {
   const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     for (let index = 0; index < subjects.length; index++) {
@@ -31,29 +31,12 @@ export function compare(subjects: readonly Subject[], rounds = 41): ReadonlyMap<
 }
 
 function timing(times: readonly number[]): Timing {
-  const sorted = times.toSorted((left, right) => left - right);
-  return { best: sorted[0] as number, median: sorted[Math.floor(sorted.length / 2)] as number };
+  return { best: Math.min(...times), median: median(times) };
 }
 
-/** One line of the report: a ratio, and the most it may be. */
-export interface Row {
-  readonly what: string;
-  readonly ratio: number;
-  readonly target: number;
-  readonly detail: string;
-}
-
-/** Prints the rows as a table. The exit code says nothing: a benchmark is not a test. */
-export function report(title: string, rows: readonly Row[]): void {
-  console.log(`\n${title}\n`);
-  console.log('| what | ratio | target | detail |\n|---|---:|---:|---|');
-  for (const { what, ratio, target, detail } of rows) {
-    const mark = ratio <= target ? '' : ' (missed)';
-    console.log(`| ${what} | ${ratio.toFixed(2)}${mark} | ≤ ${target} | ${detail} |`);
-  }
-}
-
-/** For a detail column. */
-export function microseconds({ best, median }: Timing): string {
-  return `${(best * 1000).toFixed(2)} / ${(median * 1000).toFixed(2)} µs`;
+/** The one in the middle, or halfway between the two; NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const half = sorted.length / 2;
+  return ((sorted[Math.ceil(half) - 1] ?? NaN) + (sorted[Math.floor(half)] ?? NaN)) / 2;
 }

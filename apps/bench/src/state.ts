@@ -1,22 +1,35 @@
 import { AgentState, AgentStep, InferenceResponse, userMessage } from '@holdfast/core';
-import { compare, microseconds, report } from './measure.ts';
-import type { Row, Timing } from './measure.ts';
+import type { Timing } from './measure.ts';
+import { compare } from './measure.ts';
+import type { Row } from './report.ts';
+import { reportRows } from './report.ts';
 import { stateAfter, stateOf } from './states.ts';
 
 const SIZES = [10, 10_000] as const;
 
+/** Measures what states cost, in so many rounds, and prints it. */
+export async function benchState(rounds: number): Promise<void> {
+  reportRows('State', [
+    appending(rounds),
+    stepping(rounds),
+    ...format('1 000 messages of 1 KB', stateOf(1_000), rounds),
+    ...format('500 tool steps, 1 002 messages', await stateAfter(500), rounds),
+    ...(await size()),
+  ]);
+}
+
 /** Appending a message costs the same, however many there are. */
-function appending(): Row {
+function appending(rounds: number): Row {
   const message = userMessage('m'.repeat(1_000));
   const subjects = SIZES.map((size) => {
     const { store } = stateOf(size);
     return { name: String(size), calls: 2_000, run: () => store.append('messages', [message]) };
   });
-  return growth('append a message: at 10 000 messages / at 10', compare(subjects));
+  return growth('append a message: at 10 000 messages / at 10', compare(subjects, rounds));
 }
 
 /** Taking a step costs the same, however many messages there are. */
-function stepping(): Row {
+function stepping(rounds: number): Row {
   const response = InferenceResponse.of({ text: 'An answer.', usage: { inputTokens: 1, outputTokens: 1 } });
   const subjects = SIZES.map((size) => {
     const state = stateOf(size).withExecutionStatus('inProgress');
@@ -26,37 +39,38 @@ function stepping(): Row {
     };
     return { name: String(size), calls: 2_000, run: takeStep };
   });
-  return growth('take a step: at 10 000 messages / at 10', compare(subjects));
+  return growth('take a step: at 10 000 messages / at 10', compare(subjects, rounds));
 }
 
 function growth(what: string, timings: ReadonlyMap<string, Timing>): Row {
   const [small, large] = SIZES.map((size) => timings.get(String(size)) as Timing) as [Timing, Timing];
   const detail = `${microseconds(small)} → ${microseconds(large)} (best / median)`;
-  return { what, ratio: large.median / small.median, target: 1.25, detail };
+  return { what, value: large.median / small.median, target: 1.25, detail };
 }
 
 /** Writing and reading a whole state, beside the same plain data. */
-function format(what: string, state: AgentState): Row[] {
+function format(what: string, state: AgentState, rounds: number): Row[] {
   const text = JSON.stringify(state);
   const plain: unknown = JSON.parse(text);
-  const timings = compare([
+  const subjects = [
     { name: 'stringify', calls: 3, run: () => JSON.stringify(plain) },
     { name: 'write', calls: 3, run: () => JSON.stringify(state.toJSON()) },
     { name: 'parse', calls: 3, run: () => JSON.parse(text) as unknown },
     { name: 'read', calls: 3, run: () => AgentState.fromJSON(JSON.parse(text)) },
-  ]);
+  ];
+  const timings = compare(subjects, rounds);
   const median = (name: string): number => (timings.get(name) as Timing).median;
   const detail = `${(text.length / 1e6).toFixed(2)} MB`;
   return [
     {
       what: `toJSON + JSON.stringify / JSON.stringify, ${what}`,
-      ratio: median('write') / median('stringify'),
+      value: median('write') / median('stringify'),
       target: 1.5,
       detail,
     },
     {
       what: `JSON.parse + fromJSON / JSON.parse, ${what}`,
-      ratio: median('read') / median('parse'),
+      value: median('read') / median('parse'),
       target: 1.5,
       detail,
     },
@@ -72,23 +86,19 @@ async function size(): Promise<Row[]> {
   return [
     {
       what: 'bytes a step: at step 200 / at step 20',
-      ratio: late / early,
+      value: late / early,
       target: 1.05,
       detail: `${early} → ${late}`,
     },
     {
       what: 'bytes of a 200-step state / of its messages',
-      ratio,
+      value: ratio,
       target: 3,
       detail: 'messages with their tags',
     },
   ];
 }
 
-report('State', [
-  appending(),
-  stepping(),
-  ...format('1 000 messages of 1 KB', stateOf(1_000)),
-  ...format('500 tool steps, 1 002 messages', await stateAfter(500)),
-  ...(await size()),
-]);
+function microseconds({ best, median }: Timing): string {
+  return `${(best * 1000).toFixed(2)} / ${(median * 1000).toFixed(2)} µs`;
+}

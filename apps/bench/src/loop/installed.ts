@@ -1,0 +1,64 @@
+import { existsSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+interface Manifest {
+  readonly files?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+/** What comes with a package. */
+export interface Installed {
+  /** MB of its files and of all that it needs. */
+  readonly size: number;
+  /** Packages that it needs, directly or not. */
+  readonly dependencies: number;
+}
+
+/** What comes with packages that are found from a folder. @throws Error when one is not installed. */
+export function installed(names: readonly string[], folder: URL): Installed {
+  const found = new Set<string>();
+  for (const name of names) collect(name, fileURLToPath(folder), found);
+  const bytes = [...found].map(sizeOfPackage).reduce((sum, size) => sum + size, 0);
+  return { size: bytes / 1e6, dependencies: found.size - names.length };
+}
+
+function collect(name: string, from: string, found: Set<string>): void {
+  const folder = folderOf(name, from);
+  if (found.has(folder)) return;
+  found.add(folder);
+  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(folder);
+  const required = Object.keys(peerDependencies).filter((peer) => !peerDependenciesMeta[peer]?.optional);
+  for (const needed of [...Object.keys(dependencies), ...required]) collect(needed, folder, found);
+}
+
+/** Where Node finds a package. */
+function folderOf(name: string, from: string): string {
+  const folder = join(from, 'node_modules', name);
+  if (existsSync(folder)) return realpathSync(folder);
+  if (from === dirname(from)) throw new Error(`${name} is not installed.`);
+  return folderOf(name, dirname(from));
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** A package of this repository counts what it publishes. */
+function sizeOfPackage(folder: string): number {
+  if (folder.includes('node_modules')) return sizeOf(folder);
+  const published = ['package.json', 'README.md', 'LICENSE', ...(manifestOf(folder).files ?? [])];
+  return [...new Set(published)]
+    .map((name) => sizeOf(join(folder, name)))
+    .reduce((sum, size) => sum + size, 0);
+}
+
+function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats?.isDirectory()) return stats?.size ?? 0;
+  return readdirSync(path)
+    .filter((name) => name !== 'node_modules')
+    .reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}

@@ -1,0 +1,96 @@
+const SYSTEM = 'You are a test agent.';
+const USER = 'Please echo.';
+const ARGUMENT = 'a'.repeat(170);
+const RESULT = 'r'.repeat(980);
+const USAGE = { inputTokens: 10, outputTokens: 5 } as const;
+
+export interface JobOptions {
+  /** Steps with tool calls; one more answers. */
+  readonly steps: number;
+  /** Tool calls a step; default 1. */
+  readonly parallel?: number;
+  /** Milliseconds until the model answers; default at once. */
+  readonly delay?: number;
+  /** Called inside the last call of the model, when all of the run is still alive. */
+  readonly onLastCall?: () => void;
+}
+
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  /** About 200 bytes as JSON. */
+  readonly args: EchoArgs;
+}
+
+export interface EchoArgs {
+  readonly n: number;
+  readonly text: string;
+}
+
+/** What the model says: calls, or the final text. */
+export interface Turn {
+  readonly calls: readonly Call[];
+  readonly text: string;
+}
+
+/**
+ * What every peer is given to do. The model is stateless: it knows the step by the id of the newest tool result that
+ * it is shown, so that one agent can serve many runs at once.
+ */
+export class Job {
+  readonly system = SYSTEM;
+  readonly user = USER;
+  /** Tokens of every answer. */
+  readonly usage = USAGE;
+  readonly steps: number;
+  private readonly options: JobOptions;
+  private modelCalls = 0;
+  private toolCalls = 0;
+
+  constructor(options: JobOptions) {
+    this.options = options;
+    this.steps = options.steps;
+  }
+
+  /** The model's time to think; nothing to wait for when it answers at once. */
+  wait(): Promise<void> | undefined {
+    const { delay = 0 } = this.options;
+    return delay > 0 ? new Promise((resolve) => void setTimeout(resolve, delay)) : undefined;
+  }
+
+  /** What the model says to a prompt that ends with the result of this call; `undefined`: with no result. */
+  turn(lastCallId: string | undefined): Turn {
+    this.modelCalls++;
+    const step = lastCallId === undefined ? 0 : Number(lastCallId.split('_')[1]) + 1;
+    if (step < this.steps) return { calls: this.callsOf(step), text: '' };
+    this.options.onLastCall?.();
+    return { calls: [], text: 'done' };
+  }
+
+  /** The tool: about 1 KB as JSON. */
+  echo({ n }: EchoArgs): { readonly n: number; readonly ok: true; readonly data: string } {
+    this.toolCalls++;
+    return { n, ok: true, data: RESULT };
+  }
+
+  /** @throws Error when the runs did not do all of the work, or said something else. */
+  verify(texts: readonly unknown[]): void {
+    const { steps, parallel = 1 } = this.options;
+    const wrong = texts.findIndex((text) => text !== 'done');
+    if (wrong >= 0) throw new Error(`A run ended with ${JSON.stringify(texts[wrong])}.`);
+    const expected = [texts.length * (steps + 1), texts.length * steps * parallel];
+    if (this.modelCalls !== expected[0] || this.toolCalls !== expected[1]) {
+      const found = `${this.modelCalls} model calls and ${this.toolCalls} tool calls`;
+      throw new Error(`${texts.length} runs made ${found}, not ${expected.join(' and ')}.`);
+    }
+  }
+
+  private callsOf(step: number): readonly Call[] {
+    const { parallel = 1 } = this.options;
+    return Array.from({ length: parallel }, (_, index) => ({
+      id: `call_${step}_${index}`,
+      name: 'echo',
+      args: { n: step * parallel + index, text: ARGUMENT },
+    }));
+  }
+}

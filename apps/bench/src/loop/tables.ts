@@ -1,0 +1,73 @@
+import { median } from '../measure.ts';
+import { inUnit, reportTable } from '../report.ts';
+import { installed } from './installed.ts';
+import type { PeerName } from './peers.ts';
+import { PEERS } from './peers.ts';
+import type { Results } from './results.ts';
+import type { Metric } from './workloads.ts';
+
+/** Prints what all peers needed. */
+export function reportPeers(results: Results, peers: readonly PeerName[], lengths: readonly number[]): void {
+  reportTable(
+    'All peers: µs a step (ratio to generateText)',
+    [
+      'peer',
+      ...lengths.map((steps) => (steps === 1 ? '1 step' : `${steps} steps`)),
+      '50 steps of 8 calls',
+      'exponent 200 → 1 000',
+    ],
+    peers.map((peer) => [
+      peer,
+      ...lengths.map((steps) => besides(results, peer, `steps ${steps}`, 1_000 / steps)),
+      besides(results, peer, 'parallel 50', 1_000 / 50),
+      inUnit(median(results.exponents(peer, 'steps', 200, 1_000))),
+    ]),
+  );
+  reportTable(
+    'All peers: the rest (ratio to generateText)',
+    [
+      'peer',
+      'live heap MB, 200 steps',
+      'live heap MB, 1 000 steps',
+      '1 000 runs, ms',
+      'loop delay p99, ms',
+      'µs a delta',
+      'import ms',
+      'installed MB',
+      'dependencies',
+    ],
+    peers.map((peer) => [
+      peer,
+      besides(results, peer, 'heap 200'),
+      besides(results, peer, 'heap 1000'),
+      besides(results, peer, 'concurrent total'),
+      besides(results, peer, 'concurrent delay'),
+      besides(results, peer, 'delta', 1_000),
+      besides(results, peer, 'import'),
+      ...installCells(peer),
+    ]),
+  );
+}
+
+/** The middle of the rounds, and in brackets the middle of their ratios. */
+function besides(results: Results, peer: PeerName, metric: Metric, scale = 1): string {
+  const value = inUnit(median(results.values(peer, metric)) * scale);
+  const ratio = inUnit(median(results.ratios(peer, 'generateText', metric)));
+  return ratio === '–' ? value : `${value} (${ratio})`;
+}
+
+function installCells(peer: PeerName): readonly string[] {
+  const { modules, folder } = PEERS[peer];
+  if (modules.length === 0) return ['–', '–'];
+  const packages = new Set(modules.map(packageOf));
+  const { size, dependencies } = installed([...packages], folder);
+  return [inUnit(size), inUnit(dependencies)];
+}
+
+/** `@scope/name` of `@scope/name/entry`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

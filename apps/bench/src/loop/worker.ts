@@ -1,0 +1,15 @@
+import type { PeerName } from './peers.ts';
+import { PEERS } from './peers.ts';
+import type { Effort, Workload } from './workloads.ts';
+import { measure } from './workloads.ts';
+
+/** What a process is started for. */
+export interface Task extends Effort {
+  readonly peer: PeerName;
+  readonly workload: Workload;
+}
+
+// The parent wrote the argument.
+const { peer, workload, ...effort } = JSON.parse(process.argv[2] ?? '') as Task;
+const metrics = await measure(workload, PEERS[peer], effort);
+process.send?.(metrics, () => process.exit());

@@ -1,0 +1,154 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Job } from './job.ts';
+import type { Peer } from './peer.ts';
+import type { PeerEntry } from './peers.ts';
+
+/** What one process measures. */
+export type Workload = 'steps' | 'parallel' | 'heap' | 'concurrent' | 'stream' | 'import';
+
+/** Milliseconds of a run at so many steps; MB; milliseconds; and, for `delta`, milliseconds a piece of text. */
+export type Metric =
+  | `steps ${number}`
+  | `parallel ${number}`
+  | `heap ${number}`
+  | 'concurrent total'
+  | 'concurrent delay'
+  | 'delta'
+  | 'import';
+
+export type Metrics = Partial<Record<Metric, number>>;
+
+/** How much is measured. */
+export interface Effort {
+  /** Steps of a run, in ascending order. */
+  readonly lengths: readonly number[];
+  /** Milliseconds to warm up, and then to measure, each length. */
+  readonly sampleTime: number;
+}
+
+const PARALLEL_CALLS = 8;
+const PARALLEL_STEPS = 50;
+const CONCURRENT_RUNS = 1_000;
+const CONCURRENT_STEPS = 5;
+const MODEL_DELAY = 20;
+const DELTAS = 10_000;
+const STREAMS = 5;
+
+/** Does a workload with a peer, in a process that does nothing else. */
+export async function measure(workload: Workload, entry: PeerEntry, effort: Effort): Promise<Metrics> {
+  if (workload === 'import') return importTime(entry);
+  const peer = await entry.open();
+  switch (workload) {
+    case 'steps':
+      return runTimes(peer, effort);
+    case 'parallel': {
+      const job = new Job({ steps: PARALLEL_STEPS, parallel: PARALLEL_CALLS });
+      return { [`parallel ${PARALLEL_STEPS}`]: await runTime(peer, job, effort.sampleTime) };
+    }
+    case 'heap':
+      return liveHeaps(peer, effort);
+    case 'concurrent':
+      return concurrentRuns(peer);
+    case 'stream':
+      return deltaTime(peer);
+  }
+}
+
+async function importTime(entry: PeerEntry): Promise<Metrics> {
+  if (entry.modules.length === 0) return {};
+  const started = performance.now();
+  for (const specifier of entry.modules) await entry.importModule(specifier);
+  return { import: performance.now() - started };
+}
+
+async function runTimes(peer: Peer, { lengths, sampleTime }: Effort): Promise<Metrics> {
+  const metrics: Metrics = {};
+  for (const steps of lengths)
+    metrics[`steps ${steps}`] = await runTime(peer, new Job({ steps }), sampleTime);
+  return metrics;
+}
+
+/** The best of many runs: ten at least, unless they take very long. */
+async function runTime(peer: Peer, job: Job, sampleTime: number): Promise<number> {
+  const run = peer.agent(job);
+  const texts: unknown[] = [];
+  const warmedUp = performance.now() + sampleTime;
+  do texts.push(await run());
+  while (performance.now() < warmedUp);
+  collectGarbage();
+  const begun = performance.now();
+  let best = Infinity;
+  for (
+    let count = 0, elapsed = 0;
+    elapsed < sampleTime || (count < 10 && elapsed < 4 * sampleTime);
+    count++
+  ) {
+    const started = performance.now();
+    texts.push(await run());
+    const ended = performance.now();
+    best = Math.min(best, ended - started);
+    elapsed = ended - begun;
+  }
+  job.verify(texts);
+  return best;
+}
+
+/** What a run keeps alive when the model is called for the last time. */
+async function liveHeaps(peer: Peer, { lengths }: Effort): Promise<Metrics> {
+  const metrics: Metrics = {};
+  const warmUp = peer.agent(new Job({ steps: 5 }));
+  for (let count = 0; count < 5; count++) await warmUp();
+  for (const steps of lengths) {
+    let last = 0;
+    const job = new Job({ steps, onLastCall: () => (last = heapUsed()) });
+    const run = peer.agent(job);
+    const before = heapUsed();
+    job.verify([await run()]);
+    metrics[`heap ${steps}`] = (last - before) / 1e6;
+  }
+  return metrics;
+}
+
+/** Many runs at once: how long until all are done, and how long the process could do nothing else. */
+async function concurrentRuns(peer: Peer): Promise<Metrics> {
+  const warmUp = peer.agent(new Job({ steps: CONCURRENT_STEPS, delay: 1 }));
+  for (let count = 0; count < 5; count++) await Promise.all(Array.from({ length: 40 }, warmUp));
+  const job = new Job({ steps: CONCURRENT_STEPS, delay: MODEL_DELAY });
+  const run = peer.agent(job);
+  collectGarbage();
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const started = performance.now();
+  const texts = await Promise.all(Array.from({ length: CONCURRENT_RUNS }, run));
+  const total = performance.now() - started;
+  delay.disable();
+  job.verify(texts);
+  return { 'concurrent total': total, 'concurrent delay': delay.percentile(99) / 1e6 };
+}
+
+async function deltaTime(peer: Peer): Promise<Metrics> {
+  const pieces = Array.from({ length: DELTAS }, (_, index) => `tok${index % 1_000} `);
+  const expected = pieces.join('').length;
+  let best = Infinity;
+  for (let count = 0; count < STREAMS; count++) {
+    const stream = peer.streamer(new Job({ steps: 0 }), pieces);
+    let characters = 0;
+    collectGarbage();
+    const started = performance.now();
+    await stream((text) => (characters += text.length));
+    best = Math.min(best, performance.now() - started);
+    if (characters !== expected) throw new Error(`${characters} characters came, not ${expected}.`);
+  }
+  return { delta: best / DELTAS };
+}
+
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Twice: what finalizers let go of is collected as well. */
+function collectGarbage(): void {
+  globalThis.gc?.();
+  globalThis.gc?.();
+}
