@@ -12,7 +12,7 @@ export const core: Peer = {
 
 /** A loop that does the job. */
 export function coreLoop(job: Job): AgentLoop {
-  return createAgentLoop({ driver: instantDriver(job), tools: [echoTool(job)], maxSteps: Infinity });
+  return createAgentLoop({ driver: instantDriver(job), tools: [echoTool(job)], budget: { maxSteps: Infinity } });
 }
 
 /** Where every run begins. */

@@ -8,7 +8,7 @@ import { echoTool, runOf, streamOf } from './core.ts';
 export const driverAiSdk: Peer = {
   agent(job) {
     const driver = aiSdkDriver({ model: instantModel(job) });
-    return runOf(job, createAgentLoop({ driver, tools: [echoTool(job)], maxSteps: Infinity }));
+    return runOf(job, createAgentLoop({ driver, tools: [echoTool(job)], budget: { maxSteps: Infinity } }));
   },
   streamer(job, pieces) {
     const driver = aiSdkDriver({ model: instantModel(job, pieces) });
