@@ -63,7 +63,9 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
     return new ModelCall(model, policy, inference).answer(request, prompt);
   }
 
-  return Object.freeze({ infer });
+  const modelId: Driver['modelId'] = (llmConfig) => resolver.modelId(llmConfig?.model);
+
+  return Object.freeze({ infer, modelId });
 }
 
 function policyOf({

@@ -42,6 +42,11 @@ export class ModelResolver {
     return model;
   }
 
+  /** The id of the model that a call with this id goes to, as far as it has one. */
+  modelId(wanted: string | undefined): string | undefined {
+    return wanted ?? (isInstance(this.model) ? this.model.modelId : this.model);
+  }
+
   private async find(modelId: string): Promise<LanguageModelV4> {
     let model: ModelInstance;
     try {

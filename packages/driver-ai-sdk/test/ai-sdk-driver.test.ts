@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
 import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
-import type { AgentEvent, Message, ToolResultPart } from '@holdfast/core';
+import type { AgentEvent, Message, ModelPrices, ToolResultPart } from '@holdfast/core';
 import {
   AgentState,
   assistantMessage,
@@ -589,6 +589,35 @@ describe('in the state of an agent', () => {
     const state = await loop.run(start, { signal: controller.signal, onEvent });
     expect(state).toMatchObject({ status: 'stopped', stopReason: 'userRequested' });
     expect(state.lastStep?.response).toMatchObject({ text: 'half', finishReason: 'aborted' });
+  });
+});
+
+describe('a price', () => {
+  const start = AgentState.empty().withUserMessage('Hello');
+  const modelNamed = (modelId: string): MockLanguageModelV4 =>
+    new MockLanguageModelV4({ modelId, doGenerate: async () => answer('hi') });
+  const run = (model: MockLanguageModelV4, prices: ModelPrices) =>
+    createAgentLoop({ driver: aiSdkDriver({ model }), prices, budget: { maxCost: 100 } }).run(start);
+
+  test('is found for the model that the driver was made with', async () => {
+    const { status, usage } = await run(modelNamed('small'), { small: { input: 1e6, output: 1e6 } });
+    expect(status).toBe('completed');
+    expect(usage.cost).toBe(usage.totalTokens);
+  });
+
+  test('is found with and without the provider', () => {
+    const driver = aiSdkDriver({ model: 'openai/gpt-5' });
+    expect(driver.modelId?.(undefined)).toBe('openai/gpt-5');
+    expect(driver.modelId?.({ model: 'openai:gpt-5' })).toBe('openai:gpt-5');
+    expect(aiSdkDriver().modelId?.(undefined)).toBeUndefined();
+  });
+
+  test('that nobody knows is an error before any call', async () => {
+    const model = modelNamed('small');
+    const { status, errors } = await run(model, {});
+    expect(status).toBe('failed');
+    expect([...errors].map(({ code }) => code)).toEqual(['PRICE_UNKNOWN']);
+    expect(model.doGenerateCalls).toEqual([]);
   });
 });
 

@@ -144,7 +144,7 @@ async function compiledFrom(state: AgentState, { more, compiler }: History): Pro
     driver,
     tools,
     hooks: [gate],
-    maxSteps: 4,
+    budget: { maxSteps: 4 },
     clock: steppedClock(1_000),
     compiler: compilers[compiler % compilers.length] as MessageCompiler,
   });

@@ -144,7 +144,7 @@ export async function leftBehind({ turns, cut: { how, at }, edit }: History): Pr
     driver: scriptedDriver(...script(turns), 'Done.'),
     tools,
     hooks: [gate],
-    maxSteps: 4,
+    budget: { maxSteps: 4 },
     clock: steppedClock(),
     listeners: [
       ({ state }) => {

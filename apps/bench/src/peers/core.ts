@@ -12,7 +12,11 @@ export const core: Peer = {
 
 /** A loop that does the job. */
 export function coreLoop(job: Job): AgentLoop {
-  return createAgentLoop({ driver: instantDriver(job), tools: [echoTool(job)], budget: { maxSteps: Infinity } });
+  return createAgentLoop({
+    driver: instantDriver(job),
+    tools: [echoTool(job)],
+    budget: { maxSteps: Infinity },
+  });
 }
 
 /** Where every run begins. */

@@ -15,7 +15,7 @@ export interface ModelPrice {
 }
 
 /**
- * Prices by the id of the model: as the driver is told it (`openai:gpt-5`), without the provider (`gpt-5`), or as the
+ * Prices by the id of the model: as the driver is told it (`openai:gpt-5`, `openai/gpt-5`), without the provider (`gpt-5`), or as the
  * provider calls it in its answer.
  */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
@@ -38,7 +38,7 @@ export function priceOf(
   ...modelIds: readonly (string | undefined)[]
 ): ModelPrice | undefined {
   for (const id of modelIds) {
-    for (const name of id === undefined ? [] : [id, id.slice(id.indexOf(':') + 1)]) {
+    for (const name of id === undefined ? [] : [id, id.replace(/^[^:/]*[:/]/, '')]) {
       if (Object.hasOwn(prices, name)) return prices[name];
     }
   }
