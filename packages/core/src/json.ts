@@ -8,8 +8,6 @@ export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-const normalised = new WeakSet<object>();
-
 /**
  * How deep a JSON value may be nested. A fixed limit, so that what one process can write another can read, whatever
  * is left of its stack.
@@ -18,21 +16,34 @@ const MAX_NESTING = 1_024;
 
 /**
  * A deeply frozen copy of `value` as `JSON.stringify` would see it: `toJSON` is honoured, `undefined` members
- * are left out, `NaN` and infinities become `null`. A value that came from here is returned as it is.
+ * are left out, `NaN` and infinities become `null`. A value that is so already is returned as it is.
  * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or more than 1,024 levels of nesting.
  */
 export function toJsonValue(value: unknown): JsonValue {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value;
-  if (typeof value === 'object' && normalised.has(value)) return value as JsonValue;
-  let copy: JsonValue;
+  if (Object.isFrozen(value) && isFrozenJson(value, 0)) return value as JsonValue;
   try {
-    copy = copyLenient(value, '', 0) ?? null;
+    return copyLenient(value, '', 0) ?? null;
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
     throw new HoldfastError('NOT_JSON', 'The value could not be turned into JSON.', { cause: error });
   }
-  if (typeof copy === 'object' && copy !== null) normalised.add(copy);
-  return copy;
+}
+
+/** Is a copy of the value the value itself? */
+function isFrozenJson(value: unknown, depth: number): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || depth >= MAX_NESTING || !Object.isFrozen(value)) return false;
+  const members: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(value);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    if (prototype !== Array.prototype || Object.keys(value).length !== value.length) return false;
+    delete members['length'];
+  } else if (prototype !== Object.prototype) return false;
+  return Object.values(members).every(
+    (member) => member.enumerable === true && isFrozenJson(member.value, depth + 1),
+  );
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { List } from '../state/list.ts';
+import { List, ListNotes } from '../state/list.ts';
 import { executionIdOf, isTrace } from '../state/message-tags.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
@@ -115,7 +115,7 @@ export function selectedSections(names: readonly string[]): MessageCompiler {
 }
 
 /** What a list of sections was joined from, by the list. */
-const joints = new WeakMap<Messages, readonly Messages[]>();
+const joints = new ListNotes<readonly Messages[]>();
 
 /** One after the other. When only the last has grown since `before` was joined, this costs what it has grown by. */
 function joinedSections(sections: readonly Messages[], before: Messages | undefined): Messages {
@@ -139,7 +139,7 @@ interface Origin {
 }
 
 /** By the selection. */
-const origins = new WeakMap<Messages, Origin>();
+const origins = new ListNotes<Origin>();
 
 function selectConversation(state: AgentState, before: Messages | undefined): Messages {
   const { messages: source, executionId } = state;

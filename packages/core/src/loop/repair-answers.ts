@@ -28,8 +28,8 @@ interface OpenCall {
 }
 
 /**
- * Repairs answers of a model and their results, one after the other. Up to its last answer a list is settled: what
- * follows can change nothing of it.
+ * Repairs answers of a model and their results, one after the other. A list is settled up to an answer that waits for
+ * nothing more: what follows can change nothing of it.
  */
 export class AnswerRepair {
   /** What became of the messages. */
@@ -53,18 +53,49 @@ export class AnswerRepair {
   /** Call it once, with all there is: what comes later in the list decides what is kept. */
   add(all: readonly Exchange[]): void {
     const exchanges = this.withoutRepeated(all);
-    for (const [index, { at, head, results }] of exchanges.entries()) {
-      if (head.role === 'assistant') {
-        if (this.awaited.size === 0) this.settle(at);
-        this.addAnswer(head, results, (id) => isAbandoned(id, exchanges, index + 1));
-      } else {
+    for (let index = 0; index < exchanges.length; index++) {
+      const exchange = exchanges[index] as Exchange;
+      const { at, head, results } = exchange;
+      if (head.role !== 'assistant') {
         if (head.role === 'user') this.awaited.clear();
         this.output.push(head);
+      } else if (this.awaited.size === 0 && this.isPlain(head, results)) {
+        this.addPlain(head, results);
+        this.settle(at + 1 + results.length);
+      } else {
+        if (this.awaited.size === 0) this.settle(at);
+        this.addAnswer(head, results, (id) => isAbandoned(id, exchanges, index + 1));
       }
     }
   }
 
+  /** Is there nothing to repair, as nearly always: text and calls of ours, each with its result in the next message? */
+  private isPlain({ content }: AssistantMessage, results: readonly ToolMessage[]): boolean {
+    const answers = results[0]?.content ?? [];
+    if (results.length > 1 || content.length === 0) return false;
+    let calls = 0;
+    for (const part of content) {
+      if (part.type === 'text') {
+        if (part.text === '') return false;
+        continue;
+      }
+      if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
+      const { toolCallId } = part;
+      if (answers[calls++]?.toolCallId !== toolCallId || this.recent.has(toolCallId)) return false;
+      if (this.seen.has(toolCallId) || (calls > 1 && isCalledBefore(content, part))) return false;
+    }
+    return calls === answers.length && (calls > 0 || results.length === 0);
+  }
+
+  private addPlain(answer: AssistantMessage, results: readonly ToolMessage[]): void {
+    const { content } = answer;
+    this.output.push(answer, ...results);
+    this.recent.set(answer.id, content);
+    for (const part of content) if (part.type === 'tool-call') this.recent.set(part.toolCallId, content);
+  }
+
   private withoutRepeated(all: readonly Exchange[]): readonly Exchange[] {
+    if (all.length === 1 && !this.seen.has((all[0] as Exchange).head.id)) return all;
     const answers = new Map<string, Content>();
     return all.filter(({ head }) => {
       if (head.role !== 'assistant') return true;
@@ -149,6 +180,14 @@ function isAbandoned(toolCallId: string, exchanges: readonly Exchange[], from: n
     const { head } = exchanges[index] as Exchange;
     if (head.role === 'user') return true;
     if (head.role === 'assistant' && hasResult(head.content, toolCallId)) return false;
+  }
+  return false;
+}
+
+function isCalledBefore(content: Content, call: ToolCallPart): boolean {
+  for (const part of content) {
+    if (part === call) return false;
+    if (part.type === 'tool-call' && part.toolCallId === call.toolCallId) return true;
   }
   return false;
 }

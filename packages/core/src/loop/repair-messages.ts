@@ -1,6 +1,6 @@
 import { HoldfastError } from '../errors.ts';
 import { checked } from '../json.ts';
-import { List } from '../state/list.ts';
+import { List, ListNotes } from '../state/list.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
 import { AnswerRepair, isSameList, madeBefore } from './repair-answers.ts';
@@ -22,7 +22,7 @@ interface Settled {
 }
 
 /** By the repaired list. */
-const repairs = new WeakMap<Messages, Settled>();
+const repairs = new ListNotes<Settled>();
 
 /**
  * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the
@@ -30,7 +30,7 @@ const repairs = new WeakMap<Messages, Settled>();
  * @throws HoldfastError `CONTEXT_INVALID` or `NOT_JSON` for something that is not a message; `data.index` says where.
  */
 export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
-  if (repairs.has(source)) return source;
+  if (repairs.get(source)) return source;
   const start = settledStart(source, before);
   const added = source.slice(start.count);
   const repair = new AnswerRepair(start.count, start.seen);

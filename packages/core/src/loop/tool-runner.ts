@@ -1,6 +1,6 @@
 import { callAfter } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { checked, toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -41,7 +41,8 @@ export async function runTool(
   /** Set while it runs: only what it throws itself may be gone with another try. */
   let running: Tool | undefined;
   try {
-    const args = await argumentsOf(execution, tool, options);
+    const validation = validated(execution, tool, options);
+    const args = acceptedBy(execution, validation instanceof Promise ? await validation : validation);
     running = tool as Tool;
     const isUnbounded = running.timeoutSeconds === undefined && signal === NEVER;
     const returned = await (isUnbounded
@@ -72,17 +73,18 @@ export function interrupted({ name }: ToolExecution): ToolOutcome {
   return { type: 'interrupted', error: toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message)) };
 }
 
-async function argumentsOf(
+function validated(
   { call }: ToolExecution,
   tool: Tool | undefined,
   { tools }: ToolRunOptions,
-): Promise<unknown> {
+): ReturnType<Tool['validate']> {
   if (tool === undefined) throw toolNotFound(call.toolName, tools.keys());
-  if (call.invalid !== undefined) throw badArguments(call.toolName, call.invalid);
-  const validation = tool.validate(call.input);
-  const validated = validation instanceof Promise ? await validation : validation;
-  if ('problem' in validated) throw badArguments(call.toolName, validated.problem);
-  return validated.value;
+  return call.invalid === undefined ? tool.validate(call.input) : { problem: call.invalid };
+}
+
+function acceptedBy({ name }: ToolExecution, validation: Awaited<ReturnType<Tool['validate']>>): unknown {
+  if ('problem' in validation) throw badArguments(name, validation.problem);
+  return validation.value;
 }
 
 function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
@@ -102,11 +104,29 @@ function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOp
 /** A value that is too long becomes a text with its beginning, which says how much is missing. */
 function cut(value: JsonValue, maxLength: number): JsonValue {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
+  if (remainingAfter(value, maxLength) >= 0) return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= maxLength) return value;
   const shown = text.slice(0, maxLength).toWellFormed();
   return `${shown}\n[Cut: the first ${maxLength} of ${text.length} characters are shown.]`;
 }
+
+/** What is left of so many characters after a value as JSON in its longest form; negative when it might not fit. */
+function remainingAfter(value: JsonValue, length: number): number {
+  if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
+  if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
+  let rest = length - 2;
+  for (const name in value) {
+    if (rest < 0) break;
+    rest = remainingAfter((value as JsonObject)[name] as JsonValue, rest - LONGEST_ESCAPE * name.length - 4);
+  }
+  return rest;
+}
+
+/** `\u0000`. */
+const LONGEST_ESCAPE = 6;
+/** `-1.2345678901234567e-100`. */
+const LONGEST_NUMBER = 24;
 
 /** Runs the tool until it ends, the run is aborted, or its time is up. */
 async function withinTime(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {

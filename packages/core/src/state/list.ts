@@ -12,6 +12,13 @@ interface ListFields<T> {
   readonly tail: readonly T[];
 }
 
+/** A fact about a list, by who keeps it. */
+interface Note {
+  readonly keeper: object;
+  value: unknown;
+  readonly next: Note | undefined;
+}
+
 const EMPTY_NODE: Node<never> = Object.freeze([]);
 
 /**
@@ -22,6 +29,7 @@ const EMPTY_NODE: Node<never> = Object.freeze([]);
 export class List<T> implements Iterable<T> {
   /** How many elements. */
   readonly length: number;
+  #notes: Note | undefined;
   private readonly root: Node<T>;
   private readonly levels: number;
   private readonly tail: readonly T[];
@@ -116,7 +124,9 @@ export class List<T> implements Iterable<T> {
   commonLength(other: List<T>): number {
     if (this === other) return this.length;
     let shared = 0;
-    if (this.levels > 0 && other.levels > 0) {
+    if (this.root === other.root) {
+      shared = this.length - this.tail.length;
+    } else if (this.levels > 0 && other.levels > 0) {
       const levels = Math.min(this.levels, other.levels);
       shared = commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
     }
@@ -143,6 +153,18 @@ export class List<T> implements Iterable<T> {
     return this.toArray();
   }
 
+  /** @internal */
+  static noteOf(list: List<unknown>, keeper: object): Note | undefined {
+    let note = list.#notes;
+    while (note && note.keeper !== keeper) note = note.next;
+    return note;
+  }
+
+  /** @internal */
+  static addNote(list: List<unknown>, keeper: object, value: unknown): void {
+    list.#notes = { keeper, value, next: list.#notes };
+  }
+
   private chunkAt(position: number): readonly T[] {
     if (position >= this.length - this.tail.length) return this.tail;
     let node: Node<T> = this.root;
@@ -157,6 +179,23 @@ export class List<T> implements Iterable<T> {
     let node = this.root;
     for (let level = this.levels; level > levels; level--) node = node[0] as Node<T>;
     return node;
+  }
+}
+
+/**
+ * What was worked out about lists, kept with each: as a WeakMap would, but at no cost to the garbage collector, which
+ * has to look at every entry of one. For few keepers that are never given up. @internal
+ */
+export class ListNotes<V> {
+  get(list: List<unknown>): V | undefined {
+    return List.noteOf(list, this)?.value as V | undefined;
+  }
+
+  set(list: List<unknown>, value: V): void {
+    if (list.isEmpty) return; // there is one for all
+    const note = List.noteOf(list, this);
+    if (note) note.value = value;
+    else List.addNote(list, this, value);
   }
 }
 
