@@ -174,10 +174,12 @@ function withoutFinishedWork(
   messages: readonly Message[],
   executionId: string | undefined,
 ): readonly Message[] {
-  const answered = new Set<string | undefined>();
+  let answered: Set<string | undefined> | undefined;
   for (const message of messages) {
-    if (message.role === 'assistant' && !isTrace(message)) answered.add(executionIdOf(message));
+    if (message.role !== 'assistant' || isTrace(message)) continue;
+    const id = executionIdOf(message);
+    if (id !== executionId) (answered ??= new Set()).add(id);
   }
-  answered.delete(executionId);
+  if (answered === undefined) return messages;
   return messages.filter((message) => !isTrace(message) || !answered.has(executionIdOf(message)));
 }

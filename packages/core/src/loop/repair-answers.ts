@@ -41,9 +41,9 @@ export class AnswerRepair {
   /** The content of each settled answer, by the ids of the message and of its calls. */
   private readonly seen: Map<string, Content>;
   /** What will be `seen` when it is settled. */
-  private readonly recent = new Map<string, Content>();
+  private recent: Map<string, Content> | undefined;
   /** Calls that the provider runs and has not answered so far in this turn. */
-  private readonly awaited = new Set<string>();
+  private awaited: Set<string> | undefined;
 
   constructor(settledCount: number, seen: Map<string, Content>) {
     this.settledCount = settledCount;
@@ -57,13 +57,13 @@ export class AnswerRepair {
       const exchange = exchanges[index] as Exchange;
       const { at, head, results } = exchange;
       if (head.role !== 'assistant') {
-        if (head.role === 'user') this.awaited.clear();
+        if (head.role === 'user') this.awaited = undefined;
         this.output.push(head);
-      } else if (this.awaited.size === 0 && this.isPlain(head, results)) {
+      } else if (!this.awaited?.size && this.isPlain(head, results)) {
         this.addPlain(head, results);
         this.settle(at + 1 + results.length);
       } else {
-        if (this.awaited.size === 0) this.settle(at);
+        if (!this.awaited?.size) this.settle(at);
         this.addAnswer(head, results, (id) => isAbandoned(id, exchanges, index + 1));
       }
     }
@@ -81,8 +81,8 @@ export class AnswerRepair {
       }
       if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
       const { toolCallId } = part;
-      if (answers[calls++]?.toolCallId !== toolCallId || this.recent.has(toolCallId)) return false;
-      if (this.seen.has(toolCallId) || (calls > 1 && isCalledBefore(content, part))) return false;
+      if (answers[calls++]?.toolCallId !== toolCallId || this.isKnown(toolCallId)) return false;
+      if (calls > 1 && isCalledBefore(content, part)) return false;
     }
     return calls === answers.length && (calls > 0 || results.length === 0);
   }
@@ -90,8 +90,8 @@ export class AnswerRepair {
   private addPlain(answer: AssistantMessage, results: readonly ToolMessage[]): void {
     const { content } = answer;
     this.output.push(answer, ...results);
-    this.recent.set(answer.id, content);
-    for (const part of content) if (part.type === 'tool-call') this.recent.set(part.toolCallId, content);
+    this.seen.set(answer.id, content);
+    for (const part of content) if (part.type === 'tool-call') this.seen.set(part.toolCallId, content);
   }
 
   private withoutRepeated(all: readonly Exchange[]): readonly Exchange[] {
@@ -105,9 +105,17 @@ export class AnswerRepair {
     });
   }
 
+  private remember(id: string, content: Content): void {
+    (this.recent ??= new Map()).set(id, content);
+  }
+
+  private isKnown(id: string): boolean {
+    return this.seen.has(id) || this.recent?.has(id) === true;
+  }
+
   private settle(at: number): void {
-    for (const [id, content] of this.recent) this.seen.set(id, content);
-    this.recent.clear();
+    for (const [id, content] of this.recent ?? []) this.seen.set(id, content);
+    this.recent = undefined;
     this.settledCount = at;
     this.settledOutput = this.output.length;
   }
@@ -119,7 +127,7 @@ export class AnswerRepair {
   ): void {
     const said = withoutLooseReasoning(answer.content, this.keptParts(answer.content, isLost));
     if (said.some(saysSomething)) this.addSaid(answer, said, results);
-    this.recent.set(answer.id, answer.content);
+    this.remember(answer.id, answer.content);
   }
 
   private addSaid(answer: AssistantMessage, said: Content, results: readonly ToolMessage[]): void {
@@ -135,9 +143,9 @@ export class AnswerRepair {
   /** Which parts stay: not a call that the provider never answered, nor a result that answers no call of its own. */
   private keptParts(content: Content, isLost: (toolCallId: string) => boolean): readonly boolean[] {
     return content.map((part, index) => {
-      if (part.type === 'tool-result') return this.awaited.delete(part.toolCallId);
+      if (part.type === 'tool-result') return this.awaited?.delete(part.toolCallId) === true;
       if (part.type !== 'tool-call' || part.providerExecuted !== true) return true;
-      this.awaited.add(part.toolCallId);
+      (this.awaited ??= new Set()).add(part.toolCallId);
       return hasResult(content.slice(index), part.toolCallId) || !isLost(part.toolCallId);
     });
   }
@@ -149,7 +157,7 @@ export class AnswerRepair {
       const isOurs = part.providerExecuted !== true;
       const call = isOurs ? withId(part, this.freeId(part.toolCallId)) : part;
       if (isOurs) open.push({ givenId: part.toolCallId, call });
-      this.recent.set(call.toolCallId, content);
+      this.remember(call.toolCallId, content);
       return call;
     });
     return isSameList(parts, content) ? content : Object.freeze(parts);
@@ -157,7 +165,7 @@ export class AnswerRepair {
 
   private freeId(toolCallId: string): string {
     let id = toolCallId;
-    for (let count = 2; this.recent.has(id) || this.seen.has(id); count++) id = `${toolCallId}_${count}`;
+    for (let count = 2; this.isKnown(id); count++) id = `${toolCallId}_${count}`;
     return id;
   }
 

@@ -36,14 +36,17 @@ export function repairedMessages(source: Messages, before: Messages | undefined)
   const repair = new AnswerRepair(start.count, start.seen);
   repair.add(exchangesIn(added, start.count));
   const { output, settledCount: count, settledOutput } = repair;
-  const done = output.slice(0, settledOutput);
-  const isDoneSame = start.isSame && isSameList(done, added.slice(0, count - start.count));
-  const isSame = start.isSame && isSameList(output, added);
-  let { messages } = start;
-  if (messages || !isSame) messages = (messages ?? List.from(source.slice(0, start.count))).concat(done);
-  const result = messages && !isSame ? messages.concat(output.slice(settledOutput)) : source;
   const { seen } = start;
-  repairs.set(result, { source, count, messages, isSame: isDoneSame, seen, seenCount: seen.size });
+  if (start.isSame && start.messages === undefined && isSameList(output, added)) {
+    repairs.set(source, { source, count, messages: undefined, isSame: true, seen, seenCount: seen.size });
+    return source;
+  }
+  const done = output.slice(0, settledOutput);
+  const isSame = start.isSame && isSameList(done, added.slice(0, count - start.count));
+  const messages = (start.messages ?? List.from(source.slice(0, start.count))).concat(done);
+  const isAllSame = start.isSame && isSameList(output, added);
+  const result = isAllSame ? source : messages.concat(output.slice(settledOutput));
+  repairs.set(result, { source, count, messages, isSame, seen, seenCount: seen.size });
   return result;
 }
 

@@ -45,7 +45,9 @@ export class ToolRound {
         this.running--;
         const { id, outcome } = ended;
         const execution = latest(this.run, { id });
-        const taken = this.attempt(() => this.finish(execution.withOutcome(outcome, this.run.now()), ended));
+        const taken = this.attempt(() =>
+          this.finish(execution.withCheckedOutcome(outcome, this.run.now()), ended),
+        );
         if (taken) await taken;
       }
     }
@@ -54,7 +56,7 @@ export class ToolRound {
   /** Calls that an earlier process started and did not finish. */
   async closeInterrupted(executions: readonly ToolExecution[]): Promise<void> {
     for (const running of executions) {
-      const toolExecution = running.withOutcome(interrupted(running), this.run.now());
+      const toolExecution = running.withCheckedOutcome(interrupted(running), this.run.now());
       await this.attempt(() => this.finish(toolExecution));
     }
   }

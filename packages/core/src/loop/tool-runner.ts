@@ -1,12 +1,12 @@
 import { callAfter } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { checked, toJsonObject, toJsonValue } from '../json.ts';
+import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
-import { readToolOutput } from '../state/messages.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
+import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { NEVER, unlessAborted } from './abort.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -20,6 +20,7 @@ export interface ToolRunOptions {
 
 /** How one try of a call ended. */
 export interface FinishedTool {
+  /** Checked and frozen. */
   readonly outcome: ToolOutcome;
   /** It told the execution to stop. */
   readonly stop?: StopSignal;
@@ -55,13 +56,11 @@ export async function runTool(
     if (isAgentStop(error) && !isAbort) {
       const { reason, message } = error.signal;
       const value = toJsonValue({ stop: { reason, message } });
-      return { outcome: { type: 'succeeded', value }, stop: error.signal };
+      return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
     if (signal.aborted) return { outcome: interrupted(execution) };
-    const outcome: ToolOutcome = {
-      type: 'failed',
-      error: toErrorRecord(asToolError(execution.name, error)),
-    };
+    const record = toErrorRecord(asToolError(execution.name, error));
+    const outcome: ToolOutcome = Object.freeze({ type: 'failed', error: record });
     const retryAfterSeconds = pauseBeforeRetry(running, execution.attempt, error);
     return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
   }
@@ -70,7 +69,8 @@ export async function runTool(
 /** The outcome of a call that was started and of which nothing more is known. */
 export function interrupted({ name }: ToolExecution): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
-  return { type: 'interrupted', error: toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message)) };
+  const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message));
+  return Object.freeze({ type: 'interrupted', error });
 }
 
 function validated(
@@ -92,13 +92,14 @@ function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOp
   const whole = toJsonValue(given ? given.value : returned);
   const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);
   const shown = given?.modelOutput ?? (value === whole ? tool.toModelOutput?.(value) : undefined);
-  if (shown === undefined && given?.metadata === undefined) return { type: 'succeeded', value };
-  return {
+  if (shown === undefined && given?.metadata === undefined)
+    return Object.freeze({ type: 'succeeded', value });
+  return checkedOutcome({
     type: 'succeeded',
     value,
-    ...(shown && { modelOutput: checked('output for the model', shown, readToolOutput) }),
+    ...(shown && { modelOutput: shown }),
     ...(given?.metadata && { metadata: toJsonObject(given.metadata) }),
-  };
+  });
 }
 
 /** A value that is too long becomes a text with its beginning, which says how much is missing. */

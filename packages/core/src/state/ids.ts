@@ -38,7 +38,8 @@ function idKind<Kind extends string>(
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
-    create: (clock = systemClock) => parse(clock.newId()),
+    create: (clock = systemClock) =>
+      clock === systemClock ? (clock.newId() as Id<Kind>) : parse(clock.newId()),
     parse,
     is,
     read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),

@@ -85,9 +85,10 @@ export class InferenceResponse {
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
       const metadata = providerMetadata && toJsonObject(providerMetadata);
       const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
+      const usage = usageOf(init.usage);
       const read: Read<InferenceResponse> = (reader) =>
-        InferenceResponse.readEnvelope(reader, envelope, content);
-      return DocumentReader.read(envelope, read).withUsage(usageOf(init.usage));
+        InferenceResponse.readEnvelope(reader, envelope, content, usage);
+      return DocumentReader.read(envelope, read);
     } catch (error) {
       const found = error instanceof StateFormatError ? error.message : `Found ${describeValue(init)}.`;
       throw new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, {
@@ -153,12 +154,13 @@ export class InferenceResponse {
     reader: DocumentReader,
     members: Members,
     content: readonly AssistantPart[],
+    usage = reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
   ): InferenceResponse {
     return new InferenceResponse({
       content,
       finishReason: reader.required(members, 'finishReason', readFinishReason),
       rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
-      usage: reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
+      usage,
       providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
       modelId: reader.optional(members, 'modelId', readString),
       responseId: reader.optional(members, 'responseId', readString),
@@ -198,6 +200,7 @@ function isAnswer(init: unknown): boolean {
 
 /** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
 function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  if (content.length < 2) return content;
   const calls = content.filter((part) => part.type === 'tool-call');
   if (calls.length < 2 || new Set(calls.map((call) => call.toolCallId)).size === calls.length) return content;
   const seen = new Map<string, number>();

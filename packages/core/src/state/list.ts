@@ -85,6 +85,9 @@ export class List<T> implements Iterable<T> {
   concat(elements: readonly T[]): List<T> {
     if (elements.length === 0) return this;
     let { root, levels } = this;
+    const length = this.length + elements.length;
+    if (this.tail.length + elements.length < WIDTH)
+      return new List({ length, root, levels, tail: Object.freeze([...this.tail, ...elements]) });
     let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
     let full = (this.length - tail.length) / WIDTH;
     for (const element of elements) {
@@ -98,7 +101,7 @@ export class List<T> implements Iterable<T> {
       full++;
       tail = [];
     }
-    return new List({ length: this.length + elements.length, root, levels, tail: Object.freeze(tail) });
+    return new List({ length, root, levels, tail: Object.freeze(tail) });
   }
 
   /** The elements from one index up to another, as an array; negative ones count from the end. */

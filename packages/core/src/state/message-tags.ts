@@ -1,10 +1,10 @@
-import type { JsonValue } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import type { AgentId, ExecutionId, StepId } from './ids.ts';
 import type { Message } from './messages.ts';
-import { messageOf, TAG_NAMES, withMessageMetadata } from './messages.ts';
+import { messageOf, TAG_NAMES } from './messages.ts';
 
 /** Where a message came from, as it stands in the metadata of every message that a step adds. */
-export interface MessageTags {
+export interface MessageTags extends JsonObject {
   readonly step_id: StepId;
   readonly execution_id: ExecutionId;
   readonly agent_id: AgentId;
@@ -12,9 +12,11 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
-/** A copy for the conversation that says which step made it. @internal */
+/** A copy for the conversation that says which step made it; the tags are taken over. @internal */
 export function withTags(message: Message, tags: MessageTags): Message {
-  return withMessageMetadata(message, tags as MessageTags & Record<string, string | true>);
+  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
+  const metadata = own === undefined ? tags : { ...own, ...tags };
+  return messageOf(role, { id, createdAt, content, providerOptions, metadata: Object.freeze(metadata) });
 }
 
 /** The message as the step made it; itself when it has no tags. @internal */

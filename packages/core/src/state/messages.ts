@@ -266,14 +266,6 @@ function isFilled(value: JsonObject | undefined): boolean {
   return false;
 }
 
-/** The same message with metadata laid over its own; equal but for `metadata`. */
-export function withMessageMetadata(message: Message, metadata: JsonObject): Message {
-  return messageOf(message.role, {
-    ...message,
-    metadata: Object.freeze({ ...message.metadata, ...metadata }),
-  });
-}
-
 /** All text of a message or of its parts, run together. */
 export function textOf(content: Message | readonly MessagePart[]): string {
   return joinText(content, 'text');

@@ -196,9 +196,14 @@ export class ToolExecution {
    * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none.
    */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
+    return this.withCheckedOutcome(checkedOutcome(outcome), at);
+  }
+
+  /** The same for an outcome that was made here. @internal */
+  withCheckedOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
     const completedAt = Math.max(toInstant(at), this.startedAt ?? 0);
     const startedAt = this.startedAt ?? (OUTCOME_RULES[outcome.type].needsStart ? completedAt : undefined);
-    return this.with({ startedAt, completedAt, outcome: checkedOutcome(outcome) });
+    return this.with({ startedAt, completedAt, outcome });
   }
 
   /** The same with more used by the tool itself. */
