@@ -3,10 +3,10 @@ import { systemClock, toInstant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readCount, readInstant, readOneOf, readString } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
-import { agentDefinition, readAgentDefinition } from '../state/agent-definition.ts';
+import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionStatus } from '../state/execution.ts';
-import { AgentId, SessionId } from '../state/ids.ts';
+import { SessionId } from '../state/ids.ts';
 import type { SnapshotEnvelope } from '../state/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
 
@@ -61,7 +61,7 @@ export interface AgentSessionInit {
   readonly definition: AgentDefinition;
   readonly parentId?: string | undefined;
   readonly forkedFrom?: string | undefined;
-  /** Default: an empty state with the definition's prompt and model. */
+  /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
   /** When it is made; default: what the clock says. */
   readonly at?: Instant;
@@ -199,12 +199,6 @@ export class AgentSession {
   static restore(fields: AgentSessionFields): AgentSession {
     return new AgentSession(fields);
   }
-}
-
-function initialState(definition: AgentDefinition, clock: Clock, at: Instant): AgentState {
-  return AgentState.empty({ agentId: AgentId.create(clock), at })
-    .withSystemPrompt(definition.systemPrompt, at)
-    .withLlmConfig(definition.llmConfig, at);
 }
 
 const NAMES = new Set([

@@ -1,7 +1,10 @@
+import type { Clock, Instant } from '../clock.ts';
 import type { JsonObject, Read } from '../json.ts';
 import { checked, compact, readJsonObject, readString } from '../json.ts';
+import { AgentState } from './agent-state.ts';
 import type { BudgetLimits } from './budget.ts';
 import { readBudgetLimits } from './budget.ts';
+import { AgentId } from './ids.ts';
 import type { LlmConfig } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 
@@ -19,20 +22,30 @@ export interface AgentDefinition {
   readonly label?: string;
   readonly systemPrompt?: string;
   readonly llmConfig?: LlmConfig;
-  /** Names of the tools it may use, each once. Absent: all that its loop is given. Empty: none. */
+  /** Names of the tools it may use, each once, those of its capabilities too. Absent: all that there are. Empty: none. */
   readonly tools?: readonly string[];
-  /** Names of tools it may not use, each once, whatever `tools` says. */
+  /** Names of tools it may not use, each once, whatever `tools` says; they need not exist. */
   readonly toolsDeny?: readonly string[];
   /** By name, the options of each capability it has; `{}` for none. */
   readonly capabilities?: Readonly<Record<string, JsonObject>>;
   /** Limits of each execution. Absent: the default of whoever builds its loop. Empty: no limits. */
   readonly budget?: BudgetLimits;
+  /** The facts that the metadata of its states begins with. */
   readonly metadata?: JsonObject;
 }
 
 /** A checked, frozen copy of a definition. @throws HoldfastError `CONTEXT_INVALID`; `data.path` says where. */
 export function agentDefinition(definition: AgentDefinition): AgentDefinition {
   return checked('agent definition', definition, readAgentDefinition);
+}
+
+/** The state that a new agent of a checked definition begins with. @internal */
+export function initialState(definition: AgentDefinition, clock: Clock, at: Instant): AgentState {
+  const { systemPrompt, llmConfig, metadata = {} } = definition;
+  const state = AgentState.empty({ agentId: AgentId.create(clock), at })
+    .withSystemPrompt(systemPrompt, at)
+    .withLlmConfig(llmConfig, at);
+  return Object.entries(metadata).reduce((to, [name, value]) => to.withMetadata(name, value, at), state);
 }
 
 const NAMES: ReadonlySet<string> = new Set([
