@@ -1,5 +1,6 @@
 /** Every code an error of core can carry. Codes are stable between major versions, messages are not. */
 export const ERROR_CODES = [
+  'AGENT_NOT_BUILDABLE',
   'AGENT_NOT_FOUND',
   'AGENT_STOP',
   'ARGUMENT_INVALID',

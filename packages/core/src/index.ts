@@ -126,6 +126,11 @@ export {
   selectedSections,
 } from './loop/compile-messages.ts';
 export type { MessageCompiler, MessageSelector, MessageTransform } from './loop/compile-messages.ts';
+export { AgentBuilder } from './loop/agent-builder.ts';
+export type { AgentSettings, Capability, CapabilityFactory } from './loop/agent-builder.ts';
+export type { Agent } from './loop/agent.ts';
+export { summaries } from './loop/summaries.ts';
+export type { SummariesOptions } from './loop/summaries.ts';
 export { RunAbort } from './loop/abort.ts';
 export type { AbortKind } from './loop/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';

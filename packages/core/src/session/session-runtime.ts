@@ -10,7 +10,11 @@ import type { SessionInfo } from './session.ts';
 import type { SessionConflictError, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
 import { SessionNotFoundError } from './session-store.ts';
 
-/** Finds the code of a session's agent, in any process: by name, or by whatever the session says. */
+/**
+ * Finds the code of a session's agent, in any process: by name, or by whatever the session says. What an `AgentBuilder`
+ * builds is such a loop: `{ writer }`, or of the definition that each session was created with,
+ * `({ definition }) => builder.build(definition)`.
+ */
 export type AgentCatalog =
   | Readonly<Record<string, AgentLoop>>
   | ((session: AgentSession) => AgentLoop | undefined);

@@ -1,9 +1,12 @@
 /** What must compile, and what must not. Checked by the compiler; nothing here is run. */
-import { createAgentLoop, metadataKey, tool, toolResult } from '@holdfast/core';
+import { AgentBuilder, createAgentLoop, metadataKey, summaries, tool, toolResult } from '@holdfast/core';
 import type {
+  Agent,
   AgentEvent,
   AgentLoopOptions,
   AgentState,
+  Capability,
+  CapabilityFactory,
   ExecutionBudget,
   Hook,
   InferenceResponse,
@@ -146,6 +149,38 @@ void ({ driver, budget: { maxStep: 5 } } satisfies AgentLoopOptions);
 void ({ driver, budget: { deadline: new Date() } } satisfies AgentLoopOptions);
 // @ts-expect-error output has a price too
 void ({ driver, prices: { 'gpt-5': { input: 1 } } } satisfies AgentLoopOptions);
+
+// Builders and capabilities
+
+const builder = AgentBuilder.of({ driver })
+  .withTools(added)
+  .use(summaries({ maxTokens: 100 }));
+expectTypeOf(builder).toEqualTypeOf<AgentBuilder>();
+expectTypeOf(builder.build({ name: 'writer' })).toEqualTypeOf<Agent>();
+void (((before) => before.withHooks({})) satisfies Capability);
+builder.withCapabilityFactories({
+  summaries: ({ maxTokens }) => summaries({ maxTokens: Number(maxTokens) }),
+});
+// @ts-expect-error a capability returns the builder
+builder.use((before) => void before.withTools(added));
+// @ts-expect-error the builder, not its options
+builder.use((before) => before.options);
+// @ts-expect-error at once, not later
+builder.use(async (before) => before.withTools(added));
+// @ts-expect-error a capability, not what makes one
+builder.use(summaries);
+// @ts-expect-error what makes a capability, not one
+builder.withCapabilityFactories({ memory: (before: AgentBuilder) => before.withTools(added) });
+// @ts-expect-error options come from a file and may be any JSON
+void (((options: { readonly maxTokens: number }) => summaries(options)) satisfies CapabilityFactory);
+// @ts-expect-error tools are added, not set
+builder.withSettings({ tools: [added] });
+// @ts-expect-error there is no such option
+AgentBuilder.of({ driver, maxStep: 5 });
+// @ts-expect-error a builder is made by of()
+void new AgentBuilder({ options: {}, capabilityFactories: {} });
+// @ts-expect-error an agent has a name
+builder.build({ tools: ['add'] });
 
 // Metadata by typed keys
 
