@@ -16,6 +16,7 @@ import { announceTo } from './events.ts';
 import { guardsFor, modelOf, retryLimit } from './guards.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { pricing } from './model-prices.ts';
+import { ExecutionBudget } from '../state/budget.ts';
 import type { BudgetLimits } from '../state/budget.ts';
 import type { Hook } from './hook.ts';
 import { HookChain } from './hook-chain.ts';
@@ -31,8 +32,8 @@ export interface AgentLoopOptions {
   readonly toolChoice?: ToolChoice;
   readonly hooks?: readonly Hook[];
   /**
-   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit. A limit of cost needs
-   * `prices`.
+   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit. An `ExecutionBudget` is
+   * taken as it is. A limit of cost needs `prices`.
    */
   readonly budget?: BudgetLimits;
   /** What models cost: makes the cost of answers known. */
@@ -170,6 +171,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
 const DEFAULT_MAX_STEPS = 20;
 
 function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
+  if (budget instanceof ExecutionBudget) return budget;
   return { ...budget, maxSteps: budget?.maxSteps ?? DEFAULT_MAX_STEPS };
 }
 

@@ -66,11 +66,7 @@ const answered = {
 };
 
 const revision = (version: number) => ({ incarnation: 'fdfa4600-0000-4000-8000-0000000000ff', version });
-/** As when the files were written: states did not begin with the metadata of their definition. */
-const fresh = (): AgentSession => {
-  const session = AgentSession.create({ definition, clock: steppedClock(at, 250) });
-  return session.withState(session.state.withoutMetadata('team', at));
-};
+const fresh = (): AgentSession => AgentSession.create({ definition, clock: steppedClock(at, 250) });
 const answering = (init: Partial<Parameters<typeof AgentSession.create>[0]> = {}): AgentSession => {
   const state = AgentState.fromJSON(structuredClone(answered));
   return AgentSession.create({ definition, sessionId: 'support/42', state, at, ...init });

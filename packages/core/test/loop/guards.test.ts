@@ -266,13 +266,21 @@ describe('the guards of a budget', () => {
     ['no budget', undefined],
     ['a budget of something else', { maxTokens: 1e9 }],
     ['a budget that does not say', { maxSteps: undefined }],
-    ['an ExecutionBudget', ExecutionBudget.of({ maxTokens: 1e9 })],
   ];
   test.each(withoutSteps)('%s: 20 steps are the limit', async (_, budget) => {
     const script = Array.from({ length: 21 }, () => call('work'));
     const loop = scriptedLoop(script, { tools: [does('work')], ...(budget && { budget }) });
     const state = await loop.run(told());
     expect([state.stepCount, state.stopReason]).toEqual([20, 'stepsLimitReached']);
+  });
+
+  test.each([
+    ['Infinity', { maxSteps: Infinity }],
+    ['an ExecutionBudget, which says all it limits', ExecutionBudget.of({ maxTokens: 1e9 })],
+  ] as const)('%s: any number of steps', async (_, budget) => {
+    const script = [...Array.from({ length: 21 }, () => call('work')), 'Done.'];
+    const state = await scriptedLoop(script, { tools: [does('work')], budget }).run(told());
+    expect([state.stepCount, state.status]).toEqual([22, 'completed']);
   });
 
   test('of several limits the one that is reached first stops', async () => {
