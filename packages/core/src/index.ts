@@ -166,6 +166,8 @@ export {
   sessionCursor,
 } from './session/session-cursor.ts';
 export type { ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
+export { planSave, restoreSession } from './session/save-plan.ts';
+export type { ListChange, SavedSession, SavePlan } from './session/save-plan.ts';
 export { MemorySessionStore } from './session/memory-session-store.ts';
 export { SessionRuntime } from './session/session-runtime.ts';
 export type {

@@ -442,8 +442,14 @@ export const histories: fc.Arbitrary<readonly Move[]> = fc.array(anyMove, {
   size: 'max',
 });
 
-/** The state after each move of a history; the first is the agent before any. Equal histories give equal states. */
-export function play(moves: readonly Move[]): readonly AgentState[] {
+/**
+ * The state after each move of a history; the first is the agent before any. Equal histories give equal states.
+ * `between` may put an equal state in its place.
+ */
+export function play(
+  moves: readonly Move[],
+  between: (state: AgentState) => AgentState = (state) => state,
+): readonly AgentState[] {
   const ids = steppedClock();
   const newId = (): string => ids.newId();
   let at = START;
@@ -451,7 +457,7 @@ export function play(moves: readonly Move[]): readonly AgentState[] {
   const states = [state];
   for (const one of moves) {
     at += one.wait;
-    state = applyMove(state, one, at, { now: () => at, newId });
+    state = applyMove(between(state), one, at, { now: () => at, newId });
     states.push(state);
   }
   return states;

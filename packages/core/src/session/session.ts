@@ -174,6 +174,11 @@ export class AgentSession {
 
   /** The session as one versioned JSON document. */
   toJSON(): SnapshotEnvelope {
+    return this.encodeWith({ definition: this.definition, state: this.state.toJSON() });
+  }
+
+  /** The document with these as the parts that are large. @internal */
+  encodeWith(parts: { readonly definition?: object; readonly state: object }): SnapshotEnvelope {
     const document = compact({
       sessionId: this.sessionId,
       parentId: this.parentId,
@@ -182,8 +187,7 @@ export class AgentSession {
       revision: this.revision,
       createdAt: this.createdAt,
       updatedAt: this.updatedAt,
-      definition: this.definition,
-      state: this.state.toJSON(),
+      ...parts,
     });
     return sealSnapshot(FORMAT, document);
   }

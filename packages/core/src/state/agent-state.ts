@@ -471,15 +471,26 @@ export class AgentState {
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
     const omitExecution = typeof options === 'object' && options.execution === 'omit';
+    return this.encodeWith({
+      llmConfig: this.llmConfig,
+      context: this.context.toJSON(),
+      execution: omitExecution ? undefined : this.execution?.encode(this.store),
+    });
+  }
+
+  /** The document with these as the parts that are large. @internal */
+  encodeWith(parts: {
+    readonly llmConfig?: LlmConfig | undefined;
+    readonly context?: object;
+    readonly execution?: object | undefined;
+  }): SnapshotEnvelope {
     const document = compact({
       agentId: this.agentId,
       parentAgentId: this.parentAgentId,
       createdAt: this.createdAt,
       updatedAt: this.updatedAt,
       executionCount: this.executionCount,
-      llmConfig: this.llmConfig,
-      context: this.context.toJSON(),
-      execution: omitExecution ? undefined : this.execution?.encode(this.store),
+      ...parts,
     });
     return sealSnapshot(FORMAT, document);
   }

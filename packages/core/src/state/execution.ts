@@ -289,13 +289,26 @@ export class ExecutionState {
   /** The document, with messages by reference where the store has them. @internal */
   encode(store: MessageStore): object {
     const refs = new MessageRefWriter(store);
-    const steps: object[] = [];
-    let previous: StepExecution | undefined;
-    for (const execution of this.stepExecutions) {
-      steps.push(execution.encode(refs, previous));
+    const steps = this.encodeSteps(refs);
+    const document = this.encodeWith(refs, steps);
+    const { otherMessages } = refs;
+    return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
+  }
+
+  /** The finished steps from one on. @internal */
+  encodeSteps(refs: MessageRefWriter, from = 0): readonly object[] {
+    let previous = from === 0 ? undefined : this.stepExecutions.at(from - 1);
+    return this.stepExecutions.slice(from).map((execution) => {
+      const document = execution.encode(refs, previous);
       previous = execution;
-    }
-    const currentStep = this.currentStep?.encode(refs, previous?.step.input);
+      return document;
+    });
+  }
+
+  /** The document but for `otherMessages`, with what stands for the finished steps. @internal */
+  encodeWith(refs: MessageRefWriter, steps: unknown): object {
+    const previous = this.stepExecutions.last;
+    const currentStep = refs.aside(() => this.currentStep?.encode(refs, previous?.step.input));
     return compact({
       executionId: this.executionId,
       status: this.status,
@@ -312,7 +325,6 @@ export class ExecutionState {
       steps,
       currentStep,
       currentStepStartedAt: this.currentStepStartedAt,
-      otherMessages: refs.otherMessages.length === 0 ? undefined : refs.otherMessages,
     });
   }
 

@@ -29,20 +29,61 @@ interface Position {
   readonly index: number;
 }
 
+/** What a writer knows, for one that goes on from it. Shared: an entry counts only where the messages bear it out. */
+interface Index {
+  readonly positions: Map<Message, Position>;
+  /** By their ids. */
+  readonly others: Map<string, readonly { message: Message; position: Position }[]>;
+}
+
 /** Turns messages into references. What the store lacks is collected in `otherMessages`. */
 export class MessageRefWriter {
-  readonly otherMessages: Message[] = [];
-  private readonly positions: Map<Message, Position>;
-  private readonly others = new Map<string, readonly { message: Message; position: Position }[]>();
+  /** What the store lacks. */
+  otherMessages: Messages = List.empty();
+  private readonly store: MessageStore;
+  private readonly index: Index;
   /** The view written last, with those it continued. */
   private shown: MutableRange[] = [];
 
-  constructor(store: MessageStore) {
-    this.positions = new Map();
-    for (const { name, messages } of store.sections) {
-      let index = 0;
-      for (const message of messages) this.positions.set(message, { section: name, index: index++ });
+  constructor(store: MessageStore, index: Index = { positions: new Map(), others: new Map() }) {
+    this.store = store;
+    this.index = index;
+    if (index.positions.size === 0) this.indexFrom(MessageStore.empty);
+  }
+
+  /** A writer of a document that was read: what it knows is what the document has. */
+  static of(store: MessageStore, otherMessages: Messages, shown: Messages): MessageRefWriter {
+    const writer = new MessageRefWriter(store);
+    for (const message of otherMessages) writer.addOther(message);
+    writer.view(shown, undefined);
+    return writer;
+  }
+
+  /** A writer for the same store, grown: costs what was added. Without `keepsOthers` it begins a new document. */
+  grown(store: MessageStore, keepsOthers: boolean): MessageRefWriter {
+    const writer = new MessageRefWriter(store, this.index);
+    writer.indexFrom(this.store);
+    if (keepsOthers) {
+      writer.otherMessages = this.otherMessages;
+      writer.shown = this.shown.map((range) => ({ ...range }));
     }
+    return writer;
+  }
+
+  private indexFrom(known: MessageStore): void {
+    for (const { name, messages } of this.store.sections) {
+      let index = known.section(name).length;
+      for (const message of messages.slice(index))
+        this.index.positions.set(message, { section: name, index: index++ });
+    }
+  }
+
+  /** Writes what is not to be continued by what is written next. */
+  aside<T>(write: () => T): T {
+    const shown = this.shown.map((range) => ({ ...range }));
+    const written = write();
+    this.shown = shown;
+    return written;
   }
 
   /** A view of messages, in terms of the view written last where it begins with that. */
@@ -51,9 +92,9 @@ export class MessageRefWriter {
     const known = isFirst ? undefined : messages.since(previous);
     const added = known ? this.locate(known) : this.locate(messages.slice());
     const rest = known || isFirst ? added : rangesAfter(this.shown, added);
-    if (rest === undefined || isFirst) this.shown = [];
-    for (const range of rest ?? added) addRange(this.shown, range);
     const ranges = rest ?? added;
+    if (rest === undefined || isFirst) this.shown = [];
+    for (const range of ranges) addRange(this.shown, range);
     if (isFirst || rest === undefined) return ranges.length === 0 ? {} : { ranges };
     return ranges.length === 0 ? { continues: true } : { continues: true, ranges };
   }
@@ -67,7 +108,7 @@ export class MessageRefWriter {
     const ranges: MutableRange[] = [];
     let last: MutableRange | undefined;
     for (const message of messages) {
-      const { section, index } = this.positions.get(message) ?? this.positionAmongOthers(message);
+      const { section, index } = this.knownPosition(message) ?? this.positionAmongOthers(message);
       if (last !== undefined && last.section === section && last.to === index) {
         last.to++;
         continue;
@@ -78,15 +119,32 @@ export class MessageRefWriter {
     return ranges;
   }
 
+  private knownPosition(message: Message): Position | undefined {
+    const position = this.index.positions.get(message);
+    if (position === undefined) return undefined;
+    const { section, index } = position;
+    const there = section === undefined ? this.otherMessages : this.store.section(section);
+    return there.at(index) === message ? position : undefined;
+  }
+
   /** A compiler may make the same message anew for each step: it is kept once. */
   private positionAmongOthers(message: Message): Position {
-    const alike = this.others.get(message.id)?.find((other) => isSameJson(other.message, message));
-    const position = alike?.position ?? { section: undefined, index: this.otherMessages.push(message) - 1 };
-    if (alike === undefined) {
-      const others = this.others.get(message.id) ?? [];
-      this.others.set(message.id, [...others, { message, position }]);
-    }
-    this.positions.set(message, position);
+    const alike = this.index.others
+      .get(message.id)
+      ?.find(
+        (other) =>
+          this.otherMessages.at(other.position.index) === other.message && isSameJson(other.message, message),
+      );
+    if (alike !== undefined) return alike.position;
+    return this.addOther(message);
+  }
+
+  private addOther(message: Message): Position {
+    const { positions, others } = this.index;
+    const position = { section: undefined, index: this.otherMessages.length };
+    this.otherMessages = this.otherMessages.append(message);
+    others.set(message.id, [...(others.get(message.id) ?? []), { message, position }]);
+    positions.set(message, position);
     return position;
   }
 }
@@ -160,7 +218,8 @@ export class MessageRefReader {
 export function writeAlone(encode: (refs: MessageRefWriter) => object): object {
   const refs = new MessageRefWriter(MessageStore.empty);
   const document = encode(refs);
-  return refs.otherMessages.length === 0 ? document : { ...document, otherMessages: refs.otherMessages };
+  const { otherMessages } = refs;
+  return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
 }
 
 /** Reads what `writeAlone` wrote. */

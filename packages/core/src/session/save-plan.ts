@@ -1,0 +1,226 @@
+import { describeValue, StateFormatError } from '../errors.ts';
+import { compact, isJsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { List } from '../state/list.ts';
+import { MessageRefWriter } from '../state/message-refs.ts';
+import type { MessageStore } from '../state/message-store.ts';
+import type { Message, Messages } from '../state/messages.ts';
+import { Metadata } from '../state/metadata.ts';
+import { AgentSession } from './session.ts';
+
+/** A session as a store keeps it, in parts that change at their own pace. Every text is JSON. */
+export interface SavedSession {
+  /** What changes with every save: revision, status, times, the step in progress, how long the lists are. */
+  readonly head: string;
+  /** What seldom changes, by name: the definition, the system prompt, metadata, settings. */
+  readonly values: ReadonlyMap<string, string>;
+  /** What grows at its end, by name: the messages of each section, the finished steps. */
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+}
+
+/** How one list changes. */
+export interface ListChange {
+  readonly name: string;
+  /** How many elements stay, from the start. */
+  readonly keep: number;
+  /** What follows on them. With none of either the list is gone. */
+  readonly append: readonly string[];
+}
+
+/** What a save has to write, and nothing else. A store does all of it at once, or none. */
+export interface SavePlan {
+  /** Nothing is known of what the store has: all of the session is replaced. */
+  readonly isWhole: boolean;
+  readonly head: string;
+  /** Values that are new or other than they were; `undefined` for one that is gone. */
+  readonly values: ReadonlyMap<string, string | undefined>;
+  /** Lists that are new or other than they were. */
+  readonly lists: readonly ListChange[];
+}
+
+/** What was written of a session, for the save that follows. */
+interface Written {
+  readonly refs: MessageRefWriter;
+  readonly lists: ReadonlyMap<string, List<unknown>>;
+}
+
+/** By the session that a store answered. */
+const written = new WeakMap<AgentSession, Written>();
+
+const STEPS = 'steps';
+const OTHERS = 'otherMessages';
+const MESSAGES = 'messages:';
+
+/**
+ * What is to be written of a session, as it is to be answered, after `base`, which the store answered before. Costs
+ * what was added, however long the session is; all of it without a base, or with one that was not planned or restored
+ * in this process.
+ */
+export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
+  const known = base && written.get(base);
+  const isGrown =
+    known !== undefined && base !== undefined && isGrownFrom(base.state.store, session.state.store);
+  const continues = isGrown && isSameExecution(base, session);
+  const { store, execution } = session.state;
+  const refs = isGrown ? known.refs.grown(store, continues) : new MessageRefWriter(store);
+  const before = known?.lists ?? new Map<string, List<unknown>>();
+  const kept = (name: string, list: List<unknown>): number => before.get(name)?.commonLength(list) ?? 0;
+
+  const stepsKept = continues ? kept(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
+  const steps = execution?.encodeSteps(refs, stepsKept) ?? [];
+  const skeleton = execution?.encodeWith(refs, undefined);
+  const lists = listsOf(session, refs.otherMessages);
+  written.set(session, { refs, lists });
+  const changes: ListChange[] = [];
+  for (const [name, list] of lists) {
+    const keep = name === STEPS ? stepsKept : name === OTHERS && !continues ? 0 : kept(name, list);
+    if (keep === list.length && keep === (before.get(name)?.length ?? 0)) continue;
+    const added = name === STEPS ? steps : list.slice(keep);
+    changes.push({ name, keep, append: added.map((element) => JSON.stringify(element)) });
+  }
+  for (const [name, { isEmpty }] of before) {
+    if (!isEmpty && !lists.has(name)) changes.push({ name, keep: 0, append: [] });
+  }
+  const values = valuesOf(session);
+  return {
+    isWhole: known === undefined,
+    head: headOf(session, skeleton, lists),
+    values: changedValues(known && base ? valuesOf(base) : new Map(), values),
+    lists: changes,
+  };
+}
+
+/** Does every section begin with all that it had? Then what refers to a message by its place still does. */
+function isGrownFrom(before: MessageStore, after: MessageStore): boolean {
+  return before.sections.every(
+    ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
+  );
+}
+
+function isSameExecution({ state: { execution: before } }: AgentSession, { state }: AgentSession): boolean {
+  const { execution } = state;
+  if (before === undefined || execution?.executionId !== before.executionId) return false;
+  return execution.stepExecutions.commonLength(before.stepExecutions) === before.stepExecutions.length;
+}
+
+function listsOf({ state }: AgentSession, others: Messages): Map<string, List<unknown>> {
+  const lists = new Map<string, List<unknown>>();
+  for (const { name, messages } of state.store.sections) lists.set(MESSAGES + name, messages);
+  const steps = state.execution?.stepExecutions;
+  if (steps && !steps.isEmpty) lists.set(STEPS, steps);
+  if (!others.isEmpty) lists.set(OTHERS, others);
+  return lists;
+}
+
+/** The values that there are, as they are in memory: what is the same object did not change. */
+function valuesOf({ definition, state }: AgentSession): Map<string, unknown> {
+  const { llmConfig, systemPrompt, metadata, responseFormat } = state;
+  const all = Object.entries({ definition, llmConfig, systemPrompt, metadata, responseFormat });
+  return new Map(all.filter(([, value]) => value !== undefined && value !== Metadata.empty));
+}
+
+function changedValues(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): Map<string, string | undefined> {
+  const changed = new Map<string, string | undefined>();
+  for (const [name, value] of after) {
+    if (before.get(name) === value) continue;
+    changed.set(name, JSON.stringify(value instanceof Metadata ? value.values : value));
+  }
+  for (const name of before.keys()) if (!after.has(name)) changed.set(name, undefined);
+  return changed;
+}
+
+function headOf(
+  session: AgentSession,
+  execution: object | undefined,
+  lists: ReadonlyMap<string, List<unknown>>,
+): string {
+  const document = session.encodeWith({ state: session.state.encodeWith({ execution }) });
+  const values = [...valuesOf(session).keys()];
+  return JSON.stringify({ document, values, lists: [...lists].map(([name, list]) => [name, list.length]) });
+}
+
+// Back again
+
+/**
+ * The session that a store has kept in parts. What is planned after it costs what was added.
+ * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
+ */
+export function restoreSession(saved: SavedSession): AgentSession {
+  const { document, values, lists } = parsedHead(saved.head);
+  const value = (name: string): JsonValue | undefined =>
+    values.includes(name) ? parsed(saved.values.get(name), `the value "${name}"`) : undefined;
+  const list = (name: string, length: number): JsonValue[] => {
+    const texts = saved.lists.get(name) ?? [];
+    if (texts.length !== length) throw misfit(`the list "${name}"`, `${length} elements`, texts.length);
+    return texts.map((text, index) => parsed(text, `element ${index} of "${name}"`));
+  };
+  const sections: object[] = [];
+  let [steps, others]: [JsonValue[], JsonValue[] | undefined] = [[], undefined];
+  for (const [name, length] of lists) {
+    if (name === STEPS) steps = list(name, length);
+    else if (name === OTHERS) others = list(name, length);
+    else sections.push({ name: name.slice(MESSAGES.length), messages: list(name, length) });
+  }
+  const { execution, ...state } = document['state'] as JsonObject;
+  const context = compact({
+    systemPrompt: value('systemPrompt'),
+    metadata: value('metadata'),
+    responseFormat: value('responseFormat'),
+    sections,
+  });
+  const session = AgentSession.fromJSON({
+    ...document,
+    definition: value('definition'),
+    state: compact({
+      ...state,
+      llmConfig: value('llmConfig'),
+      context,
+      execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
+    }),
+  });
+  remember(session, (others ?? []) as unknown as readonly Message[]);
+  return session;
+}
+
+/** The messages in `others` are those that the session refers to: a document is handed over. */
+function remember(session: AgentSession, others: readonly Message[]): void {
+  const { store, execution } = session.state;
+  const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
+  const refs = MessageRefWriter.of(store, List.from(others), shown);
+  written.set(session, { refs, lists: listsOf(session, refs.otherMessages) });
+}
+
+interface Head {
+  readonly document: JsonObject;
+  readonly values: readonly string[];
+  readonly lists: readonly (readonly [string, number])[];
+}
+
+function parsedHead(text: string): Head {
+  const head = parsed(text, 'the head');
+  if (!isJsonObject(head)) throw misfit('the head', 'an object', head);
+  const { document, values, lists } = head;
+  const isHead = isJsonObject(document) && isJsonObject(document['state']) && Array.isArray(values);
+  const isList = (entry: JsonValue): boolean =>
+    Array.isArray(entry) && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]);
+  if (!isHead || !Array.isArray(lists) || !lists.every(isList)) {
+    throw misfit('the head', 'a document, the names of values, and lists with their lengths', head);
+  }
+  return head as unknown as Head;
+}
+
+function parsed(text: string | undefined, what: string): JsonValue {
+  if (text === undefined) throw misfit(what, 'a part that is there', undefined);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    throw misfit(what, 'JSON', text, cause);
+  }
+}
+
+function misfit(what: string, expected: string, found: unknown, cause?: unknown): StateFormatError {
+  return new StateFormatError(what, expected, describeValue(found), { cause });
+}
