@@ -1,6 +1,6 @@
 import { callAfter } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -117,9 +117,9 @@ function remainingAfter(value: JsonValue, length: number): number {
   if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
   if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
   let rest = length - 2;
-  for (const name in value) {
+  for (const [name, member] of Object.entries(value)) {
     if (rest < 0) break;
-    rest = remainingAfter((value as JsonObject)[name] as JsonValue, rest - LONGEST_ESCAPE * name.length - 4);
+    rest = remainingAfter(member as JsonValue, rest - LONGEST_ESCAPE * name.length - 4);
   }
   return rest;
 }

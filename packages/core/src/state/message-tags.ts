@@ -4,7 +4,7 @@ import type { Message } from './messages.ts';
 import { messageOf, TAG_NAMES } from './messages.ts';
 
 /** Where a message came from, as it stands in the metadata of every message that a step adds. */
-export interface MessageTags extends JsonObject {
+export interface MessageTags {
   readonly step_id: StepId;
   readonly execution_id: ExecutionId;
   readonly agent_id: AgentId;
@@ -15,7 +15,7 @@ export interface MessageTags extends JsonObject {
 /** A copy for the conversation that says which step made it; the tags are taken over. @internal */
 export function withTags(message: Message, tags: MessageTags): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;
-  const metadata = own === undefined ? tags : { ...own, ...tags };
+  const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
   return messageOf(role, { id, createdAt, content, providerOptions, metadata: Object.freeze(metadata) });
 }
 
