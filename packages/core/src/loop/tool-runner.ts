@@ -119,7 +119,7 @@ function remainingAfter(value: JsonValue, length: number): number {
   let rest = length - 2;
   for (const [name, member] of Object.entries(value)) {
     if (rest < 0) break;
-    rest = remainingAfter(member as JsonValue, rest - LONGEST_ESCAPE * name.length - 4);
+    rest = remainingAfter(member, rest - LONGEST_ESCAPE * name.length - 4);
   }
   return rest;
 }
