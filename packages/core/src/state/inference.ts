@@ -1,6 +1,7 @@
-import { describeValue, HoldfastError, invalidArgument, StateFormatError } from '../errors.ts';
+import { describeValue, HoldfastError } from '../errors.ts';
 import type { Members, Read } from '../json.ts';
 import { DocumentReader, readJsonObject, readOneOf, readString, toJsonObject, toJsonValue } from '../json.ts';
+import { toErrorRecord } from './error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts';
 import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
@@ -75,9 +76,9 @@ export class InferenceResponse {
   /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
+    if (!isAnswer(init))
+      throw invalidAnswer(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
     try {
-      if (!isAnswer(init))
-        throw invalidArgument('Neither content, nor text, nor a finish reason.', TypeError);
       const json = toJsonValue(init.content ?? textContent(init.text));
       const parts = DocumentReader.read(json, readAssistantContent);
       const content = withDistinctCallIds(parts);
@@ -90,10 +91,7 @@ export class InferenceResponse {
         InferenceResponse.readEnvelope(reader, envelope, content, usage);
       return DocumentReader.read(envelope, read);
     } catch (error) {
-      const found = error instanceof StateFormatError ? error.message : `Found ${describeValue(init)}.`;
-      throw new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, {
-        cause: error,
-      });
+      throw invalidAnswer(toErrorRecord(error).message, error);
     }
   }
 
@@ -190,6 +188,10 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
 
 const readFinishReason = readOneOf(FINISH_REASONS);
 
+function invalidAnswer(found: string, cause?: unknown): HoldfastError {
+  return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
+}
+
 function isAnswer(init: unknown): boolean {
   return (
     typeof init === 'object' &&
@@ -202,13 +204,16 @@ function isAnswer(init: unknown): boolean {
 function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
   if (content.length < 2) return content;
   const calls = content.filter((part) => part.type === 'tool-call');
-  if (calls.length < 2 || new Set(calls.map((call) => call.toolCallId)).size === calls.length) return content;
-  const seen = new Map<string, number>();
+  const given = new Set(calls.map((call) => call.toolCallId));
+  if (given.size === calls.length) return content;
+  const counts = new Map<string, number>();
   const parts = content.map((part) => {
     if (part.type !== 'tool-call') return part;
-    const count = (seen.get(part.toolCallId) ?? 0) + 1;
-    seen.set(part.toolCallId, count);
-    return count === 1 ? part : Object.freeze({ ...part, toolCallId: `${part.toolCallId}_${count}` });
+    const { toolCallId } = part;
+    let count = (counts.get(toolCallId) ?? 0) + 1;
+    while (count > 1 && given.has(`${toolCallId}_${count}`)) count++;
+    counts.set(toolCallId, count);
+    return count === 1 ? part : Object.freeze({ ...part, toolCallId: `${toolCallId}_${count}` });
   });
   return Object.freeze(parts);
 }
