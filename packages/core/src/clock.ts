@@ -44,8 +44,8 @@ export const systemClock: Clock = Object.freeze({
 
 /** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
 export function toInstant(milliseconds: number): Instant {
-  const instant = Math.trunc(milliseconds) + 0;
-  if (Number.isSafeInteger(instant)) return instant;
+  const instant = typeof milliseconds === 'number' ? Math.trunc(milliseconds) + 0 : undefined;
+  if (Number.isSafeInteger(instant)) return instant as Instant;
   throw invalidArgument(`An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`);
 }
 

@@ -6,7 +6,6 @@ import type { JsonValue, Read } from '../json.ts';
 import { checked, compact, DocumentReader, isSameJson, readCount, readInstant, readString } from '../json.ts';
 import { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './continuation.ts';
-import { stopSignal } from './continuation.ts';
 import type { ExecutionStatus, Waiting } from './execution.ts';
 import { ExecutionState } from './execution.ts';
 import type { ExecutionId } from './ids.ts';
@@ -348,7 +347,7 @@ export class AgentState {
 
   /** The same with one more reason to stop. */
   withStopSignal(signal: StopSignal, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
-    return this.withExecution(this.executionAt(at, freshId).withStopSignal(stopSignal(signal)), at);
+    return this.withExecution(this.executionAt(at, freshId).withStopSignal(signal), at);
   }
 
   /** The same with another step asked for, whatever speaks for stopping. Holds until that step begins. */

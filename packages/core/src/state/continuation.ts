@@ -140,9 +140,10 @@ export class Continuation {
     return this.signals.some((known) => known.reason === reason && known.source === source);
   }
 
+  /** The same with a copy of a signal. @throws RangeError `ARGUMENT_INVALID` for a reason that there is not. */
   withSignal(signal: StopSignal): Continuation {
     return new Continuation(
-      Object.freeze([...this.signals, Object.freeze(signal)]),
+      Object.freeze([...this.signals, stopSignal(signal)]),
       this.isRequested,
       this.overruledSignals,
     );

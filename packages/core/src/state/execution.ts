@@ -221,6 +221,7 @@ export class ExecutionState {
     at: Instant,
     waitingFor: readonly Waiting[] = WAITING_FOR_INPUT,
   ): ExecutionState {
+    checked('status', status, readStatus);
     const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaitings) : NOTHING;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, expect, test } from 'vitest';
+import { AgentStop, Continuation, hasErrorCode, stopSignal } from '@holdfast/core';
+import { expectDeeplyFrozen } from '../arbitraries.ts';
+
+const [first, second] = [
+  stopSignal({ reason: 'costLimitReached', message: 'Spent.', context: { limit: 1 }, source: 'guard' }),
+  stopSignal({ reason: 'unknown' }),
+];
+const signalled = Continuation.empty.withSignal(first);
+const requested = Continuation.empty.withRequested();
+const overruled = signalled.withRequested().withStepBegun();
+
+describe('what speaks for stopping and for going on', () => {
+  test('keeps the signals in order, and begins a step in spite of them', () => {
+    const both = overruled.withSignal(second);
+    expect(both.signals).toEqual([first, second]);
+    expect([signalled.hasNewSignals, overruled.hasNewSignals, both.hasNewSignals]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect([overruled.isRequested, overruled.overruledSignals]).toEqual([false, 1]);
+  });
+  test('knows who raised what', () => {
+    expect([signalled.includes(first), signalled.includes(second)]).toEqual([true, false]);
+    expect(signalled.includes({ ...first, message: 'Again.' })).toBe(true);
+    expect(signalled.includes({ ...first, source: 'other' })).toBe(false);
+    expect(signalled.includes({ ...first, reason: 'unknown' })).toBe(false);
+  });
+  test('keeps a copy of a signal', () => {
+    const mine = { reason: 'unknown', message: 'a', context: { limit: [1] } } as const;
+    const { signals } = Continuation.empty.withSignal(mine);
+    expect(signals).toEqual([mine]);
+    expect([Object.isFrozen(mine), Object.isFrozen(mine.context)]).toEqual([false, false]);
+    expectDeeplyFrozen(signals);
+    expect(() => Continuation.empty.withSignal({ ...mine, reason: 'bored' as never })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+  });
+  test('stays the same where nothing changes', () => {
+    expect(requested.withRequested()).toBe(requested);
+    expect(signalled.withoutRequest()).toBe(signalled);
+    expect(overruled.withStepBegun()).toBe(overruled);
+    expect(requested.withoutRequest()).toBe(Continuation.empty);
+    expect(requested.withStepBegun()).toBe(Continuation.empty);
+    expect(signalled.withRequested().withoutRequest()).toEqual(signalled);
+  });
+  test.for([signalled, requested, overruled, overruled.withSignal(second).withRequested()])(
+    'comes back from JSON: %j',
+    (continuation) => {
+      const restored = Continuation.fromJSON(JSON.parse(JSON.stringify(continuation)));
+      assert.deepStrictEqual(restored, continuation);
+      expectDeeplyFrozen(restored);
+    },
+  );
+  test('is stored as what it says, and nothing else', () => {
+    expect(JSON.parse(JSON.stringify(overruled))).toEqual({ signals: [first], overruledSignals: 1 });
+    expect(JSON.parse(JSON.stringify(requested))).toEqual({ isRequested: true });
+  });
+});
+
+describe('a tool or a hook that stops the execution', () => {
+  test('with a text asks for a stop', () => {
+    const stop = new AgentStop('Enough.');
+    expect(stop.signal).toEqual({ reason: 'stopRequested', message: 'Enough.' });
+    expect([stop.message, stop.code, stop.data]).toEqual(['Enough.', 'AGENT_STOP', stop.signal]);
+    expect(hasErrorCode(stop, 'AGENT_STOP')).toBe(true);
+  });
+  test('with a signal keeps its reason, its source and its facts', () => {
+    expect(new AgentStop(first).signal).toEqual(first);
+    expect(new AgentStop({ reason: 'completed' }).message).toBe('completed');
+  });
+});
