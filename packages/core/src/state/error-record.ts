@@ -1,4 +1,4 @@
-import { describeValue, HoldfastError } from '../errors.ts';
+import { describeValue } from '../errors.ts';
 import type { JsonValue, Read } from '../json.ts';
 import { compact, readJson, readString, toJsonValue } from '../json.ts';
 
@@ -62,9 +62,8 @@ function messageOfThrown(thrown: unknown): string {
 function jsonOrNothing(data: unknown): JsonValue | undefined {
   try {
     return toJsonValue(data);
-  } catch (error) {
-    if (error instanceof HoldfastError) return undefined;
-    throw error;
+  } catch {
+    return undefined;
   }
 }
 

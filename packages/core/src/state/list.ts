@@ -94,7 +94,7 @@ export class List<T> implements Iterable<T> {
       tail.push(element);
       if (tail.length < WIDTH) continue;
       if (levels === 0 || full === WIDTH ** levels) {
-        root = Object.freeze(levels === 0 ? [] : [root]);
+        root = Object.freeze([root]);
         levels++;
       }
       root = withChunk(root, levels, full, Object.freeze(tail));
@@ -126,17 +126,12 @@ export class List<T> implements Iterable<T> {
   /** How many elements this list and another have in common from the start, by identity. Shared parts cost nothing. */
   commonLength(other: List<T>): number {
     if (this === other) return this.length;
-    let shared = 0;
-    if (this.root === other.root) {
-      shared = this.length - this.tail.length;
-    } else if (this.levels > 0 && other.levels > 0) {
-      const levels = Math.min(this.levels, other.levels);
-      shared = commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
-    }
+    const isSameTree = this.root === other.root;
+    let shared = isSameTree ? this.length - this.tail.length : this.commonInTrees(other);
     const end = Math.min(this.length, other.length);
     while (shared < end) {
       const [ours, theirs] = [this.chunkAt(shared), other.chunkAt(shared)];
-      const until = Math.min(end, shared - (shared % WIDTH) + WIDTH);
+      const until = Math.min(end, shared + WIDTH);
       while (shared < until && ours[shared % WIDTH] === theirs[shared % WIDTH]) shared++;
       if (shared < until) break;
     }
@@ -177,6 +172,11 @@ export class List<T> implements Iterable<T> {
     return node as unknown as readonly T[];
   }
 
+  private commonInTrees(other: List<T>): number {
+    const levels = Math.min(this.levels, other.levels);
+    return commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
+  }
+
   /** The leftmost subtree with the given number of levels. */
   private leftmost(levels: number): Node<T> {
     let node = this.root;
@@ -212,17 +212,14 @@ function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: r
   return Object.freeze(copy);
 }
 
+/** How many elements stand in the subtrees that two trees share from the start. */
 function commonInTree<T>(left: Node<T>, right: Node<T>, level: number): number {
   let shared = 0;
   const end = Math.min(left.length, right.length);
   for (let slot = 0; slot < end; slot++) {
     const [a, b] = [left[slot], right[slot]];
-    if (a === b) {
-      shared += level === 0 ? 1 : subtreeLength(a as Node<T>, level - 1);
-    } else {
-      if (level > 0) shared += commonInTree(a as Node<T>, b as Node<T>, level - 1);
-      break;
-    }
+    if (a !== b) return level > 1 ? shared + commonInTree(a as Node<T>, b as Node<T>, level - 1) : shared;
+    shared += subtreeLength(a as Node<T>, level - 1);
   }
   return shared;
 }

@@ -150,13 +150,22 @@ describe('sharing', () => {
     expect(copied(30_000)).toBeLessThan(copied(64) + 4 * 32);
   });
 
-  test('two branches of one list share all that was there', () => {
-    const trunk = List.from(numbers(1000));
-    const [left, right] = [trunk.append(1), trunk.append(2)];
-    expect(newNodes(left, right)).toBeLessThanOrEqual(4);
-    expect(left.at(-1)).toBe(1);
-    expect(right.at(-1)).toBe(2);
-    expect(left.commonLength(right)).toBe(1000);
+  test.for(SIZES)('two branches of a list of %i share all that was there', (size) => {
+    const trunk = List.from(numbers(size));
+    const [left, right] = [trunk.append(-1), trunk.append(-2)];
+    expect(newNodes(left, right)).toBeLessThanOrEqual(6);
+    expect([left.at(-1), right.at(-1)]).toEqual([-1, -2]);
+    expect(left.commonLength(right)).toBe(size);
+    expect(left.since(right)).toBeUndefined();
+  });
+
+  test.for(SIZES)('what was appended to a list of %i, to whatever length', (size) => {
+    const trunk = List.from(numbers(size));
+    for (const count of [0, 1, 33, 1_024]) {
+      const grown = trunk.concat(numbers(count, -count));
+      expect([grown.commonLength(trunk), trunk.commonLength(grown)]).toEqual([size, size]);
+      assert.deepStrictEqual(grown.since(trunk), numbers(count, -count));
+    }
   });
 
   test('appending nothing, and making a list of a list, is the same list', () => {
@@ -181,5 +190,18 @@ describe('sharing', () => {
     expect(a.since(b)).toBeUndefined();
     assert.deepStrictEqual(a.since(List.empty()), [{ x: 1 }]);
     expect(List.empty<object>().since(a)).toBeUndefined();
+  });
+
+  test.for(SIZES)('lists of %i that were built apart have in common what is the same', (size) => {
+    const list = List.from(numbers(size));
+    expect(list.commonLength(List.from(numbers(size)))).toBe(size);
+    for (const at of [0, 31, 32, 1_023, 1_024, size - 1].filter((index) => index >= 0 && index < size)) {
+      expect(list.commonLength(List.from(numbers(size).with(at, -1)))).toBe(at);
+    }
+  });
+
+  test('an element that is undefined is an element', () => {
+    const list = List.from([1, undefined]);
+    expect(list.commonLength(List.from<number | undefined>([1]))).toBe(1);
   });
 });
