@@ -350,6 +350,8 @@ describe('executions', () => {
       T + 9,
     ]);
     expect(fork.context).toBe(done.context);
+    const [one, other] = [done.forked({ at: T }), done.forked({ at: T })];
+    expect(new Set([AGENT, one.agentId, other.agentId]).size).toBe(3);
   });
 });
 
@@ -613,6 +615,19 @@ test('accessors of steps and tools', () => {
     2,
   );
   expect(state.withCurrentStep(stepWith(), T).lastToolExecution?.value).toBe(1);
+  const later = after(first, toolStep({ type: 'succeeded', value: 2 }), stepWith(answer()));
+  expect(later.lastToolExecution?.value).toBe(2);
+  expect([begun.lastToolExecution, begun.lastStepType]).toEqual([undefined, undefined]);
+  const mixed = toolStep({ type: 'succeeded', value: 1 }).withError(error);
+  expect([first.hasErrors, mixed.hasErrors, after(first).hasErrors, after(mixed).hasErrors]).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
+  expect(first.executedToolCalls).toEqual(first.requestedToolCalls);
+  expect(first.withToolExecution(first.toolExecutions[0] as ToolExecution)).toBe(first);
+  expect(mixed.withResponse(mixed.response as InferenceResponse)).toBe(mixed);
   expect(state.usage.toJSON()).toEqual({
     inputTokens: 1,
     outputTokens: 2,
@@ -686,6 +701,17 @@ test('messages that are not frozen are copied, and those that are none are refus
 
 describe('metadata', () => {
   const customer = metadataKey<string>('customer');
+  test('a fact is taken out, and what is not there stays so', () => {
+    const state = blank.withMetadata(customer, 'ann', T).withMetadata('a', 1, T);
+    const without = state.withoutMetadata(customer, T + 1);
+    expect([without.metadata.has(customer), without.metadata.get('a'), without.updatedAt]).toEqual([
+      false,
+      1,
+      T + 1,
+    ]);
+    expect(without.withoutMetadata(customer, T + 2)).toBe(without);
+    expect(without.withoutMetadata('a', T + 2).metadata).toBe(blank.metadata);
+  });
   test('keys are typed, and two of one name are one key', () => {
     const state = blank.withMetadata(customer, 'Ada', T);
     const name: string | undefined = state.metadata.get(customer);

@@ -45,6 +45,7 @@ describe('ids', () => {
     `${uuid}\n`,
     uuid.replace('0', 'g'),
     uuid.replaceAll('-', ''),
+    uuid.replaceAll('-', '_'),
     5,
     null,
     undefined,
@@ -190,6 +191,10 @@ describe('usage', () => {
     ]);
     expect(unknown.plus(unknown).toJSON()).toEqual({ unreportedCalls: 2, unpricedCalls: 2 });
     expect(Usage.of({})).toEqual(Usage.unreported);
+    expect([Usage.of({ inputTokens: 1 }).isComplete, Usage.of({ outputTokens: 1 }).isComplete]).toEqual([
+      false,
+      false,
+    ]);
   });
   test('nothing added is the same', () => {
     expect([known.plus(Usage.none), Usage.none.plus(known), known.withCost(1)]).toEqual([
@@ -197,8 +202,15 @@ describe('usage', () => {
       known,
       known,
     ]);
-    expect(known.plus(Usage.none)).toBe(known);
+    expect([known.plus(Usage.none) === known, Usage.none.plus(known) === known]).toEqual([true, true]);
     expect(known.withCost(1)).toBe(known);
+    expect(known.plus(unknown).withCost(1).toJSON()).toEqual({
+      inputTokens: 3,
+      outputTokens: 4,
+      cost: 1,
+      unreportedCalls: 1,
+    });
+    expect(known.withCost(2).cost).toBe(2);
     expect(unknown.withCost(2).cost).toBe(2);
   });
   test('sums in any grouping agree, and come back from JSON', () => {
