@@ -91,6 +91,8 @@ export type {
   StandardSchema,
   Validated,
 } from './loop/tool-schema.ts';
+export { subagent } from './loop/subagent.ts';
+export type { SubagentTask } from './loop/subagent.ts';
 export { structuredOutput } from './loop/structured-output.ts';
 export type { StructuredOutput, StructuredOutputOptions } from './loop/structured-output.ts';
 export type {

@@ -13,11 +13,14 @@ import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEvent, AgentEventListener } from './events.ts';
 import { announceTo } from './events.ts';
+import type { CostLimitOptions } from './guards.ts';
 import { guardsFor, modelOf, retryLimit } from './guards.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { pricing } from './model-prices.ts';
 import { ExecutionBudget } from '../state/budget.ts';
 import type { BudgetLimits } from '../state/budget.ts';
+import type { ParentRun } from './parent-run.ts';
+import { parentBudget } from './parent-run.ts';
 import type { Hook } from './hook.ts';
 import { HookChain } from './hook-chain.ts';
 import type { Tool } from './tool.ts';
@@ -66,6 +69,10 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Is told of this run. */
   readonly onEvent?: AgentEventListener | undefined;
+  /** Limits of this run besides those of the loop, counted likewise: the tighter one holds. */
+  readonly budget?: BudgetLimits | undefined;
+  /** The run in which this one is a tool. @internal */
+  readonly parent?: ParentRun | undefined;
 }
 
 /**
@@ -126,11 +133,16 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     }
   }
 
-  function stream(state: AgentState, { signal, onEvent }: RunOptions = {}): EventStream<AgentState> {
+  function stream(state: AgentState, options: RunOptions = {}): EventStream<AgentState> {
+    const { signal, onEvent } = options;
     const leaving = new AbortController();
     const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
     const work = (put: (event: AgentEvent) => void): Promise<AgentState> =>
-      run(state, { signal: either, onEvent: onEvent ? (event) => (put(event), onEvent(event)) : put });
+      run(state, {
+        ...options,
+        signal: either,
+        onEvent: onEvent ? (event) => (put(event), onEvent(event)) : put,
+      });
     return new EventStream(work, () =>
       leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')),
     );
@@ -153,17 +165,19 @@ function loopParts(options: AgentLoopOptions): LoopParts {
   if (!(maxToolResultLength >= 1)) {
     throw invalidArgument(`maxToolResultLength must be at least 1, found ${String(maxToolResultLength)}.`);
   }
+  const cost = costOptionsOf(options);
   return {
     driver,
     tools: toolsByName(tools),
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
-    hooks: new HookChain([...guardsOf(options), ...hooks]),
+    hooks: new HookChain([...guardsOf(options, cost), ...hooks]),
     compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
     toolErrors: options.toolErrors ?? 'continue',
     maxParallelTools,
     maxResultLength: maxToolResultLength,
     budget: budgetOf(options),
+    cost,
     clock: options.clock ?? systemClock,
   };
 }
@@ -175,13 +189,16 @@ function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
   return { ...budget, maxSteps: budget?.maxSteps ?? DEFAULT_MAX_STEPS };
 }
 
-function guardsOf(options: AgentLoopOptions): readonly Hook[] {
-  const { driver, prices, maxConsecutiveFailures } = options;
+function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimitOptions> | undefined {
   const modelIdOf: ModelIdOf = (state) => driver.modelId?.(state.llmConfig) ?? modelOf(state);
-  const guards = guardsFor(budgetOf(options), prices && { prices, modelIdOf });
+  return prices && { prices, modelIdOf };
+}
+
+function guardsOf(options: AgentLoopOptions, cost: Required<CostLimitOptions> | undefined): readonly Hook[] {
+  const { maxConsecutiveFailures } = options;
   return [
-    ...(prices ? [pricing(prices, modelIdOf)] : []),
-    ...guards,
+    ...(cost ? [pricing(cost.prices, cost.modelIdOf)] : []),
+    ...guardsFor(budgetOf(options), cost),
     ...(maxConsecutiveFailures === undefined ? [] : [retryLimit(maxConsecutiveFailures)]),
   ];
 }
@@ -189,10 +206,22 @@ function guardsOf(options: AgentLoopOptions): readonly Hook[] {
 function startRun(
   loop: LoopParts,
   state: AgentState,
-  { signal = NEVER, listeners }: RunOptions & Pick<RunParts, 'listeners'>,
+  { signal = NEVER, listeners, budget, parent }: RunOptions & Pick<RunParts, 'listeners'>,
 ): AgentRun {
   if (!(state instanceof AgentState)) {
     throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
   }
-  return new AgentRun(state, loop, { signal, listeners });
+  return new AgentRun(state, limited(loop, budget, parent), { signal, listeners, parent });
+}
+
+/** The loop for one run, within limits of its own and what its parent has left. */
+function limited(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
+  const limits = ExecutionBudget.of(budget);
+  const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];
+  if (guards.length === 0) return loop;
+  return {
+    ...loop,
+    hooks: loop.hooks.with(guards),
+    budget: ExecutionBudget.of(loop.budget).cappedBy(limits),
+  };
 }

@@ -48,7 +48,10 @@ export class AgentRun {
       await run.take(error);
     }
     const action = next(run.state);
-    if (action.type === 'resolveTools') await this.toolRound().closeInterrupted(action.toolExecutions);
+    if (action.type === 'resolveTools') {
+      const gone = action.toolExecutions.filter(({ name }) => !this.loop.tools.get(name)?.isResumable);
+      await this.toolRound().closeInterrupted(gone);
+    }
     this.countWork();
     return true;
   }
@@ -81,6 +84,10 @@ export class AgentRun {
     if (next(run.state).type === 'infer' && run.mayBegin()) await this.infer();
     const action = next(run.state);
     if (action.type === 'runTools' && !(await this.toolRound().carryOut(action.calls))) return;
+    if (action.type === 'resolveTools') {
+      const calls = run.state.currentStep?.pendingToolCalls ?? [];
+      if (!(await this.toolRound().carryOut(calls, action.toolExecutions))) return;
+    }
     if (next(run.state).type !== 'closeStep' || run.hasLeft()) return;
     const hooks = this.callHooks('afterStep');
     if (hooks) await hooks;

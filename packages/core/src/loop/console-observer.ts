@@ -21,7 +21,8 @@ export interface ConsoleObserverOptions {
 
 /**
  * A listener that makes runs readable in a terminal: executions, steps, what the model says, tool calls with their
- * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in.
+ * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of subagents are told
+ * apart by their names.
  * Control characters are replaced, so that nothing that a model or tool says can drive the terminal.
  *
  * @example
@@ -33,9 +34,12 @@ export function consoleObserver(options: ConsoleObserverOptions = {}): AgentEven
   if (!(maxLength >= 1))
     throw invalidArgument(`maxLength must be at least 1, found ${describeValue(maxLength)}.`);
   const texts = new StreamedTexts(options);
-  return (event) => {
-    const depth = depthOf(event);
-    for (const { level, tone, text } of [...texts.linesOf(event), ...eventLines(event, maxLength)]) {
+  return (told) => {
+    const { event, names } = innermost(told);
+    const depth = names.length === 0 ? depthOf(event) : names.length * DEPTH_OF_CALLS;
+    const label = names.length === 0 ? '' : `[${names.join(' › ')}] `;
+    for (const { level, tone, text: said } of [...texts.linesOf(event), ...eventLines(event, maxLength)]) {
+      const text = level === 0 ? label + said : said;
       const printable = text.replaceAll(CONTROL_CHARACTERS, '\u{FFFD}');
       write('  '.repeat(depth + level) + (colors ? painted(printable, tone) : printable));
     }
@@ -49,6 +53,20 @@ function writeToConsole(line: string): void {
 
 /** All of them but the tab. */
 const CONTROL_CHARACTERS = /[^\P{Cc}\t]/gu;
+
+/** The lines of a subagent stand below the call that it serves. */
+const DEPTH_OF_CALLS = 3;
+
+/** What happened in the innermost agent, and the names of the agents on the way there. */
+function innermost(told: AgentEvent): { readonly event: AgentEvent; readonly names: readonly string[] } {
+  const names: string[] = [];
+  let event = told;
+  while (event.type === 'subagent') {
+    names.push(event.toolName);
+    ({ event } = event);
+  }
+  return { event, names };
+}
 
 /** How far inside another agent's run it happened. */
 function depthOf({ state }: AgentEvent): number {

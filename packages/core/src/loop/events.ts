@@ -29,7 +29,14 @@ export type Happening =
   | { readonly type: 'tool-blocked'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'continuation-evaluated'; readonly shouldStop: boolean; readonly explanation: string }
   | { readonly type: 'stop-signal-raised'; readonly signal: StopSignal }
-  | { readonly type: 'usage-updated'; readonly usage: Usage };
+  | { readonly type: 'usage-updated'; readonly usage: Usage }
+  /** Something happened in the run of a subagent. Of a subagent's subagent, one is inside the other. */
+  | {
+      readonly type: 'subagent';
+      readonly toolCallId: string;
+      readonly toolName: string;
+      readonly event: AgentEvent;
+    };
 
 /** One thing that happened in a run. A closed union: a switch over `type` can be complete. */
 export type AgentEvent = Happening & {

@@ -14,7 +14,7 @@ import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { priceOf, priceUnknown, pricing } from './model-prices.ts';
 
 /** Guards look before other hooks do. */
-const GUARD_PRIORITY = 1_000;
+export const GUARD_PRIORITY = 1_000;
 
 /**
  * Stops before a step beyond the limit. Steps are counted in the execution, so the count holds over resume,

@@ -31,13 +31,20 @@ const POINTS: readonly HookPoint[] = [
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
   private readonly timed: readonly Hook[];
+  private readonly hooks: readonly Hook[];
 
   constructor(hooks: readonly Hook[]) {
+    this.hooks = hooks;
     const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
     this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
     );
+  }
+
+  /** The same with others, which are called before those of their priority. */
+  with(hooks: readonly Hook[]): HookChain {
+    return hooks.length === 0 ? this : new HookChain([...hooks, ...this.hooks]);
   }
 
   /**

@@ -43,10 +43,14 @@ export function redacted(
   redact: Redact = () => '[redacted]',
 ): AgentEventListener {
   return (event) => {
-    const happening = redactedHappening(event, redact);
-    if (happening === undefined) return undefined;
-    return listener({ ...happening, at: event.at, state: outlineOf(event.state, redact) });
+    const shown = redactedEvent(event, redact);
+    return shown && listener(shown);
   };
+}
+
+function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefined {
+  const happening = redactedHappening(event, redact);
+  return happening && { ...happening, at: event.at, state: outlineOf(event.state, redact) };
 }
 
 /** Member by member: what is added to an event later is not passed on before it is named here. */
@@ -83,6 +87,11 @@ function redactedHappening(event: Happening, redact: Redact): Happening | undefi
       return { type: event.type, signal: redactedSignal(event.signal, redact) };
     case 'usage-updated':
       return { type: event.type, usage: event.usage };
+    case 'subagent': {
+      const { type, toolCallId, toolName } = event;
+      const inner = redactedEvent(event.event, redact);
+      return inner && { type, toolCallId, toolName, event: inner };
+    }
     default:
       // Not known here, so not passed on; the compiler names the event that was forgotten.
       return void (event satisfies never);

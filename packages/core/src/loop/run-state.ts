@@ -12,8 +12,10 @@ import { CutOffTimer, stoppedBy } from './cut-off.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
+import type { CostLimitOptions } from './guards.ts';
 import type { HookContext } from './hook.ts';
 import type { HookChain } from './hook-chain.ts';
+import type { ParentRun } from './parent-run.ts';
 import type { Outcome } from './stepper.ts';
 import { apply } from './stepper.ts';
 import type { Tool } from './tool.ts';
@@ -30,6 +32,8 @@ export interface LoopParts {
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
   readonly budget: BudgetLimits;
+  /** What a limit of cost needs, when the loop knows prices. */
+  readonly cost: CostLimitOptions | undefined;
   readonly clock: Clock;
 }
 
@@ -37,6 +41,8 @@ export interface LoopParts {
 export interface RunParts {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
+  /** The run in which this one is a tool. */
+  readonly parent?: ParentRun | undefined;
 }
 
 /**
@@ -47,6 +53,7 @@ export class RunState {
   state: AgentState;
   readonly loop: LoopParts;
   readonly listeners: readonly AgentEventListener[];
+  readonly parent: ParentRun | undefined;
   /** The caller's. */
   private readonly runSignal: AbortSignal;
   /** Cuts the present step off, when a hook wants that. */
@@ -65,6 +72,7 @@ export class RunState {
     this.loop = loop;
     this.runSignal = run.signal;
     this.listeners = run.listeners;
+    this.parent = run.parent;
     this.workingSince = this.now();
   }
 
@@ -75,6 +83,7 @@ export class RunState {
   change(state: AgentState): void {
     const before = this.state;
     this.state = state;
+    this.parent?.follow(state);
     this.announce(before, state);
   }
 

@@ -6,9 +6,18 @@ import type { ToolExecution } from '../state/tool-execution.ts';
 import { Usage } from '../state/usage.ts';
 import type { CallUsage } from '../state/usage.ts';
 import { announceTo } from './events.ts';
-import type { AgentEvent } from './events.ts';
+import type { AgentEvent, Happening } from './events.ts';
+import type { ParentRun } from './parent-run.ts';
 import type { RunState } from './run-state.ts';
 import type { ToolContext } from './tool.ts';
+
+/** Not a name: what a tool is given to see has no such member, and what it makes of it cannot claim one. */
+const SELF = Symbol('RunningTool');
+
+/** The call that a context, or a copy of it, belongs to; none for a context that was made by hand. */
+export function runningToolOf(context: ToolContext): RunningTool | undefined {
+  return (context as Partial<RunningTool>)[SELF];
+}
 
 /**
  * A tool's view of the run while one of its calls is tried. What it says after that try has ended changes nothing.
@@ -22,6 +31,8 @@ export class RunningTool implements ToolContext {
   readonly state: AgentState;
   readonly clock: Clock;
   readonly progress: JsonValue | undefined;
+  /** Kept by a copy of the context. */
+  readonly [SELF]: RunningTool = this;
   readonly #run: RunState;
   #hasEnded = false;
 
@@ -51,19 +62,40 @@ export class RunningTool implements ToolContext {
   };
 
   readonly remaining = (): ExecutionBudget => {
-    const { state, loop, workedSeconds } = this.#run;
-    const { usage, stepCount } = state;
-    return ExecutionBudget.of(loop.budget).remaining({
-      steps: stepCount,
-      tokens: usage.totalTokens,
-      seconds: workedSeconds,
-      cost: usage.cost,
-    });
+    const { state, loop, workedSeconds, parent } = this.#run;
+    const { usage, stepCount: steps } = state;
+    const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
+    const left = ExecutionBudget.of(loop.budget).remaining(spent);
+    return parent ? left.cappedBy(parent.remaining().remaining({ steps })) : left;
   };
 
   readonly emit = (event: AgentEvent): void => {
     if (!this.#hasEnded && !this.#run.isLost()) announceTo(this.#run.listeners, event);
   };
+
+  // For subagents
+
+  get parent(): ParentRun | undefined {
+    return this.#run.parent;
+  }
+
+  /** Does anybody listen to the run? */
+  get isHeard(): boolean {
+    return this.#run.listeners.length > 0;
+  }
+
+  /** Progress and usage as one change: a state that is stored has both of them or neither. */
+  keep(usage: Usage, progress: JsonValue | undefined): void {
+    this.#change((execution) => {
+      const used = execution.withUsage(usage);
+      return progress === undefined ? used : used.withNewProgress(progress);
+    });
+  }
+
+  /** The same as `emit`, of what happens to the run as it is now. */
+  tell(happening: Happening): void {
+    if (!this.#hasEnded && !this.#run.isLost()) this.#run.emit(happening);
+  }
 
   #change(change: (execution: ToolExecution) => ToolExecution): void {
     const run = this.#run;

@@ -29,24 +29,31 @@ export class ToolRound {
     this.toolSignal = toolSignal;
   }
 
-  /** Runs the calls. False when a hook threw. */
-  async carryOut(calls: readonly ToolCallPart[]): Promise<boolean> {
+  /** Takes up calls that an earlier process has left, and runs the others. False when a hook threw. */
+  async carryOut(calls: readonly ToolCallPart[], left: readonly ToolExecution[] = []): Promise<boolean> {
+    const { maxParallelTools } = this.run.loop;
+    const count = left.length + calls.length;
     let started = 0;
     for (;;) {
-      const { maxParallelTools } = this.run.loop;
-      while (started < calls.length && this.running < maxParallelTools && this.mayStart()) {
-        const call = calls[started++] as ToolCallPart;
-        const asked = this.attempt(() => this.start(call));
+      while (started < count && this.running < maxParallelTools && this.mayStart()) {
+        const open = left[started];
+        const call = calls[started++ - left.length];
+        const asked = this.attempt(() => (open ? this.takeUp(open) : this.start(call as ToolCallPart)));
         if (asked) await asked;
       }
-      if (this.running === 0) return !this.hasThrown;
+      if (this.running === 0) {
+        if (started < left.length && !this.run.hasLeft()) await this.closeInterrupted(left.slice(started));
+        return !this.hasThrown;
+      }
       if (this.finished.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
       for (let ended = this.finished.shift(); ended !== undefined; ended = this.finished.shift()) {
         this.running--;
         const { id, outcome } = ended;
         const execution = latest(this.run, { id });
+        const isForgotten = this.isResumable(execution) && outcome.type !== 'interrupted';
+        const known = isForgotten ? execution.withNewProgress(undefined) : execution;
         const taken = this.attempt(() =>
-          this.finish(execution.withCheckedOutcome(outcome, this.run.now()), ended),
+          this.finish(known.withCheckedOutcome(outcome, this.run.now()), ended),
         );
         if (taken) await taken;
       }
@@ -99,6 +106,13 @@ export class ToolRound {
     this.begin(call);
   }
 
+  private takeUp(left: ToolExecution): undefined {
+    const execution = left.withNextAttempt(this.run.now());
+    this.take(execution);
+    this.running++;
+    void this.tryUntilFinished(execution);
+  }
+
   private begin(call: ToolCallPart): void {
     const { run } = this;
     const at = run.now();
@@ -110,12 +124,18 @@ export class ToolRound {
 
   /** Tries the call until it ends in a way that stays. */
   private async tryUntilFinished(first: ToolExecution): Promise<void> {
-    const { run, toolSignal } = this;
+    const { run } = this;
+    const signal = this.isResumable(first) ? run.signal : this.toolSignal;
     let execution = first;
     for (;;) {
-      const context = new RunningTool(run, execution, toolSignal);
+      const context = new RunningTool(run, execution, signal);
       const ended = await runTool(execution, context, run.loop);
       context.end();
+      if (ended === undefined) {
+        this.running--;
+        run.checkAbort();
+        return this.wake();
+      }
       const again = ended.retryAfterSeconds;
       if (again === undefined || !(await this.mayTryAgainAfter(again))) {
         this.finished.push({ id: execution.id, ...ended });
@@ -124,6 +144,10 @@ export class ToolRound {
       execution = latest(run, execution).withNextAttempt(run.now());
       this.take(execution);
     }
+  }
+
+  private isResumable({ name }: ToolExecution): boolean {
+    return this.run.loop.tools.get(name)?.isResumable ?? false;
   }
 
   /** Waits for the next try. False when there is to be none: the run was told to stop. */

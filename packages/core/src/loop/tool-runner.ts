@@ -8,7 +8,7 @@ import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
-import { NEVER, unlessAborted } from './abort.ts';
+import { abortKind, NEVER, unlessAborted } from './abort.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { toolNotFound, ToolResult } from './tool.ts';
 
@@ -30,13 +30,14 @@ export interface FinishedTool {
 
 /**
  * Tries a call once. Never rejects: an unknown tool, bad arguments, a throw, a time-out are outcomes that the
- * model can read. An abort leaves the call `interrupted`: it may have had its effect.
+ * model can read. An abort leaves the call `interrupted`: it may have had its effect. `undefined` when a resumable tool
+ * has left its call to another process.
  */
 export async function runTool(
   execution: ToolExecution,
   context: ToolContext,
   options: ToolRunOptions,
-): Promise<FinishedTool> {
+): Promise<FinishedTool | undefined> {
   const { signal } = context;
   const tool = options.tools.get(execution.call.toolName);
   /** Set while it runs: only what it throws itself may be gone with another try. */
@@ -58,6 +59,7 @@ export async function runTool(
       const value = toJsonValue({ stop: { reason, message } });
       return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
+    if (tool?.isResumable && isLeft(signal)) return undefined;
     if (signal.aborted) return { outcome: interrupted(execution) };
     const record = toErrorRecord(asToolError(execution.name, error));
     const outcome: ToolOutcome = Object.freeze({ type: 'failed', error: record });
@@ -134,7 +136,7 @@ async function withinTime(tool: Tool, args: unknown, context: ToolContext): Prom
   const { signal, clock } = context;
   const { name, timeoutSeconds } = tool;
   signal.throwIfAborted();
-  if (timeoutSeconds === undefined) return unlessAborted(started(tool, args, context), signal);
+  if (timeoutSeconds === undefined) return ended(tool, args, context);
   const limit = new AbortController();
   const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
     const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
@@ -142,14 +144,26 @@ async function withinTime(tool: Tool, args: unknown, context: ToolContext): Prom
   });
   const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
   try {
-    return await unlessAborted(started(tool, args, { ...context, signal: either }), either);
+    return await ended(tool, args, { ...context, signal: either });
   } finally {
     disarm();
   }
 }
 
+/** What the tool comes to, unless its signal aborts first. A resumable one is waited for: it has something to say yet. */
+function ended(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
+  const result = started(tool, args, context);
+  return tool.isResumable ? result : unlessAborted(result, context.signal);
+}
+
 async function started(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
   return tool.execute(args, context);
+}
+
+/** Is another process to go on with it? */
+function isLeft(signal: AbortSignal): boolean {
+  const kind = abortKind(signal);
+  return kind === 'yield' || kind === 'lost';
 }
 
 const MAX_PAUSE_SECONDS = 60;

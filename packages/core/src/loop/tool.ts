@@ -71,6 +71,13 @@ export interface Tool extends ToolDescription {
   /** Seconds one try may take; no limit when absent. */
   readonly timeoutSeconds: number | undefined;
   readonly retry: ToolRetry | undefined;
+  /**
+   * It can be left and taken up: what it needs for that it has saved as progress. Its signal aborts also when the run
+   * yields to another process; it ends soon after, and is waited for. A call that was left, or lost with its process,
+   * is then tried once more, with its progress, instead of ending `interrupted`. Once it has ended the progress is
+   * forgotten.
+   */
+  readonly isResumable?: boolean;
 }
 
 interface ToolInit<Args, Result> {

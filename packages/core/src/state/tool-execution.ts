@@ -211,6 +211,11 @@ export class ToolExecution {
     return usage === Usage.none ? this : this.with({ usage: this.usage.plus(usage) });
   }
 
+  /** The same with progress that is known to be JSON and another than before, or with none. @internal */
+  withNewProgress(progress: JsonValue | undefined): ToolExecution {
+    return this.with({ progress });
+  }
+
   /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
   withProgress(progress: JsonValue): ToolExecution {
     const json = toJsonValue(progress);

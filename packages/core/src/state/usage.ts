@@ -97,6 +97,19 @@ export class Usage implements Required<UsageFields> {
     });
   }
 
+  /** What was added since this sum was the earlier one. A number that did not change, or went down, is left out. @internal */
+  since(earlier: Usage): Usage {
+    if (this === earlier) return Usage.none;
+    const added: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
+    for (const name of NAMES) {
+      const [before, after] = [earlier[name], this[name]];
+      if (after === undefined || after === before) continue;
+      if (after > (before ?? 0) || before === undefined) added[name] = after - (before ?? 0);
+    }
+    for (const _ in added) return new Usage(added);
+    return Usage.none;
+  }
+
   /** The same with its whole cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
   withCost(cost: number): Usage {
     if (this.cost === cost && this.unpricedCalls === 0) return this;
@@ -142,6 +155,7 @@ const USAGE = shapeOf<UsageFields>({
   'unreportedCalls?': readFilled(readCount),
   'unpricedCalls?': readFilled(readCount),
 });
+const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
 const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
 const COUNTS = [
   'inputTokens',

@@ -1,8 +1,17 @@
 /** What must compile, and what must not. Checked by the compiler; nothing here is run. */
-import { AgentBuilder, createAgentLoop, metadataKey, summaries, tool, toolResult } from '@holdfast/core';
+import {
+  AgentBuilder,
+  createAgentLoop,
+  metadataKey,
+  subagent,
+  summaries,
+  tool,
+  toolResult,
+} from '@holdfast/core';
 import type {
   Agent,
   AgentEvent,
+  AgentLoop,
   AgentLoopOptions,
   AgentState,
   Capability,
@@ -111,6 +120,56 @@ toolResult({ value: 1, modelOutput: 'One.' });
 toolResult({});
 // @ts-expect-error there is no such part of a context
 toolContext({ retries: 5 });
+
+// Subagents: the task follows from the schema
+
+declare const loop: AgentLoop;
+expectTypeOf(subagent({ ...named, loop })).toEqualTypeOf<Tool>();
+subagent({ ...named, loop: () => loop, systemPrompt: 'Be brief.', budget: { maxTokens: 5 }, maxDepth: 2 });
+subagent({
+  ...named,
+  loop,
+  toTask: (args) => {
+    expectTypeOf(args).toEqualTypeOf<{ readonly prompt: string }>();
+    return args.prompt;
+  },
+});
+subagent({
+  ...named,
+  loop,
+  inputSchema: pair,
+  toTask: (args, context) => {
+    expectTypeOf(args).toEqualTypeOf<{ a: number; b?: string | undefined; c: string }>();
+    expectTypeOf(context).toEqualTypeOf<ToolContext>();
+    return args.a > 5 ? args.c : state;
+  },
+  toResult: (agent, args) => {
+    expectTypeOf(agent).toEqualTypeOf<AgentState>();
+    return args.a;
+  },
+});
+subagent({
+  ...named,
+  loop,
+  inputSchema: { type: 'object' },
+  toTask: ({ topic }: { readonly topic: string }) => topic,
+});
+// @ts-expect-error an agent works by a loop
+subagent({ ...named });
+// @ts-expect-error from other arguments the task does not follow by itself
+subagent({ ...named, loop, inputSchema: pair });
+// @ts-expect-error a task is a message or a state
+subagent({ ...named, loop, inputSchema: pair, toTask: ({ a }) => a });
+// @ts-expect-error these are not the arguments of the schema
+subagent({ ...named, loop, inputSchema: pair, toTask: ({ d }) => d });
+// @ts-expect-error there is no such limit
+subagent({ ...named, loop, budget: { steps: 5 } });
+// @ts-expect-error how deep is a number
+subagent({ ...named, loop, maxDepth: '3' });
+// @ts-expect-error there is no such option
+subagent({ ...named, loop, depth: 3 });
+// @ts-expect-error a run has limits, not counts
+void loop.run(state, { budget: { steps: 5 } });
 
 // Hooks return what their point takes
 

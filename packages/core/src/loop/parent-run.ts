@@ -1,0 +1,63 @@
+import type { Instant } from '../clock.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { ExecutionBudget } from '../state/budget.ts';
+import type { StopReason, StopSignal } from '../state/continuation.ts';
+import { stopSignal } from '../state/continuation.ts';
+import { stoppedBy } from './cut-off.ts';
+import type { CostLimitOptions } from './guards.ts';
+import { GUARD_PRIORITY, modelOf } from './guards.ts';
+import type { Hook } from './hook.ts';
+import { priceOf, priceUnknown } from './model-prices.ts';
+
+/** What a run that is a tool of another one has from it. @internal */
+export interface ParentRun {
+  /** How far below a run that is nobody's tool: 1 for its subagents. */
+  readonly depth: number;
+  /** The deepest that is allowed. */
+  readonly maxDepth: number;
+  /**
+   * What the parent has left at this moment. What this run uses is counted there as it is used, so it is not to be
+   * subtracted once more; steps are not, so `maxSteps` counts from the start of this run's execution.
+   */
+  readonly remaining: () => ExecutionBudget;
+  /** Is handed every state of the run, before listeners are told of it. */
+  readonly follow: (state: AgentState) => void;
+}
+
+/** Stops before a step when the parent has nothing left. The parent's own time-outs arrive by the signal of the run. */
+export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | undefined): Hook {
+  return Object.freeze<Hook>({
+    name: SOURCE,
+    priority: GUARD_PRIORITY,
+    beforeStep(state, { clock }) {
+      const left = remaining();
+      if (left.maxCost !== undefined) requirePrice(state, cost);
+      const signal = usedUp(left, state.stepCount, clock.now());
+      return signal && stoppedBy(state, signal, clock.now());
+    },
+  });
+}
+
+function requirePrice(state: AgentState, cost: CostLimitOptions | undefined): void {
+  const modelId = (cost?.modelIdOf ?? modelOf)(state);
+  if (cost === undefined || priceOf(cost.prices, modelId) === undefined) throw priceUnknown(modelId);
+}
+
+const SOURCE = 'parentBudget';
+
+/** The first limit that is used up. */
+function usedUp(left: ExecutionBudget, stepCount: number, now: Instant): StopSignal | undefined {
+  const { maxSteps = Infinity, maxTokens = Infinity, maxSeconds = Infinity, maxCost = Infinity } = left;
+  const isPast = left.deadline !== undefined && now >= left.deadline;
+  const found: readonly (readonly [isUsedUp: boolean, StopReason, what: string])[] = [
+    [stepCount >= maxSteps, 'stepsLimitReached', 'steps'],
+    [maxTokens <= 0, 'tokenLimitReached', 'tokens'],
+    [maxSeconds <= 0 || isPast, 'timeLimitReached', 'time'],
+    [maxCost <= 0, 'costLimitReached', 'dollars'],
+  ];
+  const first = found.find(([isUsedUp]) => isUsedUp);
+  if (first === undefined) return undefined;
+  const [, reason, what] = first;
+  const message = `What the calling agent had left of its ${what} is used up.`;
+  return stopSignal({ reason, message, source: SOURCE });
+}
