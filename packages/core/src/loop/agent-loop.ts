@@ -94,7 +94,8 @@ export interface AgentLoop {
 
 /**
  * A loop from a driver, tools, and whatever else takes part.
- * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be or two tools of one name; TypeError of that code without a driver.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be or two tools of one name; TypeError of that code without
+ * a driver, for an unknown limit, and for a hook that has none of the points.
  * @example
  * const loop = createAgentLoop({ driver, tools: [add] });
  * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
@@ -151,7 +152,23 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   return Object.freeze({ run, iterate, stream });
 }
 
+const LIMITS: readonly string[] = [
+  'maxConsecutiveFailures',
+  'maxParallelTools',
+  'maxToolResultLength',
+] satisfies (keyof AgentLoopOptions)[];
+
+/** A limit in the wrong place, or written wrong, would limit nothing, without a word. */
+function refuseUnknownLimits(options: AgentLoopOptions): void {
+  for (const name in options) {
+    if (!name.startsWith('max') || LIMITS.includes(name)) continue;
+    const advice = `Limits of a run are in "budget", such as budget: { maxSteps: 5 }; others are ${LIMITS.join(', ')}.`;
+    throw invalidArgument(`A loop has no option "${name}". ${advice}`, TypeError);
+  }
+}
+
 function loopParts(options: AgentLoopOptions): LoopParts {
+  refuseUnknownLimits(options);
   const { driver, tools = [], hooks = [], maxParallelTools = 8, maxToolResultLength = 100_000 } = options;
   if (typeof driver?.infer !== 'function') {
     throw invalidArgument(

@@ -8,6 +8,7 @@ import type { HeldSignal } from './abort.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import type { Hook } from './hook.ts';
 import type { StatePoint } from './hook-chain.ts';
+import { repairedMessages } from './repair-messages.ts';
 import type { LoopParts, RunParts } from './run-state.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
@@ -168,7 +169,7 @@ export class AgentRun {
     };
   }
 
-  /** The request as the hooks want it. What the model is shown instead is what the step then says it was shown. */
+  /** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
   private async changedRequest(): Promise<InferenceRequest> {
     const { run, loop } = this;
     const original = this.request();
@@ -178,9 +179,10 @@ export class AgentRun {
       if (change?.state) run.change(change.state);
       request = change?.request ?? request;
     }
-    const { messages: input } = request;
-    if (input !== original.messages) run.advance({ type: 'inputChanged', input, at: run.now() });
-    return request;
+    if (request.messages === original.messages) return request;
+    const input = repairedMessages(request.messages, original.messages);
+    run.advance({ type: 'inputChanged', input, at: run.now() });
+    return { ...request, messages: input };
   }
 
   /** The driver's answer; `undefined` when the run was aborted before there was one worth keeping. */

@@ -1,4 +1,4 @@
-import { describeValue, hasErrorCode, HoldfastError } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { InferenceResponse } from '../state/inference.ts';
@@ -33,7 +33,13 @@ export class HookChain {
   private readonly timed: readonly Hook[];
   private readonly hooks: readonly Hook[];
 
+  /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
   constructor(hooks: readonly Hook[]) {
+    for (const hook of hooks) {
+      if (typeof hook === 'object' && [...POINTS, 'cutOff' as const].some((point) => hook?.[point])) continue;
+      const found = describeValue(hook);
+      throw invalidArgument(`A hook has at least one of ${POINTS.join(', ')}; found ${found}.`, TypeError);
+    }
     this.hooks = hooks;
     const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
     this.timed = ordered.filter((hook) => hook.cutOff !== undefined);

@@ -37,6 +37,20 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
+test.each([
+  ['a limit that there is not', { maxSteps: 5 }, 'no option "maxSteps"'],
+  [
+    'a hook with a point that there is not',
+    { hooks: [{ beforestep: () => undefined }] },
+    'at least one of before',
+  ],
+  ['a hook that is none', { hooks: [undefined] }, 'found nothing'],
+])('%s is refused: it would do nothing, without a word', (_, options, message) => {
+  const make = (): unknown => createAgentLoop({ driver: scriptedDriver('Hi.'), ...options } as never);
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(message);
+});
+
 describe('run, iterate and stream are one algorithm', () => {
   test.each(Object.entries(scripts))('%s', async (_, script) => {
     const byRun = await loopOf(script).run(accepted);

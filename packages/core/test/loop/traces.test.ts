@@ -1,4 +1,5 @@
 import {
+  assistantMessage,
   AgentState,
   AgentStop,
   createAgentLoop,
@@ -892,6 +893,17 @@ describe('what a hook returns is kept', () => {
     };
     const { driver } = await observe({ script: ['Hi.'], hooks: [hook] });
     expect(driver.requests[0]?.systemPrompt).toBe('Be brief.');
+  });
+
+  test('messages of a request, repaired', async () => {
+    const asked = assistantMessage([{ type: 'tool-call', toolCallId: 'lost', toolName: 'add', input: {} }]);
+    const hook: Hook = {
+      beforeInference: (request) => ({ request: { ...request, messages: request.messages.append(asked) } }),
+    };
+    const { driver, state } = await observe({ script: ['Hi.'], hooks: [hook] });
+    const shown = driver.requests[0]?.messages;
+    expect(shown?.toArray().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+    expect(state.lastStep?.input).toBe(shown);
   });
 
   test('a response', async () => {
