@@ -61,7 +61,7 @@ export class Usage implements Required<UsageFields> {
    * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
    */
   static of(fields: CallUsage): Usage {
-    const reported = isCallUsage(fields) ? fields : checked('usage', fields, readCallUsage);
+    const reported = checked('usage', fields, readCallUsage);
     const unreportedCalls = reported.inputTokens === undefined || reported.outputTokens === undefined ? 1 : 0;
     return new Usage({ ...reported, unreportedCalls, unpricedCalls: reported.cost === undefined ? 1 : 0 });
   }
@@ -157,24 +157,6 @@ const USAGE = shapeOf<UsageFields>({
 });
 const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
 const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
-const COUNTS = [
-  'inputTokens',
-  'outputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'reasoningTokens',
-] as const;
-
-/** True for what needs no copy: nothing but known numbers. */
-function isCallUsage(fields: CallUsage): boolean {
-  if (typeof fields !== 'object' || fields === null) return false;
-  for (const name in fields) if (!CALL_USAGE.members.has(name)) return false;
-  for (const name of COUNTS) {
-    const count = fields[name];
-    if (count !== undefined && !(Number.isSafeInteger(count) && count > 0)) return false;
-  }
-  return fields.cost === undefined || (Number.isFinite(fields.cost) && fields.cost > 0);
-}
 
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
 const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
