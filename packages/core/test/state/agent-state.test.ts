@@ -16,10 +16,12 @@ import {
   userMessage,
   newStepMessageIds,
   SessionId,
+  Usage,
 } from '@holdfast/core';
 import type {
   AssistantPart,
   ErrorRecord,
+  ExecutionId,
   ExecutionStatus,
   StopReason,
   ToolOutcome,
@@ -534,7 +536,56 @@ describe('signals', () => {
   });
 });
 
+describe('how an execution begins', () => {
+  const ID = '00000000-0000-4000-8000-00000000000c' as ExecutionId;
+  test('with the id and the time that it is given', () => {
+    const started = blank.withExecutionStarted(T + 3, ID);
+    expect([started.executionId, started.execution?.startedAt, started.status]).toEqual([
+      ID,
+      T + 3,
+      'inProgress',
+    ]);
+    expect([started.executionCount, started.debug().hasExecution]).toEqual([1, true]);
+    expect(started.withExecutionStarted(T + 4).executionId).toBe(ID);
+    const next = started.withExecutionCompleted(T + 4).withExecutionStarted(T + 5);
+    expect([next.executionId === ID, next.execution?.startedAt, next.executionCount]).toEqual([
+      false,
+      T + 5,
+      2,
+    ]);
+  });
+  test('a request for another step can be taken back', () => {
+    const asked = begun.withContinuationRequested(T);
+    expect([asked.shouldStop, asked.withoutContinuationRequested(T).execution?.continuation]).toEqual([
+      false,
+      Continuation.empty,
+    ]);
+    expect(begun.withoutContinuationRequested(T + 1)).toBe(begun);
+    expect(blank.withoutContinuationRequested(T + 1)).toBe(blank);
+  });
+  test('time worked adds up, and never less', () => {
+    const worked = begun.withTimeWorked(2, T).withTimeWorked(3, T).withTimeWorked(-4, T);
+    expect(worked.execution?.workedSeconds).toBe(5);
+    expect(blank.withTimeWorked(1, T)).toBe(blank);
+  });
+  test('nothing more used is the same', () => {
+    expect(begun.withOtherUsage(Usage.none, T + 1)).toBe(begun);
+  });
+  test('without one, nothing is known of it', () => {
+    expect([blank.lastStepType, blank.stopSignal, blank.errors]).toEqual([undefined, undefined, []]);
+  });
+  test('a document has it, unless it is to be left out', () => {
+    expect(begun.toJSON({})).toEqual(begun.toJSON());
+    expect(begun.toJSON()).toHaveProperty('execution');
+    expect(begun.toJSON({ execution: 'omit' })).not.toHaveProperty('execution');
+  });
+});
+
 describe('how an execution ends', () => {
+  test('one that failed stays so, with an error or without', () => {
+    const failure = begun.withExecutionStatus('failed', T + 1);
+    expect(failure.withExecutionCompleted(T + 2)).toBe(failure);
+  });
   const failedTool = toolStep({ type: 'failed', error });
   const rows: readonly (readonly [name: string, state: AgentState, status: ExecutionStatus])[] = [
     ['an answer', after(stepWith(answer())), 'completed'],
@@ -711,6 +762,7 @@ describe('metadata', () => {
     ]);
     expect(without.withoutMetadata(customer, T + 2)).toBe(without);
     expect(without.withoutMetadata('a', T + 2).metadata).toBe(blank.metadata);
+    expect(without.withMetadata('a', 2, T + 2).metadata.get('a')).toBe(2);
   });
   test('keys are typed, and two of one name are one key', () => {
     const state = blank.withMetadata(customer, 'Ada', T);

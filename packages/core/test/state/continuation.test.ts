@@ -25,6 +25,7 @@ describe('what speaks for stopping and for going on', () => {
   test('knows who raised what', () => {
     expect([signalled.includes(first), signalled.includes(second)]).toEqual([true, false]);
     expect(signalled.includes({ ...first, message: 'Again.' })).toBe(true);
+    expect(signalled.withSignal(second).includes(first)).toBe(true);
     expect(signalled.includes({ ...first, source: 'other' })).toBe(false);
     expect(signalled.includes({ ...first, reason: 'unknown' })).toBe(false);
   });

@@ -30,6 +30,8 @@ describe('what a driver may answer with', () => {
     expect(InferenceResponse.of({ text: 'a', usage }).usage).toBe(usage);
     expect(InferenceResponse.of({ text: 'a', usage: usage.toJSON() }).usage).toEqual(usage);
     expect(InferenceResponse.of({ text: 'a' }).usage).toBe(Usage.unreported);
+    const free = InferenceResponse.of({ text: 'a', usage: Usage.none });
+    expect(InferenceResponse.fromJSON(JSON.parse(JSON.stringify(free)))).toEqual(free);
   });
 
   test.for<[string, unknown, found: string]>([

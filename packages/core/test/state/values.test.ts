@@ -12,8 +12,11 @@ import {
   MessageId,
   MessageStore,
   OUTCOME_RULES,
+  reasoningOf,
   SessionId,
   StepId,
+  systemMessage,
+  textOf,
   ToolExecution,
   ToolExecutionId,
   toolMessage,
@@ -134,10 +137,15 @@ describe('budgets', () => {
     [{ deadline: T }, true],
     [{ deadline: T + 1 }, false],
     [{ maxSteps: 1, deadline: T - 1 }, true],
+    [{ maxSteps: 1, maxTokens: 0, deadline: T + 1 }, true],
   ];
   test.for(exhausted)('%j is exhausted: %s', ([init, is]) =>
     expect(ExecutionBudget.of(init).isExhausted(T)).toBe(is),
   );
+  test('a deadline is a moment, whatever number it is', () => {
+    expect(ExecutionBudget.of({ deadline: 0 }).isExhausted(-1)).toBe(false);
+    expect(ExecutionBudget.of({ deadline: 0 }).isExhausted(0)).toBe(true);
+  });
   test('no limit, and Infinity, is unlimited', () => {
     expect([ExecutionBudget.unlimited().isEmpty, budget.isEmpty]).toEqual([true, false]);
     expect(ExecutionBudget.of({ maxSteps: Infinity })).toBe(ExecutionBudget.unlimited());
@@ -334,6 +342,16 @@ describe('what a tool outcome means', () => {
       T + 9,
     ]);
     expect([second.name, second.args]).toEqual(['add', { a: 1 }]);
+    expect(first.idempotencyKey).toBe(first.id);
+    expect(first.withOutcome({ type: 'succeeded', value: 1 }, T)).toMatchObject({
+      isRunning: false,
+      error: undefined,
+    });
+    expect([first.wasBlocked, first.error]).toEqual([false, undefined]);
+    expect(first.toResultPart().output).toEqual({
+      type: 'error-text',
+      value: 'The call was started and its outcome is unknown.',
+    });
   });
   test('ending before it started is ending at once', () => {
     expect(ToolExecution.started(call, T).withOutcome(failed('failed'), T - 9).duration).toBe(0);
@@ -434,6 +452,47 @@ describe('step types', () => {
   });
 });
 
+describe('a step that changes', () => {
+  const asked = AgentStep.start().withResponse(InferenceResponse.of({ content: [call] }));
+  const running = asked.withToolExecution(ToolExecution.started(call, T));
+
+  test('stays the same where nothing does', () => {
+    const input = List.from([userMessage('a')]);
+    const shown = asked.withInput(input);
+    expect([shown.input === input, shown.withInput(input) === shown, shown.id]).toEqual([
+      true,
+      true,
+      asked.id,
+    ]);
+    expect(asked.withResponse(asked.response as InferenceResponse)).toBe(asked);
+    expect(running.withToolExecution(running.toolExecutions[0] as ToolExecution)).toBe(running);
+    const closed = asked.withOutput();
+    expect(closed.withOutput()).toBe(closed);
+  });
+  test('knows what was begun, from the start', () => {
+    expect([asked.executedToolCalls, running.executedToolCalls]).toEqual([[], [call]]);
+    expect([asked.pendingToolCalls, running.pendingToolCalls]).toEqual([[call], []]);
+    expect(running.withError(error).hasErrors).toBe(true);
+  });
+  test.for<[string, ToolOutcome]>([
+    ['a number', { type: 'succeeded', value: 1 }],
+    ['a text', { type: 'succeeded', value: 'a' }],
+    ['a value with facts', { type: 'succeeded', value: { a: 1 }, metadata: { b: 2 } }],
+    ['a value shown otherwise', { type: 'succeeded', value: 1, modelOutput: { type: 'text', value: 'a' } }],
+    ['a value shown as itself', { type: 'succeeded', value: 'a', modelOutput: { type: 'json', value: 'a' } }],
+    ['a value shown as parts', { type: 'succeeded', value: 1, modelOutput: { type: 'content', value: [] } }],
+    ['an error', failed('failed')],
+  ])('comes back from JSON with the outcome of its tool: %s', ([, outcome]) => {
+    const [execution] = running.toolExecutions;
+    const ended = running.withToolExecution((execution as ToolExecution).withOutcome(outcome, T));
+    for (const one of [ended, ended.withOutput()]) {
+      const restored = AgentStep.fromJSON(json(one));
+      assert.deepStrictEqual(restored, one);
+      expect(restored.toolExecutions[0]?.outcome).toEqual(outcome);
+    }
+  });
+});
+
 describe('sections of messages', () => {
   const [a, b] = [userMessage('a'), assistantMessage('b')];
   test('keep the order in which they were first written', () => {
@@ -464,6 +523,9 @@ describe('sections of messages', () => {
     expect(store.append('messages', [])).toBe(store);
     expect(store.withoutSection('x')).toBe(store);
     expect(store.withSection('messages', [b, a])).not.toBe(store);
+    expect(store.withSection('messages', [a]).messages.toArray()).toEqual([a]);
+    expect(store.withSection('messages', [a, b, a]).messages.toArray()).toEqual([a, b, a]);
+    expect(store.withSection('messages', []).messages.length).toBe(0);
   });
   test('appending does not copy what was there', () => {
     const store = MessageStore.of(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
@@ -535,6 +597,27 @@ test('what a tool used and left for later stays over its attempts', () => {
 });
 
 describe('messages', () => {
+  test('say their text and their reasoning, whole or in parts', () => {
+    const message = assistantMessage([
+      { type: 'reasoning', text: 'h' },
+      { type: 'text', text: 'a' },
+      { type: 'reasoning', text: 'm' },
+      { type: 'text', text: 'b' },
+    ]);
+    expect([textOf(message), textOf(message.content)]).toEqual(['ab', 'ab']);
+    expect([reasoningOf(message), reasoningOf(message.content)]).toEqual(['hm', 'hm']);
+  });
+  test('of the system are text, and come back from JSON', () => {
+    const message = systemMessage('Be brief.', { id: 'm', createdAt: T });
+    expect(message).toEqual({
+      id: 'm',
+      role: 'system',
+      content: [{ type: 'text', text: 'Be brief.' }],
+      createdAt: T,
+    });
+    const store = MessageStore.of([message]);
+    assert.deepStrictEqual(MessageStore.fromJSON(json(store)), store);
+  });
   const bad: readonly (readonly [name: string, make: () => unknown])[] = [
     ['a call of a user', () => userMessage([call as never])],
     ['a file without data', () => userMessage([{ type: 'file', mediaType: 'image/png' } as never])],
