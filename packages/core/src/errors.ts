@@ -74,7 +74,11 @@ export function invalidArgument(
 
 /** True when `error` carries the given code, whichever copy of the package made it. */
 export function hasErrorCode(error: unknown, code: ErrorCode): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+  try {
+    return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
+  } catch {
+    return false; // whatever was thrown cannot be asked
+  }
 }
 
 /** What else may be said of a document that does not fit. */

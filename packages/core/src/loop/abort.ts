@@ -23,7 +23,9 @@ export class RunAbort extends HoldfastError {
 /** What the abort means; `undefined` while there is none. A reason that is not a `RunAbort` means `cancel`. */
 export function abortKind(signal: AbortSignal): AbortKind | undefined {
   if (!signal.aborted) return undefined;
-  return hasErrorCode(signal.reason, 'RUN_ABORTED') ? (signal.reason as RunAbort).kind : 'cancel';
+  if (!hasErrorCode(signal.reason, 'RUN_ABORTED')) return 'cancel';
+  const { kind } = signal.reason as RunAbort;
+  return kind === 'yield' || kind === 'lost' ? kind : 'cancel';
 }
 
 /** Why the run was aborted, as the one who aborted it said. */

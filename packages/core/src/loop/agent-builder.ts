@@ -78,6 +78,8 @@ export class AgentBuilder {
     if (budget === undefined) return this.withOptions(settings);
     ExecutionBudget.of(budget);
     const known = this.options.budget;
+    if (budget instanceof ExecutionBudget || known instanceof ExecutionBudget)
+      return this.withOptions({ ...settings, budget });
     const kept = known && isSameJson(budget, known) ? known : Object.freeze({ ...budget });
     return this.withOptions({ ...settings, budget: kept });
   }

@@ -50,8 +50,9 @@ export interface AgentLoopOptions {
   /** How many tools of one step may run at the same time; default 8. */
   readonly maxParallelTools?: number;
   /**
-   * Characters that a tool's value may have, as text or JSON; default 100,000. A longer one is cut, in the state and for
-   * the model, and says so. `Infinity` for no limit.
+   * Characters that a tool's value may have, as text or JSON, and the message of its error; default 100,000. A longer one
+   * is cut, in the state and for the model, and says so; an output that the tool makes for the model is its own affair.
+   * `Infinity` for no limit.
    */
   readonly maxToolResultLength?: number;
   /** Are told of every run of this loop. */

@@ -1,6 +1,7 @@
 import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
+import { toErrorRecord } from '../state/error-record.ts';
 import { InferenceResponse } from '../state/inference.ts';
 import { List } from '../state/list.ts';
 import type { ToolCallPart } from '../state/messages.ts';
@@ -130,7 +131,7 @@ interface Place extends Given {
 /** What goes wrong in a hook is named after it; what a hook finds on purpose keeps its name. */
 function asHookError({ hook, point }: { hook: Hook; point: keyof Hook }, error: unknown): unknown {
   if (isAgentStop(error) || hasErrorCode(error, 'PRICE_UNKNOWN')) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = toErrorRecord(error).message;
   return new HoldfastError('HOOK_FAILED', `${nameOf(hook)} failed in ${point}: ${reason}`, { cause: error });
 }
 

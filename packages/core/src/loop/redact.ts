@@ -112,7 +112,7 @@ function outlineOf(state: AgentEvent['state'], redact: Redact): AgentState {
 }
 
 function settingsOf(config: LlmConfig): LlmConfig {
-  const { providerOptions: _, ...settings } = config;
+  const { providerOptions: _, stopSequences: __, ...settings } = config;
   return Object.freeze(settings);
 }
 

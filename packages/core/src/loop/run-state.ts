@@ -87,6 +87,23 @@ export class RunState {
     this.announce(before, state);
   }
 
+  /**
+   * Takes in what a hook made of `base`. What tools have said in the meantime, of progress and usage, stays. Nothing is
+   * taken in once the run is lost.
+   */
+  changeFrom(base: AgentState, changed: AgentState): void {
+    if (this.isLost()) return;
+    let state = changed;
+    for (const toolExecution of this.state.currentStep?.toolExecutions ?? []) {
+      const { id } = toolExecution;
+      const was = base.currentStep?.toolExecutions.find((execution) => execution.id === id);
+      const isHooks = changed.currentStep?.toolExecutions.find((execution) => execution.id === id) !== was;
+      if (toolExecution !== was && !isHooks)
+        state = apply(state, { type: 'toolAdvanced', toolExecution, at: this.now() });
+    }
+    this.change(state);
+  }
+
   /** How many stop signals there are. */
   get signalCount(): number {
     return this.state.execution?.continuation.signals.length ?? 0;

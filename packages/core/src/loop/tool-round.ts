@@ -97,8 +97,9 @@ export class ToolRound {
     let call = requested;
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('beforeToolUse')) {
-      const change = await hooks.call(hook, 'beforeToolUse', call, this.run.context);
-      if (change?.state) this.run.change(change.state);
+      const { context } = this.run;
+      const change = await hooks.call(hook, 'beforeToolUse', call, context);
+      if (change?.state) this.run.changeFrom(context.state, change.state);
       call = change?.call ?? call;
       if (change?.block !== undefined) return this.block(call, change.block);
       if (!this.mayStart()) return;
@@ -122,15 +123,24 @@ export class ToolRound {
     void this.tryUntilFinished(toolExecution);
   }
 
-  /** Tries the call until it ends in a way that stays. */
+  /** Tries the call until it ends in a way that stays, which it does whatever is thrown. */
   private async tryUntilFinished(first: ToolExecution): Promise<void> {
+    try {
+      await this.tries(first);
+    } catch (error) {
+      const outcome = Object.freeze({ type: 'failed', error: toErrorRecord(error) } as const);
+      this.finished.push({ id: first.id, outcome });
+      this.wake();
+    }
+  }
+
+  private async tries(first: ToolExecution): Promise<void> {
     const { run } = this;
     const signal = this.isResumable(first) ? run.signal : this.toolSignal;
     let execution = first;
     for (;;) {
       const context = new RunningTool(run, execution, signal);
-      const ended = await runTool(execution, context, run.loop);
-      context.end();
+      const ended = await runTool(execution, context, run.loop).finally(() => context.end());
       if (ended === undefined) {
         this.running--;
         run.checkAbort();
@@ -175,8 +185,9 @@ export class ToolRound {
     let execution = toolExecution;
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('afterToolUse')) {
-      const change = await hooks.call(hook, 'afterToolUse', execution, this.run.context);
-      if (change?.state) this.run.change(change.state);
+      const { context } = this.run;
+      const change = await hooks.call(hook, 'afterToolUse', execution, context);
+      if (change?.state) this.run.changeFrom(context.state, change.state);
       if (change?.toolExecution === undefined) continue;
       execution = change.toolExecution;
       this.take(execution);

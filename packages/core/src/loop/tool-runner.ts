@@ -5,6 +5,7 @@ import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
 import { toErrorRecord } from '../state/error-record.ts';
+import type { ErrorRecord } from '../state/error-record.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
@@ -44,7 +45,10 @@ export async function runTool(
   let running: Tool | undefined;
   try {
     const validation = validated(execution, tool, options);
-    const args = acceptedBy(execution, validation instanceof Promise ? await validation : validation);
+    const args = acceptedBy(
+      execution,
+      validation instanceof Promise ? await unlessAborted(validation, signal) : validation,
+    );
     running = tool as Tool;
     const isUnbounded = running.timeoutSeconds === undefined && signal === NEVER;
     const returned = await (isUnbounded
@@ -61,7 +65,7 @@ export async function runTool(
     }
     if (tool?.isResumable && isLeft(signal)) return undefined;
     if (signal.aborted) return { outcome: interrupted(execution) };
-    const record = toErrorRecord(asToolError(execution.name, error));
+    const record = shortened(toErrorRecord(asToolError(execution.name, error)), options.maxResultLength);
     const outcome: ToolOutcome = Object.freeze({ type: 'failed', error: record });
     const retryAfterSeconds = pauseBeforeRetry(running, execution.attempt, error);
     return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
@@ -102,6 +106,11 @@ function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOp
     ...(shown && { modelOutput: shown }),
     ...(given?.metadata && { metadata: toJsonObject(given.metadata) }),
   });
+}
+
+function shortened(record: ErrorRecord, maxLength: number): ErrorRecord {
+  const message = cut(record.message, maxLength) as string;
+  return message === record.message ? record : Object.freeze({ ...record, message });
 }
 
 /** A value that is too long becomes a text with its beginning, which says how much is missing. */

@@ -86,7 +86,13 @@ export class AgentStop extends HoldfastError {
 
 /** True for an `AgentStop`, whichever copy of the package made it. */
 export function isAgentStop(error: unknown): error is AgentStop {
-  return hasErrorCode(error, 'AGENT_STOP');
+  if (!hasErrorCode(error, 'AGENT_STOP')) return false;
+  try {
+    stopSignal((error as AgentStop).signal);
+    return true;
+  } catch {
+    return false; // it has the code, and no signal to stop by
+  }
 }
 
 /** What speaks for stopping and for going on, at one moment of an execution. */

@@ -19,8 +19,19 @@ export interface ErrorRecord {
 const MAX_CAUSES = 8;
 const MAX_ERRORS = 8;
 
-/** Anything that was thrown, as a record. Causes are followed up to eight deep, and of several errors eight are kept. */
+/**
+ * Anything that was thrown, as a record. Causes are followed up to eight deep, and of several errors eight are kept.
+ * Never throws: of what cannot be read it says so.
+ */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
+  try {
+    return recordOf(thrown, depth);
+  } catch {
+    return compact({ name: 'Error', message: 'Something was thrown that cannot be read.' });
+  }
+}
+
+function recordOf(thrown: unknown, depth: number): ErrorRecord {
   if (!isErrorLike(thrown)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
   const { name, message, code, data, cause, errors } = thrown;
   const isDeep = depth >= MAX_CAUSES;
