@@ -752,6 +752,18 @@ test('messages that are not frozen are copied, and those that are none are refus
 
 describe('metadata', () => {
   const customer = metadataKey<string>('customer');
+  test('facts of a tool that succeeded are set as its step closes', () => {
+    const facts = { a: { b: 1 }, customer: 'ben' };
+    const step = toolStep({ type: 'succeeded', value: 1, metadata: facts });
+    const open = begun.withMetadata(customer, 'ann', T).withMetadata('c', 2, T).withCurrentStep(step, T);
+    expect(open.metadata.values).toEqual({ customer: 'ann', c: 2 });
+    const closed = open.withCurrentStepCompleted(T);
+    expect(closed.metadata.values).toEqual({ customer: 'ben', c: 2, a: { b: 1 } });
+    expectRoundTrip(closed);
+    const silent = toolStep({ type: 'succeeded', value: 1, metadata: {} });
+    expect(silent.toolExecutions[0]?.outcome).toEqual({ type: 'succeeded', value: 1 });
+    expect(after(silent, toolStep({ type: 'failed', error })).metadata).toBe(blank.metadata);
+  });
   test('a fact is taken out, and what is not there stays so', () => {
     const state = blank.withMetadata(customer, 'ann', T).withMetadata('a', 1, T);
     const without = state.withoutMetadata(customer, T + 1);
