@@ -344,16 +344,17 @@ describe('executions', () => {
   });
 
   test('a fork is another agent that knows the same, between executions', () => {
-    const fork = done.forked({ agentId: '00000000-0000-4000-8000-00000000000b', at: T + 9 });
-    expect([fork.agentId === AGENT, fork.execution, fork.executionCount, fork.createdAt]).toEqual([
-      false,
+    const other = '00000000-0000-4000-8000-00000000000b';
+    const fork = done.forked({ agentId: other, at: T + 9 });
+    expect([fork.agentId, fork.execution, fork.executionCount, fork.createdAt]).toEqual([
+      other,
       undefined,
       0,
       T + 9,
     ]);
     expect(fork.context).toBe(done.context);
-    const [one, other] = [done.forked({ at: T }), done.forked({ at: T })];
-    expect(new Set([AGENT, one.agentId, other.agentId]).size).toBe(3);
+    const ids = [AGENT, ...[1, 2].map(() => done.forked({ at: T }).agentId)];
+    expect(new Set(ids).size).toBe(3);
   });
 });
 

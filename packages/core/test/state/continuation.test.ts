@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { AgentStop, Continuation, hasErrorCode, stopSignal } from '@holdfast/core';
-import { expectDeeplyFrozen } from '../arbitraries.ts';
+import { AgentState, AgentStep, AgentStop, Continuation, hasErrorCode, stopSignal } from '@holdfast/core';
+import { expectDeeplyFrozen, expectRoundTrip, START as T } from '../arbitraries.ts';
 
 const [first, second] = [
   stopSignal({ reason: 'costLimitReached', message: 'Spent.', context: { limit: 1 }, source: 'guard' }),
@@ -55,6 +55,17 @@ describe('what speaks for stopping and for going on', () => {
       expectDeeplyFrozen(restored);
     },
   );
+  test('need not have the signals of the step before', () => {
+    const begun = AgentState.empty({ at: T }).withStopSignal(first, T).withStopSignal(second, T);
+    const state = begun.withCurrentStep(AgentStep.start(), T).withCurrentStepCompleted(T);
+    for (const signals of [[second], [first], [first, first], [second, second, first]]) {
+      const document = JSON.parse(JSON.stringify(state)) as { execution: { continuation: object } };
+      document.execution.continuation = { signals };
+      const restored = AgentState.fromJSON(document);
+      expect(restored.execution?.continuation.signals).toEqual(signals);
+      expectRoundTrip(restored);
+    }
+  });
   test('is stored as what it says, and nothing else', () => {
     expect(JSON.parse(JSON.stringify(overruled))).toEqual({ signals: [first], overruledSignals: 1 });
     expect(JSON.parse(JSON.stringify(requested))).toEqual({ isRequested: true });

@@ -213,6 +213,10 @@ test('a document has no member that is undefined, whatever was never said', () =
     state.execution,
     state.withCurrentStep(AgentStep.start(), T),
     AgentStep.start().withResponse(response).withOutput(),
+    AgentStep.start()
+      .withResponse(response)
+      .withToolExecution(ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value: 1 }, T))
+      .withOutput(),
     ToolExecution.intended(call),
     ToolExecution.started(call, T),
     response,

@@ -30,6 +30,7 @@ import type {
   ToolCallPart,
   ToolOutcome,
   ToolOutcomeType,
+  ToolOutput,
 } from '@holdfast/core';
 import { expectDeeplyFrozen, outcomes, cases, START as T, storeOf, usages } from '../arbitraries.ts';
 
@@ -473,12 +474,50 @@ describe('a step that changes', () => {
     expect([asked.executedToolCalls, running.executedToolCalls]).toEqual([[], [call]]);
     expect([asked.pendingToolCalls, running.pendingToolCalls]).toEqual([[call], []]);
     expect(running.withError(error).hasErrors).toBe(true);
+    const other = ToolExecution.started({ ...call, toolCallId: 'call_2' }, T).withOutcome(
+      failed('failed'),
+      T,
+    );
+    expect([running.hasErrors, running.withToolExecution(other).hasErrors]).toEqual([false, true]);
+  });
+  /** The document of a step whose output shows something as the result of its call. */
+  function shownAs(output: ToolOutput): object {
+    const [execution] = running.toolExecutions;
+    const done = (execution as ToolExecution).withOutcome({ type: 'succeeded', value: 1 }, T);
+    const document = json(running.withToolExecution(done).withOutput()) as {
+      otherMessages: { content: object[] }[];
+    };
+    Object.assign(document.otherMessages[1]?.content[0] ?? {}, { output });
+    return document;
+  }
+  test.for<ToolOutput & { value: unknown }>([
+    { type: 'text', value: 'a' },
+    { type: 'json', value: 2 },
+  ])('is stored without a value that the result stands for: %j', (output) => {
+    expect(AgentStep.fromJSON(shownAs(output)).toolExecutions[0]?.value).toBe(output.value);
+  });
+  test.for<ToolOutput>([
+    { type: 'json', value: 'a' },
+    { type: 'error-text', value: 'a' },
+    { type: 'error-json', value: 1 },
+  ])('is refused without a value where the result stands for none: %j', (output) => {
+    expect(() => AgentStep.fromJSON(shownAs(output))).toThrow(
+      expect.objectContaining({ path: '$.toolExecutions[0].outcome.value' }),
+    );
+  });
+  test('keeps an answer that is not what it put into the conversation', () => {
+    const document = { ...(json(asked.withOutput()) as object), response: json(asked.response) };
+    const other = json([assistantMessage('b')]);
+    const step = AgentStep.fromJSON({ ...document, otherMessages: other, output: [{ from: 0, to: 1 }] });
+    assert.deepStrictEqual(AgentStep.fromJSON(json(step)), step);
+    expect([step.text, step.requestedToolCalls]).toEqual(['', [call]]);
   });
   test.for<[string, ToolOutcome]>([
     ['a number', { type: 'succeeded', value: 1 }],
     ['a text', { type: 'succeeded', value: 'a' }],
     ['a value with facts', { type: 'succeeded', value: { a: 1 }, metadata: { b: 2 } }],
     ['a value shown otherwise', { type: 'succeeded', value: 1, modelOutput: { type: 'text', value: 'a' } }],
+    ['a text shown as itself', { type: 'succeeded', value: 'a', modelOutput: { type: 'text', value: 'a' } }],
     ['a value shown as itself', { type: 'succeeded', value: 'a', modelOutput: { type: 'json', value: 'a' } }],
     ['a value shown as parts', { type: 'succeeded', value: 1, modelOutput: { type: 'content', value: [] } }],
     ['an error', failed('failed')],
