@@ -148,29 +148,45 @@ export type { Redact } from './loop/redact.ts';
 export { AgentSession } from './session/session.ts';
 export type { AgentSessionInit, SessionInfo, SessionRevision, SessionStatus } from './session/session.ts';
 export {
+  SessionBusyError,
   SessionConflictError,
   SessionNotFoundError,
   SessionTooLargeError,
+  StoreThrottledError,
   StoreUnavailableError,
-} from './session/session-store.ts';
+} from './session/session-errors.ts';
+export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
+  ClaimedSession,
+  ClaimOptions,
+  CreateOptions,
   DeleteOptions,
+  DuePage,
+  DueQuery,
+  DueSession,
+  InboxItem,
+  RenewedClaim,
   SaveOptions,
-  SessionConflictKind,
+  SessionClaim,
+  SessionExpiry,
   SessionPage,
   SessionQuery,
   SessionStore,
+  StoreCapabilities,
 } from './session/session-store.ts';
-export {
-  compareSessionInfos,
-  isAfter,
-  resolveSessionQuery,
-  sessionCursor,
-} from './session/session-cursor.ts';
-export type { ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
-export { planSave, restoreSession } from './session/save-plan.ts';
-export type { ListChange, SavedSession, SavePlan } from './session/save-plan.ts';
 export { MemorySessionStore } from './session/memory-session-store.ts';
+
+// How a database becomes a session store
+export { BackedSessionStore } from './session/backed-session-store.ts';
+export type { StoreOptions } from './session/backed-session-store.ts';
+export type { RecordChange, SessionBackend, StoredSession } from './session/session-backend.ts';
+export { dueAt, isExpired, readSessionRecord } from './session/session-record.ts';
+export type { SessionRecord } from './session/session-record.ts';
+export { compareDue, compareSessionInfos, fitsDue, fitsQuery, isAfter } from './session/session-cursor.ts';
+export type { ResolvedDueQuery, ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
+export { carriedOut, planSave, restoreSession } from './session/save-plan.ts';
+export type { ListChange, SavedSession, SavePlan } from './session/save-plan.ts';
+
 export { SessionRuntime } from './session/session-runtime.ts';
 export type {
   AgentCatalog,

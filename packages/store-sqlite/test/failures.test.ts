@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newSession, testClock } from './cases/store-case.ts';
+import { newSession, testClock } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();

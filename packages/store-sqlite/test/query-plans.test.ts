@@ -3,7 +3,7 @@ import type { SessionQuery } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { newSession, testClock } from './cases/store-case.ts';
+import { newSession, testClock } from '@holdfast/conformance';
 
 let database: DatabaseSync;
 let asked: { readonly sql: string; readonly parameters: SqliteParameters }[];

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newSession, testClock } from './cases/store-case.ts';
+import { newSession, testClock } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();

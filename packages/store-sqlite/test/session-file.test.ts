@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { describe, expect, test } from 'vitest';
-import { newSession, testClock } from './cases/store-case.ts';
+import { newSession, testClock } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile, newFolder } = temporaryFolders();

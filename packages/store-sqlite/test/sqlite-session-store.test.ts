@@ -2,8 +2,8 @@ import { MemorySessionStore } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
 import { afterEach, describe, test } from 'vitest';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { CreateStore } from './cases/store-case.ts';
-import { sessionStoreCases } from './session-store-cases.ts';
+import type { CreateStore } from '@holdfast/conformance';
+import { sessionStoreCases } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();

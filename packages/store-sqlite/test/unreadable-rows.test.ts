@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { AgentSession, StateFormatError } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { newSession, testClock } from './cases/store-case.ts';
+import { newSession, testClock } from '@holdfast/conformance';
 
 const clock = { ...testClock(), newId: () => 'i' };
 let database: DatabaseSync;

@@ -1,130 +1,89 @@
-import { invalidArgument } from '../errors.ts';
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../clock.ts';
-import type { AgentSession, SessionInfo, SessionRevision } from './session.ts';
-import { compareSessionInfos, isAfter, resolveSessionQuery, sessionCursor } from './session-cursor.ts';
-import type { ResolvedSessionQuery } from './session-cursor.ts';
-import type { DeleteOptions, SaveOptions, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
-import { SessionConflictError, SessionNotFoundError } from './session-store.ts';
+import type { Instant } from '../clock.ts';
+import { BackedSessionStore } from './backed-session-store.ts';
+import type { StoreOptions } from './backed-session-store.ts';
+import { carriedOut } from './save-plan.ts';
+import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
+import { compareDue, compareSessionInfos, fitsDue, fitsQuery } from './session-cursor.ts';
+import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
+import type { SessionRecord } from './session-record.ts';
+import { dueAt, isExpired } from './session-record.ts';
+import type { SessionInfo } from './session.ts';
+import type { DueSession, StoreCapabilities } from './session-store.ts';
 
-interface Entry {
-  readonly session: AgentSession;
-  readonly operationId: string | undefined;
+/** Keeps sessions for as long as the process lives. */
+export class MemorySessionStore extends BackedSessionStore {
+  constructor(options: StoreOptions = {}) {
+    super(new MemoryBackend(), options);
+  }
 }
 
-/**
- * Keeps sessions for as long as the process lives. The reference of the contract: read it to write your own.
- * Sessions are immutable, so keeping the value is keeping a copy.
- */
-export class MemorySessionStore implements SessionStore {
-  private readonly entries = new Map<string, Entry>();
-  private readonly clock: Clock;
+/** The reference of a backend: read it to write your own. What stands between two awaits is one atomic effect. */
+class MemoryBackend implements SessionBackend {
+  readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
+  private readonly entries = new Map<string, StoredSession>();
 
-  constructor(options: { readonly clock?: Clock } = {}) {
-    this.clock = options.clock ?? systemClock;
+  async read(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.entries.get(sessionId)?.record;
   }
 
-  create(session: AgentSession): Promise<AgentSession> {
-    return attempt(() => {
-      const existing = this.entries.get(session.sessionId);
-      if (session.version !== 0)
-        throw invalidArgument(`A new session has version 0, found ${session.version}.`);
-      if (existing) throw conflict(session, existing.session.revision);
-      return this.put(session, { incarnation: this.clock.newId(), version: 1 }, undefined);
+  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+    return this.entries.get(sessionId);
+  }
+
+  async readItems(
+    sessionId: string,
+    incarnation: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const entry = this.entries.get(sessionId);
+    const inbox = entry?.record.incarnation === incarnation ? entry.inbox : undefined;
+    return new Map([...(inbox ?? [])].filter(([id]) => ids.includes(id)));
+  }
+
+  async swap(
+    sessionId: string,
+    before: SessionRecord | undefined,
+    after: SessionRecord | undefined,
+    { plan, enqueue, acknowledge = [] }: RecordChange,
+  ): Promise<boolean> {
+    const found = this.entries.get(sessionId);
+    if (found?.record.incarnation !== before?.incarnation || found?.record.writes !== before?.writes)
+      return false;
+    if (after === undefined) return this.entries.delete(sessionId);
+    const kept = found?.record.incarnation === after.incarnation ? found : undefined;
+    const saved = plan ? carriedOut(kept?.saved, plan) : kept?.saved;
+    if (saved === undefined) return false;
+    const inbox = new Map(kept?.inbox);
+    if (enqueue) inbox.set(enqueue.id, enqueue.item);
+    for (const id of acknowledge) inbox.delete(id);
+    this.entries.set(sessionId, { record: after, saved, inbox });
+    return true;
+  }
+
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+    const infos = this.living(now).map(({ info }) => info);
+    const fitting = infos.filter((info) => fitsQuery(info, query));
+    return fitting.toSorted(compareSessionInfos(query.order)).slice(0, query.limit + 1);
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+    const due = this.living(now).flatMap((record) => {
+      const at = dueAt(record);
+      return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
     });
+    const fitting = due.filter((session) => fitsDue(session, query));
+    return fitting.toSorted(compareDue).slice(0, query.limit + 1);
   }
 
-  load(sessionId: string): Promise<AgentSession | undefined> {
-    return attempt(() => this.entries.get(sessionId)?.session);
+  async prune(now: Instant, limit: number): Promise<number> {
+    const expired = [...this.entries].filter(([, { record }]) => isExpired(record, now)).slice(0, limit);
+    for (const [sessionId] of expired) this.entries.delete(sessionId);
+    return expired.length;
   }
 
-  save(session: AgentSession, { operationId }: SaveOptions = {}): Promise<AgentSession> {
-    return attempt(() => {
-      const existing = this.entries.get(session.sessionId);
-      if (existing === undefined) throw new SessionNotFoundError(session.sessionId);
-      const { revision } = existing.session;
-      if (!isSameRevision(revision, session.revision)) {
-        if (isOwnEarlierSave(existing, session.revision, operationId)) return existing.session;
-        throw conflict(session, revision);
-      }
-      return this.put(session, { ...revision, version: revision.version + 1 }, operationId);
-    });
-  }
+  async close(): Promise<void> {}
 
-  exists(sessionId: string): Promise<boolean> {
-    return attempt(() => this.entries.has(sessionId));
-  }
-
-  delete(sessionId: string, { revision }: DeleteOptions = {}): Promise<boolean> {
-    return attempt(() => {
-      const existing = this.entries.get(sessionId)?.session;
-      if (existing && revision && !isSameRevision(existing.revision, revision)) {
-        throw new SessionConflictError(sessionId, revision, existing.revision);
-      }
-      return this.entries.delete(sessionId);
-    });
-  }
-
-  list(query?: SessionQuery): Promise<SessionPage> {
-    return attempt(() => {
-      const resolved = resolveSessionQuery(query);
-      const { order, limit } = resolved;
-      const matching = [...this.entries.values()]
-        .map(({ session }) => session.info)
-        .filter((info) => fits(info, resolved));
-      const sorted = matching.toSorted(compareSessionInfos(order));
-      const sessions = sorted.slice(0, limit);
-      const last = sessions.at(-1);
-      return { sessions, cursor: last && sorted.length > limit ? sessionCursor(last, order) : undefined };
-    });
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  private put(
-    session: AgentSession,
-    revision: SessionRevision,
-    operationId: string | undefined,
-  ): AgentSession {
-    const saved = session.withRevision(revision, this.clock.now());
-    this.entries.set(saved.sessionId, { session: saved, operationId });
-    return saved;
+  private living(now: Instant): SessionRecord[] {
+    return [...this.entries.values()].map(({ record }) => record).filter((record) => !isExpired(record, now));
   }
 }
-
-/** A promise of what a function returns or throws. */
-function attempt<T>(act: () => T): Promise<T> {
-  return Promise.resolve().then(act);
-}
-
-function conflict(session: AgentSession, actual: SessionRevision): SessionConflictError {
-  return new SessionConflictError(session.sessionId, session.revision, actual);
-}
-
-function isSameRevision(left: SessionRevision, right: SessionRevision): boolean {
-  return left.version === right.version && left.incarnation === right.incarnation;
-}
-
-function isOwnEarlierSave(
-  { session, operationId }: Entry,
-  base: SessionRevision,
-  wanted: string | undefined,
-): boolean {
-  const { incarnation, version } = session.revision;
-  return (
-    wanted !== undefined &&
-    operationId === wanted &&
-    incarnation === base.incarnation &&
-    version === base.version + 1
-  );
-}
-
-function fits(info: SessionInfo, query: ResolvedSessionQuery): boolean {
-  return (
-    isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
-  );
-}
-
-const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus'] as const;

@@ -1,3 +1,4 @@
+import type { Instant } from '../clock.ts';
 import { describeValue, StateFormatError } from '../errors.ts';
 import { compact, isJsonObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
@@ -7,10 +8,11 @@ import type { MessageStore } from '../state/message-store.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { Metadata } from '../state/metadata.ts';
 import { AgentSession } from './session.ts';
+import type { SessionRevision } from './session.ts';
 
 /** A session as a store keeps it, in parts that change at their own pace. Every text is JSON. */
 export interface SavedSession {
-  /** What changes with every save: revision, status, times, the step in progress, how long the lists are. */
+  /** What changes with every save: version, status, the step in progress, how long the lists are. */
   readonly head: string;
   /** What seldom changes, by name: the definition, the system prompt, metadata, settings. */
   readonly values: ReadonlyMap<string, string>;
@@ -137,19 +139,68 @@ function headOf(
   execution: object | undefined,
   lists: ReadonlyMap<string, List<unknown>>,
 ): string {
-  const document = session.encodeWith({ state: session.state.encodeWith({ execution }) });
+  const state = session.state.encodeWith({ execution });
+  // The revision and the time of the write are the store's: a retry of a save has the same head.
+  const document = { ...session.encodeWith({ state }), revision: undefined, updatedAt: undefined };
   const values = [...valuesOf(session).keys()];
-  return JSON.stringify({ document, values, lists: [...lists].map(([name, list]) => [name, list.length]) });
+  const { version } = session;
+  return JSON.stringify({
+    version,
+    document,
+    values,
+    lists: [...lists].map(([name, list]) => [name, list.length]),
+  });
+}
+
+/** A text that is another one for a plan that writes something else. Not a defence: it finds mistakes. */
+export function fingerprint({ head, values, lists }: SavePlan): string {
+  let [high, low] = [0, 0];
+  const add = (text: string): void => {
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      high = Math.imul(high ^ unit, 0x85ebca6b);
+      low = Math.imul(low + unit, 0xc2b2ae35) ^ (low >>> 13);
+    }
+    high ^= text.length;
+  };
+  add(head);
+  for (const [name, text] of values) [name, text ?? ''].forEach(add);
+  for (const { name, keep, append } of lists) [name, String(keep), ...append].forEach(add);
+  return (high >>> 0).toString(36) + (low >>> 0).toString(36);
 }
 
 // Back again
 
+/** What is kept after a plan was carried out. For stores that keep whole sessions, or plans one after the other. */
+export function carriedOut(saved: SavedSession | undefined, plan: SavePlan): SavedSession {
+  const kept = plan.isWhole ? undefined : saved;
+  const values = new Map(kept?.values);
+  for (const [name, text] of plan.values) {
+    if (text === undefined) values.delete(name);
+    else values.set(name, text);
+  }
+  const lists = new Map(kept?.lists);
+  for (const { name, keep, append } of plan.lists) {
+    const before = lists.get(name) ?? [];
+    if (keep > before.length) throw misfit(`the list "${name}"`, `${keep} elements`, before.length);
+    if (keep + append.length === 0) lists.delete(name);
+    else lists.set(name, [...before.slice(0, keep), ...append]);
+  }
+  return { head: plan.head, values, lists };
+}
+
 /**
- * The session that a store has kept in parts. What is planned after it costs what was added.
+ * The session that a store has kept in parts, at a revision and with the time that the store gave it. What is planned
+ * after it costs what was added.
  * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
  */
-export function restoreSession(saved: SavedSession): AgentSession {
-  const { document, values, lists } = parsedHead(saved.head);
+export function restoreSession(
+  saved: SavedSession,
+  revision: SessionRevision,
+  updatedAt: Instant,
+): AgentSession {
+  const { version, document, values, lists } = parsedHead(saved.head);
+  if (version !== revision.version) throw misfit('the head', `version ${revision.version}`, version);
   const value = (name: string): JsonValue | undefined =>
     values.includes(name) ? parsed(saved.values.get(name), `the value "${name}"`) : undefined;
   const list = (name: string, length: number): JsonValue[] => {
@@ -173,6 +224,8 @@ export function restoreSession(saved: SavedSession): AgentSession {
   });
   const session = AgentSession.fromJSON({
     ...document,
+    revision: { ...revision },
+    updatedAt,
     definition: value('definition'),
     state: compact({
       ...state,
@@ -194,6 +247,7 @@ function remember(session: AgentSession, others: readonly Message[]): void {
 }
 
 interface Head {
+  readonly version: number;
   readonly document: JsonObject;
   readonly values: readonly string[];
   readonly lists: readonly (readonly [string, number])[];

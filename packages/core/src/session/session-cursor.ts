@@ -1,6 +1,7 @@
+import type { Instant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { SessionInfo } from './session.ts';
-import type { SessionQuery } from './session-store.ts';
+import type { DueQuery, DueSession, SessionQuery } from './session-store.ts';
 
 /** Where a page ended: the last session's place in the order. */
 export interface SessionPosition {
@@ -16,6 +17,13 @@ export interface ResolvedSessionQuery extends SessionQuery {
   readonly after: SessionPosition | undefined;
 }
 
+/** A query of what is due, with nothing left open. */
+export interface ResolvedDueQuery {
+  readonly at: Instant;
+  readonly limit: number;
+  readonly after: SessionPosition | undefined;
+}
+
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
 
@@ -25,12 +33,51 @@ const DEFAULT_LIMIT = 50;
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
   const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
-  }
-  return { ...query, order, limit, after: cursor === undefined ? undefined : openCursor(cursor, order) };
+  const after = cursor === undefined ? undefined : openCursor(cursor, order);
+  return { ...query, order, limit: pageLimit(limit), after };
 }
 
+/** The same for what is due. For stores. @throws RangeError `ARGUMENT_INVALID` as there. */
+export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDueQuery {
+  const { at = now, limit = DEFAULT_LIMIT, cursor } = query;
+  if (!Number.isSafeInteger(at)) throw invalidArgument(`at must be an instant, found ${describeValue(at)}.`);
+  return {
+    at,
+    limit: pageLimit(limit),
+    after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
+  };
+}
+
+function pageLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
+}
+
+const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
+
+/** Does the query ask for the session, on this page or a later one? For stores. */
+export function fitsQuery(info: SessionInfo, query: ResolvedSessionQuery): boolean {
+  return (
+    isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
+  );
+}
+
+/** Longest due first; among equals by id, by code point. For stores. */
+export function compareDue(left: DueSession, right: DueSession): number {
+  return left.dueAt - right.dueAt || compareSessionIds(left.sessionId, right.sessionId);
+}
+
+/** Is the session due by then, and after the place where the page before ended? For stores. */
+export function fitsDue(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
+  const isBehind =
+    after === undefined || compareDue({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
+  return isBehind && session.dueAt <= at;
+}
+
+/** The cursor of a page of what is due that ended with this session. For stores. */
+export function dueCursor({ dueAt, sessionId }: DueSession): string {
+  return JSON.stringify(['dueAt', dueAt, sessionId]);
+}
 /** Newest first; among equals by id, by code point. For stores. */
 export function compareSessionInfos(
   order: 'createdAt' | 'updatedAt',
@@ -67,7 +114,7 @@ export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt
 function openCursor(cursor: string, order: string): SessionPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (typeof at !== 'number' || typeof sessionId !== 'string') {
-    throw invalidArgument(`The cursor is not one that list() returned, found ${describeValue(cursor)}.`);
+    throw invalidArgument(`The cursor is not one that the store returned, found ${describeValue(cursor)}.`);
   }
   if (cursorOrder !== order) {
     throw invalidArgument(

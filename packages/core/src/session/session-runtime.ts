@@ -7,8 +7,9 @@ import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { SessionAction } from './actions.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session.ts';
-import type { SessionConflictError, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
-import { SessionNotFoundError } from './session-store.ts';
+import type { SessionConflictError } from './session-errors.ts';
+import { SessionNotFoundError } from './session-errors.ts';
+import type { SessionPage, SessionQuery, SessionStore } from './session-store.ts';
 
 /**
  * Finds the code of a session's agent, in any process: by name, or by whatever the session says. What an `AgentBuilder`

@@ -1,23 +1,84 @@
-import { HoldfastError } from '../errors.ts';
-import type { ExecutionStatus } from '../state/execution.ts';
+import type { Instant } from '../clock.ts';
+import type { JsonValue } from '../json.ts';
+import type { ExecutionStatus, Waiting } from '../state/execution.ts';
 import type { AgentSession, SessionInfo, SessionRevision, SessionStatus } from './session.ts';
+
+/** When a session is forgotten: at a moment, or so long after the last write to it, of any kind. */
+export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };
+
+export interface CreateOptions {
+  /** Default: what the store was made with, or never. */
+  readonly expiry?: SessionExpiry | undefined;
+}
 
 export interface SaveOptions {
   /**
-   * The session as this store answered it last, when it was loaded, created or saved. Values share structure, so a
-   * store can tell by identity what changed since, and write only that. Absent: everything is written.
+   * The session as this store answered it last, when it was loaded, created, claimed or saved. Values share structure,
+   * so a store can tell by identity what changed since, and write only that. Absent: everything is written.
    */
   readonly base?: AgentSession | undefined;
   /**
-   * Names this save over all its retries. A store that finds its own operation already done answers with success,
-   * so a reply that was lost is neither a conflict nor a second save.
+   * Names this save over all its retries, which pass the same session and base. A store that finds its own operation
+   * already done answers with success, so a reply that was lost is neither a conflict nor a second save.
    */
   readonly operationId?: string | undefined;
+  /** The epoch of the claim under which it is done. Absent: refused while somebody works on the session. */
+  readonly epoch?: number | undefined;
+  /** Ids of the inbox items that this save uses up. They leave the inbox in the same write. */
+  readonly acknowledge?: readonly string[] | undefined;
+  /** From now on; `null` for never. Absent: as before. */
+  readonly expiry?: SessionExpiry | null | undefined;
 }
 
 export interface DeleteOptions {
   /** Delete only this revision. Absent: whatever there is. */
   readonly revision?: SessionRevision | undefined;
+}
+
+/** The right to work on a session, until a moment. */
+export interface SessionClaim {
+  readonly sessionId: string;
+  readonly incarnation: string;
+  readonly owner: string;
+  /** Higher than that of every claim before: a save with a lower one is refused. */
+  readonly epoch: number;
+  /** When others may take the session over, unless the claim is renewed. */
+  readonly until: Instant;
+}
+
+export interface ClaimOptions {
+  /**
+   * Who asks: any text of 1 to 1,000 characters, another one for each piece of work. A claim by who holds one is that
+   * claim, renewed, so that a lost reply may be asked for again.
+   */
+  readonly owner: string;
+  /** How long the claim lasts without being renewed. */
+  readonly leaseSeconds: number;
+}
+
+/** What a claim gives. */
+export interface ClaimedSession {
+  readonly session: AgentSession;
+  readonly claim: SessionClaim;
+  /** 1, and one more for every claim before it that ended without a release and without a finished step. */
+  readonly attempt: number;
+  /** What waits to be used, oldest first. */
+  readonly inbox: readonly InboxItem[];
+}
+
+/** A claim that lasts longer, and what has come in. */
+export interface RenewedClaim {
+  readonly claim: SessionClaim;
+  /** All that waits to be used, oldest first. */
+  readonly inbox: readonly InboxItem[];
+}
+
+/** Something for whoever works on a session next. */
+export interface InboxItem {
+  /** Any text of 1 to 1,000 characters. */
+  readonly id: string;
+  readonly content: JsonValue;
+  readonly enqueuedAt: Instant;
 }
 
 /** Which sessions to list. Each condition that is given must hold. */
@@ -26,6 +87,8 @@ export interface SessionQuery {
   readonly agentName?: string | undefined;
   readonly parentId?: string | undefined;
   readonly executionStatus?: ExecutionStatus | undefined;
+  /** The kind of thing that the execution waits for. */
+  readonly waitingFor?: Waiting['type'] | undefined;
   /** Newest first, by creation (default; stable while others write) or by last change; ties by id, by code point. */
   readonly order?: 'createdAt' | 'updatedAt' | undefined;
   /** 1 to 100; default 50. */
@@ -40,106 +103,92 @@ export interface SessionPage {
   readonly cursor: string | undefined;
 }
 
+/** Which sessions need somebody. */
+export interface DueQuery {
+  /** Due by this moment; default: now. */
+  readonly at?: Instant | undefined;
+  /** 1 to 100; default 50. */
+  readonly limit?: number | undefined;
+  /** Where the page before ended. */
+  readonly cursor?: string | undefined;
+}
+
+/** A session that needs somebody, and since when. */
+export interface DueSession {
+  readonly sessionId: string;
+  readonly dueAt: Instant;
+}
+
+export interface DuePage {
+  readonly sessions: readonly DueSession[];
+  readonly cursor: string | undefined;
+}
+
+/** What stores differ in. */
+export interface StoreCapabilities {
+  /** `eventual`: a list, and what is due, may lag behind writes for a moment. */
+  readonly listing: 'strong' | 'eventual';
+  /** Whose clock leases and expiry go by. */
+  readonly clock: 'server' | 'client';
+  /** The largest message, step or value that fits, in bytes of JSON; `undefined`: no limit but memory. */
+  readonly maxValueBytes: number | undefined;
+}
+
 /**
  * Keeps sessions. Every write is conditional on the revision it was based on: of two writers with one base one
  * wins, and the other gets a `SessionConflictError` and has changed nothing. What was acknowledged can be loaded.
  *
- * All methods reject with `StoreUnavailableError` when the storage does not answer, and with `StateFormatError`
- * when what it holds cannot be read; that is then left untouched. A string that cannot be a session id names no
- * session: it is absent.
+ * All methods reject with `StoreUnavailableError` when the storage does not answer, with `StoreThrottledError` when it
+ * takes no more, and with `StateFormatError` when what it holds cannot be read; that is then left untouched. A string
+ * that cannot be a session id names no session: it is absent. So does the id of a session that has expired.
  */
 export interface SessionStore {
+  readonly capabilities: StoreCapabilities;
   /** Keeps a new session, version 0, as version 1. @throws SessionConflictError `exists` when its id is taken. */
-  create(session: AgentSession): Promise<AgentSession>;
+  create(session: AgentSession, options?: CreateOptions): Promise<AgentSession>;
   /** The session as last saved; `undefined` when there is none. */
   load(sessionId: string): Promise<AgentSession | undefined>;
   /**
    * Keeps a session in place of the revision it was made from, as the next version.
-   * @throws SessionNotFoundError when it is gone; SessionConflictError when another revision is there.
+   * @throws SessionNotFoundError when it is gone; SessionConflictError when another revision is there, or `fenced` when
+   * the claim is lost; SessionBusyError without an epoch while it is claimed; SessionTooLargeError; HoldfastError
+   * `OPERATION_REUSED` when the operation was done with something else.
    */
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
+  /**
+   * The session, with the right to work on it. Of many that ask at once one gets it.
+   * @throws SessionNotFoundError; SessionBusyError while another claim lasts.
+   */
+  claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
+  /**
+   * Makes a claim last so long from now. One that has run out too, unless somebody took the session over.
+   * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
+   */
+  renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim>;
+  /** Ends a claim, so that others need not wait. `false` when it was lost before. */
+  release(claim: SessionClaim): Promise<boolean>;
+  /**
+   * Leaves something for whoever works on the session next, and makes the session due. Needs no claim and no revision.
+   * `false` when the item is there already, or is among the last 16 that were used.
+   * @throws SessionNotFoundError; HoldfastError `NOT_JSON`, `ARGUMENT_INVALID`.
+   */
+  enqueue(sessionId: string, item: Omit<InboxItem, 'enqueuedAt'>): Promise<boolean>;
   /** Is there such a session? */
   exists(sessionId: string): Promise<boolean>;
-  /** Forgets a session. `false` when there was none. @throws SessionConflictError when another revision is there. */
+  /**
+   * Forgets a session, also while somebody works on it. `false` when there was none.
+   * @throws SessionConflictError when another revision is there.
+   */
   delete(sessionId: string, options?: DeleteOptions): Promise<boolean>;
   /** A page of sessions, newest first. @throws HoldfastError `ARGUMENT_INVALID` for a limit or a cursor that cannot be. */
   list(query?: SessionQuery): Promise<SessionPage>;
+  /**
+   * A page of the active sessions that need somebody, longest due first: a wake-up time has come, work is left that
+   * nobody does, a claim has run out, or there is something in the inbox.
+   */
+  due(query?: DueQuery): Promise<DuePage>;
+  /** Removes what has expired, at most so many sessions (default 1,000); how many it were. Nothing needs it but space. */
+  prune(options?: { readonly limit?: number | undefined }): Promise<number>;
   /** Lets go of what the store opened itself. Clients that were passed in stay open. */
   close(): Promise<void>;
-}
-
-/** There is no such session, or it has expired. */
-export class SessionNotFoundError extends HoldfastError {
-  readonly sessionId: string;
-
-  constructor(sessionId: string) {
-    super('SESSION_NOT_FOUND', `There is no session "${sessionId}".`, { data: { sessionId } });
-    this.sessionId = sessionId;
-  }
-}
-
-/**
- * What stood in the way of a write. `exists`: the id is taken. `stale`: somebody saved since. `recreated`: the
- * session was deleted and made anew. `store-behind`: the store lost versions that it had acknowledged.
- */
-export type SessionConflictKind = 'exists' | 'stale' | 'recreated' | 'store-behind';
-
-const CONFLICT_ADVICE: Readonly<Record<SessionConflictKind, string>> = {
-  exists: 'Choose another id, or load it.',
-  stale: 'Load it again and repeat the change.',
-  recreated: 'It was deleted and created anew: what you hold belongs to the old one.',
-  'store-behind': 'The storage has lost acknowledged versions; nothing was overwritten.',
-};
-
-/** Another revision is there than the write was based on. Nothing was changed. */
-export class SessionConflictError extends HoldfastError {
-  readonly sessionId: string;
-  readonly kind: SessionConflictKind;
-  /** The version that the write was based on. */
-  readonly expected: number;
-  /** The version that the store has. */
-  readonly actual: number;
-
-  constructor(sessionId: string, expected: SessionRevision, actual: SessionRevision) {
-    const kind = conflictKind(expected, actual);
-    super(
-      'SESSION_CONFLICT',
-      `Session "${sessionId}" is at version ${actual.version}, the write expected ${expected.version} (${kind}). ${CONFLICT_ADVICE[kind]}`,
-      { data: { sessionId, kind, expected: expected.version, actual: actual.version } },
-    );
-    this.sessionId = sessionId;
-    this.kind = kind;
-    this.expected = expected.version;
-    this.actual = actual.version;
-  }
-}
-
-function conflictKind(expected: SessionRevision, actual: SessionRevision): SessionConflictKind {
-  if (expected.version === 0) return 'exists';
-  if (expected.incarnation !== actual.incarnation) return 'recreated';
-  return actual.version < expected.version ? 'store-behind' : 'stale';
-}
-
-/** A session, or a value in it, is larger than the store can keep. Nothing was written. Sizes in bytes. */
-export class SessionTooLargeError extends HoldfastError {
-  constructor(sessionId: string, bytes: number, limit: number) {
-    super(
-      'SESSION_TOO_LARGE',
-      `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}.`,
-      {
-        data: { sessionId, bytes, limit },
-      },
-    );
-  }
-}
-
-/** The storage did not answer, or refused to. */
-export class StoreUnavailableError extends HoldfastError {
-  /** True when the write may have been done: repeat it with the same operation id. */
-  readonly isAmbiguous: boolean;
-
-  constructor(message: string, options: { readonly isAmbiguous: boolean; readonly cause?: unknown }) {
-    super('STORE_UNAVAILABLE', message, { cause: options.cause, data: { isAmbiguous: options.isAmbiguous } });
-    this.isAmbiguous = options.isAmbiguous;
-  }
 }

@@ -5,7 +5,8 @@ import { compact, DocumentReader, readCount, readInstant, readOneOf, readString 
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
-import type { ExecutionStatus } from '../state/execution.ts';
+import type { ExecutionStatus, Waiting } from '../state/execution.ts';
+import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution.ts';
 import { SessionId } from '../state/ids.ts';
 import type { SnapshotEnvelope } from '../state/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
@@ -38,6 +39,8 @@ export interface SessionInfo {
   readonly updatedAt: Instant;
   /** How far the agent's execution has got; `undefined` when there is none. */
   readonly executionStatus: ExecutionStatus | undefined;
+  /** What kind of thing a suspended execution waits for; the first, when it waits for several. */
+  readonly waitingFor: Waiting['type'] | undefined;
 }
 
 type AgentSessionFields = Pick<
@@ -129,6 +132,7 @@ export class AgentSession {
   get info(): SessionInfo {
     const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
     const executionStatus = state.status;
+    const waitingFor = state.execution?.waiting[0]?.type;
     return Object.freeze({
       sessionId,
       parentId,
@@ -138,6 +142,7 @@ export class AgentSession {
       createdAt,
       updatedAt,
       executionStatus,
+      waitingFor,
     });
   }
 
@@ -223,6 +228,34 @@ const readRevision: Read<SessionRevision> = (reader, value) => {
   return Object.freeze({
     incarnation: reader.required(members, 'incarnation', readString),
     version: reader.required(members, 'version', readCount),
+  });
+};
+
+const INFO_NAMES = new Set([
+  'sessionId',
+  'parentId',
+  'agentName',
+  'status',
+  'version',
+  'createdAt',
+  'updatedAt',
+  'executionStatus',
+  'waitingFor',
+]);
+
+/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. @internal */
+export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
+  const members = reader.members(value, INFO_NAMES);
+  return Object.freeze({
+    sessionId: reader.required(members, 'sessionId', SessionId.read),
+    parentId: reader.optional(members, 'parentId', SessionId.read),
+    agentName: reader.required(members, 'agentName', readString),
+    status: reader.required(members, 'status', readOneOf(STATUSES)),
+    version: reader.required(members, 'version', readCount),
+    createdAt: reader.required(members, 'createdAt', readInstant),
+    updatedAt: reader.required(members, 'updatedAt', readInstant),
+    executionStatus: reader.optional(members, 'executionStatus', readOneOf(EXECUTION_STATUSES)),
+    waitingFor: reader.optional(members, 'waitingFor', readOneOf(WAITING_TYPES)),
   });
 };
 

@@ -33,7 +33,7 @@ import { AgentStep, STEP_NAMES } from './step.ts';
  */
 export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
 
-const STATUSES: readonly ExecutionStatus[] = [
+export const EXECUTION_STATUSES: readonly ExecutionStatus[] = [
   'pending',
   'inProgress',
   'suspended',
@@ -53,6 +53,8 @@ export type Waiting =
   | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
   | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
   | { readonly type: 'input' };
+
+export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -390,7 +392,7 @@ const NAMES = new Set([
 ]);
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
-const readStatus = readOneOf(STATUSES);
+const readStatus = readOneOf(EXECUTION_STATUSES);
 const readFilledAmount = readFilled(readAmount);
 
 function sumOfUsage(steps: Iterable<StepExecution>): Usage {

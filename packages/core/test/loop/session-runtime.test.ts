@@ -103,7 +103,7 @@ describe('sending a message', () => {
       ],
     );
     expect(session).toBe(store.saves.at(-1));
-    expect(session).toBe(await runtime.get(sessionId));
+    expect(session).toStrictEqual(await runtime.get(sessionId));
     expect([session.status, session.info.executionStatus]).toEqual(['active', 'completed']);
     expect(driver.requests[0]?.systemPrompt).toBe('Help.');
     store.saves.forEach(expectSoundSession);
@@ -127,7 +127,7 @@ describe('sending a message', () => {
         code: 'SESSION_REFUSED',
       });
       await expect(runtime.execute(sessionId, resume())).rejects.toMatchObject({ code: 'SESSION_REFUSED' });
-      expect(await store.load(sessionId)).toBe(before);
+      expect(await store.load(sessionId)).toStrictEqual(before);
       expect(driver.requests).toEqual([]);
       await runtime.execute(sessionId, changeStatus('active'));
       expect((await runtime.execute(sessionId, sendMessage('Go'))).state.finalResponse).toBe('Hi.');
@@ -183,7 +183,7 @@ describe('a process that is killed', () => {
   test('resume does nothing when there is nothing to resume', async () => {
     const { runtime, sessionId, store } = await world(['Hi.']);
     const created = await runtime.get(sessionId);
-    expect(await runtime.execute(sessionId, resume())).toBe(created);
+    expect(await runtime.execute(sessionId, resume())).toStrictEqual(created);
     expect(store.saves).toEqual([]);
   });
 
@@ -420,7 +420,7 @@ describe('the other actions', () => {
       said.agentId,
     ]);
     const count = store.saves.length;
-    expect(await runtime.execute(sessionId, clear())).toBe(session);
+    expect(await runtime.execute(sessionId, clear())).toStrictEqual(session);
     expect(store.saves).toHaveLength(count);
   });
 
@@ -439,7 +439,7 @@ describe('the other actions', () => {
     expectSoundSession(fork);
     const after = await runtime.execute('copy', sendMessage('More'));
     expect(after.state.finalResponse).toBe('Two.');
-    expect(await store.load(sessionId)).toBe(before);
+    expect(await store.load(sessionId)).toStrictEqual(before);
     await expect(runtime.fork(sessionId, { sessionId: 'copy' })).rejects.toMatchObject({ kind: 'exists' });
   });
 

@@ -3,6 +3,7 @@ import {
   AgentSession,
   AgentState,
   assistantMessage,
+  carriedOut,
   hasErrorCode,
   planSave,
   restoreSession,
@@ -14,27 +15,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases, histories, play, START } from '../arbitraries.ts';
 import { does, scriptedLoop, told } from '../builders.ts';
-
-/** What a store does with a plan. */
-function carriedOut(
-  saved: SavedSession | undefined,
-  { isWhole, head, values, lists }: SavePlan,
-): SavedSession {
-  const kept = isWhole ? undefined : saved;
-  const newValues = new Map(kept?.values);
-  for (const [name, text] of values) {
-    if (text === undefined) newValues.delete(name);
-    else newValues.set(name, text);
-  }
-  const newLists = new Map(kept?.lists);
-  for (const { name, keep, append } of lists) {
-    const before = newLists.get(name) ?? [];
-    assert.ok(keep <= before.length);
-    newLists.set(name, [...before.slice(0, keep), ...append]);
-    if (newLists.get(name)?.length === 0) newLists.delete(name);
-  }
-  return { head, values: newValues, lists: newLists };
-}
 
 const bytesOf = ({ head, values, lists }: SavePlan): number =>
   [head, ...values.values(), ...lists.flatMap(({ append }) => append)].reduce(
@@ -68,7 +48,11 @@ class Saver {
 
   /** As another process finds it. */
   restore(): AgentState {
-    const restored = restoreSession(this.saved as SavedSession);
+    const restored = restoreSession(
+      this.saved as SavedSession,
+      this.session.revision,
+      this.session.updatedAt,
+    );
     assert.deepStrictEqual(restored, this.session);
     this.session = restored;
     return restored.state;
@@ -84,7 +68,9 @@ test('whatever happens between saves, the session comes back, and so it does in 
         else saver.save(state);
         const isRestart = restarts.next().value;
         if (isRestart) return saver.restore();
-        assert.deepStrictEqual(restoreSession(saver.saved as SavedSession), saver.session);
+        const { revision, updatedAt } = saver.session;
+        const restored = restoreSession(saver.saved as SavedSession, revision, updatedAt);
+        assert.deepStrictEqual(restored, saver.session);
         return state;
       });
     }),
@@ -144,7 +130,7 @@ describe('what is stored and does not fit is refused', () => {
   test.each(Object.entries(table))('%s', (_, broken) => {
     let error: unknown;
     try {
-      restoreSession(broken);
+      restoreSession(broken, saver.session.revision, saver.session.updatedAt);
     } catch (thrown) {
       error = thrown;
     }

@@ -49,17 +49,17 @@ class DiffingStore extends WatchedStore {
   readonly written = new Map<string, string>();
 
   override async create(session: AgentSession): Promise<AgentSession> {
-    this.write(session, undefined);
+    this.note(session, undefined);
     return super.create(session);
   }
 
   override async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
     const saved = await super.save(session, options);
-    this.write(session, options.base);
+    this.note(session, options.base);
     return saved;
   }
 
-  private write({ state }: AgentSession, base: AgentSession | undefined): void {
+  private note({ state }: AgentSession, base: AgentSession | undefined): void {
     const put = (name: string, part: unknown, earlier: unknown): void => {
       if (part !== earlier) this.written.set(name, JSON.stringify(part));
     };
@@ -126,12 +126,12 @@ describe('afterLoad', () => {
     const [first, second] = store.saves.map(({ saved }) => saved);
     expect(store.saves.map(({ base }) => base)).toEqual([stored, first, second]);
     for (const [index, base] of [stored, first, second].entries()) {
-      expect(store.saves[index]?.base).toBe(base);
+      expect(store.saves[index]?.base).toStrictEqual(base);
       expect(store.saves[index]?.session.revision).toEqual(base?.revision);
     }
     expect([session.version, session.revision.incarnation]).toEqual([4, stored?.revision.incarnation]);
     expect([countIn(session, 'loads'), countIn(session, 'writes')]).toEqual([1, 3]);
-    expect(await store.load(sessionId)).toBe(session);
+    expect(await store.load(sessionId)).toEqual(session);
   });
 
   test('a store that writes differences writes what the hook changed', async () => {
@@ -174,7 +174,7 @@ describe('beforeSave', () => {
     const { state } = session;
     expect([state.status, state.finalResponse, state.steps.length]).toEqual(['completed', 'Done.', 3]);
     expect([state.executionCount, ran.length, state.messages.length]).toEqual([1, 2, 6]);
-    expect(await store.load(sessionId)).toBe(session);
+    expect(await store.load(sessionId)).toEqual(session);
     expectPaired(expectSound(state).messages);
   });
 
@@ -276,7 +276,7 @@ describe('hooks after a write', () => {
     expect(store.saves.slice(1).map(({ base }) => base)).toEqual(
       store.saves.slice(0, -1).map(({ saved }) => saved),
     );
-    expect(await store.load(sessionId)).toBe(session);
+    expect(await store.load(sessionId)).toEqual(session);
     const failed = events.filter((event) => event.type === 'session-hook-failed');
     expect(failed.map(({ hook, session: { version } }) => [hook, version])).toEqual(
       [2, 3, 4, 5].map((version) => ['afterSave', version]),

@@ -1,7 +1,7 @@
 // Adds 1 to the count of session "counter", as often as the second argument says, in competition with others.
 import { hasErrorCode } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
-import { newSession, withFact } from '../cases/store-case.ts';
+import { newSession, withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
 
 /** The session, which the first process to come makes. */

@@ -1,5 +1,5 @@
 // Saves session "victim" again and again, and says which version was acknowledged.
-import { newSession, withFact } from '../cases/store-case.ts';
+import { newSession, withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
 
 const store = await openChildStore();

@@ -61,6 +61,7 @@ const order = [
       createdAt: START,
       updatedAt: START + 8_000,
       executionStatus: 'completed',
+      waitingFor: undefined,
     });
   }),
   storeCase('the newest comes first, by creation or by last change', async (context) => {

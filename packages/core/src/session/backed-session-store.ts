@@ -1,0 +1,316 @@
+import type { Clock, Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { invalidArgument, StateFormatError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import { toJsonValue } from '../json.ts';
+import { SessionId } from '../state/ids.ts';
+import { fingerprint, planSave, restoreSession } from './save-plan.ts';
+import type { AgentSession } from './session.ts';
+import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
+import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
+import { SessionConflictError, SessionNotFoundError, StoreThrottledError } from './session-errors.ts';
+import type { SessionRecord } from './session-record.ts';
+import {
+  claimedRecord,
+  claimOf,
+  createdRecord,
+  enqueuedRecord,
+  isExpired,
+  maySave,
+  releasedRecord,
+  renewedRecord,
+  revisionOf,
+  savedRecord,
+} from './session-record.ts';
+import {
+  checkedExpiry,
+  checkedItemId,
+  checkedLimit,
+  checkedOwner,
+  checkedSeconds,
+} from './store-arguments.ts';
+import type {
+  ClaimedSession,
+  ClaimOptions,
+  CreateOptions,
+  DeleteOptions,
+  DuePage,
+  DueQuery,
+  InboxItem,
+  RenewedClaim,
+  SaveOptions,
+  SessionClaim,
+  SessionExpiry,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+  StoreCapabilities,
+} from './session-store.ts';
+
+/** What every store may be told. */
+export interface StoreOptions {
+  /** Time and ids; default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
+  /** When sessions are forgotten, unless they were created or saved with something else; default: never. */
+  readonly expiry?: SessionExpiry | undefined;
+}
+
+/** What to write, if anything, and what that answers. */
+interface Decision<T> {
+  readonly after?: SessionRecord;
+  readonly change?: RecordChange;
+  readonly answer: T;
+}
+
+/** So often another writer may come between. */
+const MAX_TURNS = 1_000;
+
+/** Takes turns until one has an answer. */
+async function untilDone<T>(
+  sessionId: string,
+  turn: () => Promise<{ readonly answer: T } | undefined>,
+): Promise<T> {
+  for (let turns = 0; turns < MAX_TURNS; turns++) {
+    const done = await turn();
+    if (done) return done.answer;
+  }
+  throw new StoreThrottledError(`Other writers of session "${sessionId}" were faster ${MAX_TURNS} times.`);
+}
+
+/**
+ * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
+ * database to put the one in the place of the other; where another writer came first, it does so again.
+ */
+export class BackedSessionStore implements SessionStore {
+  private readonly backend: SessionBackend;
+  private readonly clock: Clock;
+  private readonly expiry: SessionExpiry | undefined;
+  /** The record that went with a session as it was answered: who saves it next need not ask for it. */
+  private readonly records = new WeakMap<AgentSession, SessionRecord>();
+
+  constructor(backend: SessionBackend, options: StoreOptions = {}) {
+    this.backend = backend;
+    this.clock = options.clock ?? systemClock;
+    this.expiry = checkedExpiry(options.expiry);
+  }
+
+  get capabilities(): StoreCapabilities {
+    return this.backend.capabilities;
+  }
+
+  async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
+    const { sessionId, version } = session;
+    if (version !== 0) throw invalidArgument(`A new session has version 0, found ${version}.`);
+    const expiry = checkedExpiry(options.expiry) ?? this.expiry;
+    const incarnation = this.clock.newId();
+    let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
+    return untilDone(sessionId, async () => {
+      const now = this.now();
+      if (before?.incarnation === incarnation) return { answer: await this.loaded(sessionId) };
+      if (before && !isExpired(before, now)) {
+        throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
+      }
+      const created = session.withRevision({ incarnation, version: 1 }, now);
+      const after = createdRecord(created, expiry, now);
+      if (await this.backend.swap(sessionId, before, after, { plan: planSave(created) })) {
+        return { answer: this.remembered(created, after) };
+      }
+      before = await this.backend.read(sessionId);
+      return undefined;
+    });
+  }
+
+  async load(sessionId: string): Promise<AgentSession | undefined> {
+    const stored = await this.readStored(sessionId);
+    return stored && this.restored(stored, stored.record);
+  }
+
+  async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
+    const { sessionId, revision } = session;
+    const base = isBase(options.base, session) ? options.base : undefined;
+    const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
+    const saved = await this.write(sessionId, base && this.records.get(base), (record, now) => {
+      const next = session.withRevision({ ...revision, version: revision.version + 1 }, now);
+      const plan = planSave(next, base);
+      const content = checked.operationId === undefined ? '' : fingerprint(plan);
+      if (!maySave(record, session, checked, content, now)) return { answer: undefined };
+      const after = savedRecord(record, next, checked, content, now);
+      const { acknowledge } = checked;
+      return { after, change: { plan, acknowledge }, answer: this.remembered(next, after) };
+    });
+    return saved ?? this.loaded(sessionId);
+  }
+
+  async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
+    const owner = checkedOwner(options.owner);
+    const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
+    return untilDone(sessionId, async () => {
+      const stored = await this.readStored(sessionId);
+      if (stored === undefined) throw new SessionNotFoundError(sessionId);
+      const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.now());
+      const session = this.restored(stored, after);
+      if (!(await this.backend.swap(sessionId, stored.record, after, {}))) return undefined;
+      return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox: inboxOf(stored) } };
+    });
+  }
+
+  async renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim> {
+    const { sessionId } = claim;
+    const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
+    const record = await this.write(sessionId, undefined, (before, now) => {
+      const after = renewedRecord(before, claim, leaseSeconds, now);
+      return { after, answer: after };
+    });
+    const ids = record.inbox?.ids ?? [];
+    const inbox =
+      ids.length === 0 ? new Map() : await this.backend.readItems(sessionId, record.incarnation, ids);
+    return { claim: claimOf(record), inbox: itemsOf(ids, inbox) };
+  }
+
+  async release(claim: SessionClaim): Promise<boolean> {
+    return untilDone(claim.sessionId, async () => {
+      const record = await this.readRecord(claim.sessionId);
+      const after = record && releasedRecord(record, claim, this.now());
+      if (after === undefined) return { answer: false };
+      return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
+    });
+  }
+
+  async enqueue(sessionId: string, { id, content }: Omit<InboxItem, 'enqueuedAt'>): Promise<boolean> {
+    const itemId = checkedItemId(id);
+    const json = toJsonValue(content);
+    return this.write(sessionId, undefined, (record, now) => {
+      const after = enqueuedRecord(record, itemId, now);
+      if (after === undefined) return { answer: false };
+      const item: InboxItem = { id: itemId, content: json, enqueuedAt: now };
+      return { after, change: { enqueue: { id: itemId, item: JSON.stringify(item) } }, answer: true };
+    });
+  }
+
+  async exists(sessionId: string): Promise<boolean> {
+    return (await this.readRecord(sessionId)) !== undefined;
+  }
+
+  async delete(sessionId: string, { revision }: DeleteOptions = {}): Promise<boolean> {
+    return untilDone(sessionId, async () => {
+      const record = await this.readRecord(sessionId);
+      if (record === undefined) return { answer: false };
+      const actual = revisionOf(record);
+      if (revision && (revision.version !== actual.version || revision.incarnation !== actual.incarnation)) {
+        throw SessionConflictError.between(sessionId, revision, actual);
+      }
+      return (await this.backend.swap(sessionId, record, undefined, {})) ? { answer: true } : undefined;
+    });
+  }
+
+  async list(query?: SessionQuery): Promise<SessionPage> {
+    const resolved = resolveSessionQuery(query);
+    const { order, limit, parentId } = resolved;
+    if (parentId !== undefined && !SessionId.is(parentId)) return { sessions: [], cursor: undefined };
+    const found = await this.backend.list(resolved, this.now());
+    const sessions = found.slice(0, limit);
+    const last = sessions.at(-1);
+    return { sessions, cursor: last && found.length > limit ? sessionCursor(last, order) : undefined };
+  }
+
+  async due(query?: DueQuery): Promise<DuePage> {
+    const now = this.now();
+    const resolved = resolveDueQuery(query, now);
+    const found = await this.backend.due(resolved, now);
+    const sessions = found.slice(0, resolved.limit);
+    const last = sessions.at(-1);
+    return { sessions, cursor: last && found.length > resolved.limit ? dueCursor(last) : undefined };
+  }
+
+  async prune({ limit = 1_000 }: { readonly limit?: number | undefined } = {}): Promise<number> {
+    return this.backend.prune(this.now(), checkedLimit(limit));
+  }
+
+  close(): Promise<void> {
+    return this.backend.close();
+  }
+
+  private now(): Instant {
+    return this.backend.now?.() ?? this.clock.now();
+  }
+
+  /**
+   * Decides on a record and writes, until no other writer comes between. What is `known` may be out of date: before it
+   * is refused by such a record, the write looks at the present one.
+   */
+  private async write<T>(
+    sessionId: string,
+    known: SessionRecord | undefined,
+    decide: (record: SessionRecord, now: Instant) => Decision<T>,
+  ): Promise<T> {
+    let guess = known;
+    return untilDone(sessionId, async () => {
+      const record = guess ?? (await this.readRecord(sessionId));
+      if (record === undefined) throw new SessionNotFoundError(sessionId);
+      const isGuess = record === guess;
+      guess = undefined;
+      const now = this.now();
+      let decision: Decision<T>;
+      try {
+        decision = decide(record, now);
+      } catch (error) {
+        if (isGuess) return undefined;
+        throw error;
+      }
+      const { after, change = {} } = decision;
+      return !after || (await this.backend.swap(sessionId, record, after, change)) ? decision : undefined;
+    });
+  }
+
+  private async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
+    const record = SessionId.is(sessionId) ? await this.backend.read(sessionId) : undefined;
+    return record && isExpired(record, this.now()) ? undefined : record;
+  }
+
+  private async readStored(sessionId: string): Promise<StoredSession | undefined> {
+    const stored = SessionId.is(sessionId) ? await this.backend.readAll(sessionId) : undefined;
+    return stored && isExpired(stored.record, this.now()) ? undefined : stored;
+  }
+
+  private async loaded(sessionId: string): Promise<AgentSession> {
+    const session = await this.load(sessionId);
+    if (session === undefined) throw new SessionNotFoundError(sessionId);
+    return session;
+  }
+
+  private restored({ saved, record }: StoredSession, now: SessionRecord): AgentSession {
+    const { info, incarnation } = record;
+    const session = restoreSession(saved, { incarnation, version: info.version }, info.updatedAt);
+    if (session.sessionId === info.sessionId) return this.remembered(session, now);
+    const expected = `session ${JSON.stringify(info.sessionId)}`;
+    throw new StateFormatError('the head', expected, `session ${JSON.stringify(session.sessionId)}`);
+  }
+
+  private remembered(session: AgentSession, record: SessionRecord): AgentSession {
+    this.records.set(session, record);
+    return session;
+  }
+}
+
+/** Is this what the session was made from? */
+function isBase(base: AgentSession | undefined, { sessionId, revision }: AgentSession): base is AgentSession {
+  return (
+    base?.sessionId === sessionId &&
+    base.revision.version === revision.version &&
+    base.revision.incarnation === revision.incarnation
+  );
+}
+
+function inboxOf({ record, inbox }: StoredSession): readonly InboxItem[] {
+  return itemsOf(record.inbox?.ids ?? [], inbox);
+}
+
+/** The items in the order in which they came. @throws StateFormatError when one is missing. */
+function itemsOf(ids: readonly string[], texts: ReadonlyMap<string, string>): readonly InboxItem[] {
+  const items = ids.map((id) => {
+    const text = texts.get(id);
+    if (text === undefined) throw new StateFormatError('the inbox', `item ${JSON.stringify(id)}`, 'nothing');
+    return JSON.parse(text) as InboxItem & { content: JsonValue };
+  });
+  return Object.freeze(items);
+}
