@@ -34,6 +34,9 @@ interface Journal {
   readonly tools: string[];
 }
 
+/** Each process makes ids of its own. */
+let processes = 9_000;
+
 function loopWith(journal: Journal, maxParallelTools = 8) {
   const driver: Driver = driverOf(async ({ messages }) => {
     const turn = [...messages].filter(({ role }) => role === 'assistant').length;
@@ -48,7 +51,7 @@ function loopWith(journal: Journal, maxParallelTools = 8) {
       return `${id} done`;
     });
   const tools = ['a', 'b', 'bad'].map(work);
-  return createAgentLoop({ driver, tools, maxParallelTools, clock: steppedClock(9_000) });
+  return createAgentLoop({ driver, tools, maxParallelTools, clock: steppedClock((processes += 1_000)) });
 }
 
 /** Every state a run passes through, with the words for the moment. */

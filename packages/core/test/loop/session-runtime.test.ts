@@ -59,9 +59,12 @@ interface World {
 
 const definition = { name: 'helper', systemPrompt: 'Help.' };
 
+/** Each process makes ids of its own. */
+let processes = 0;
+
 function agent(driver: ScriptedDriver, ran: string[]): AgentLoop {
   const tools = ['a', 'b'].map((name) => does(name, (_, { toolCallId }) => (ran.push(toolCallId), name)));
-  return createAgentLoop({ driver, tools, clock: steppedClock(1_000) });
+  return createAgentLoop({ driver, tools, clock: steppedClock((processes += 1_000)) });
 }
 
 async function world(script: readonly ScriptedAnswer[], hooks: SessionHooks = {}): Promise<World> {

@@ -18,6 +18,9 @@ interface World {
   readonly at?: (place: string) => void;
 }
 
+/** Each process makes ids of its own, and each agent in it. */
+let agents = 9_000;
+
 /** A root that asks a mid, which asks a deep, which does some work. Each then answers. */
 function rootOf(world: World): AgentLoop {
   let tools: readonly Tool[] = [
@@ -34,7 +37,8 @@ function rootOf(world: World): AgentLoop {
     if (loop) {
       tools = [subagent({ name: called, description: called, loop })];
     }
-    loop = createAgentLoop({ driver: driverFor(name, called, world), tools, clock: steppedClock(9_000) });
+    const clock = steppedClock((agents += 1_000));
+    loop = createAgentLoop({ driver: driverFor(name, called, world), tools, clock });
     called = name;
   }
   return loop as AgentLoop;

@@ -20,14 +20,14 @@ const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
 /** A state that has its execution id already, so that all runs of it can be equal in every bit. */
 const accepted = told().withExecutionStatus('pending', 5);
 
-function loopOf(script: readonly ScriptedAnswer[], hooks: readonly Hook[] = []): AgentLoop {
+function loopOf(script: readonly ScriptedAnswer[], hooks: readonly Hook[] = [], start = 1_000): AgentLoop {
   const tools = [does('a'), does('b'), fails];
   return createAgentLoop({
     driver: scriptedDriver(...script),
     tools,
     hooks,
     budget: { maxSteps: 5 },
-    clock: steppedClock(1_000),
+    clock: steppedClock(start),
   });
 }
 
@@ -85,7 +85,7 @@ describe('run, iterate and stream are one algorithm', () => {
     const states = await collect(loopOf(script).iterate(accepted));
     for (const [index, state] of states.slice(0, -1).entries()) {
       const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
-      const last = await loopOf(script.slice(index + 1)).run(stored);
+      const last = await loopOf(script.slice(index + 1), [], 2_000).run(stored);
       // The script numbers its calls by turn, so what follows differs in the ids of calls and no more.
       expect([last.status, last.steps.length, last.finalResponse]).toEqual([
         whole.status,
