@@ -1,4 +1,4 @@
-import { invalidArgument } from './errors.ts';
+import { describeValue, invalidArgument } from './errors.ts';
 
 /**
  * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
@@ -46,7 +46,9 @@ export const systemClock: Clock = Object.freeze({
 export function toInstant(milliseconds: number): Instant {
   const instant = typeof milliseconds === 'number' ? Math.trunc(milliseconds) + 0 : undefined;
   if (Number.isSafeInteger(instant)) return instant as Instant;
-  throw invalidArgument(`An instant is a number of milliseconds since 1970, found ${String(milliseconds)}.`);
+  throw invalidArgument(
+    `An instant is a number of milliseconds since 1970, found ${describeValue(milliseconds)}.`,
+  );
 }
 
 /** The seconds from one instant to another. */

@@ -3,7 +3,8 @@ import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './error-record.ts';
 import type { ErrorRecord } from './error-record.ts';
 import type { JsonValue, Read } from '../json.ts';
-import { checked, compact, DocumentReader, isSameJson, readCount, readInstant, readString } from '../json.ts';
+import { checked, compact, DocumentReader, isSameJson, readCount, readInstant } from '../json.ts';
+import { addCounts } from './amounts.ts';
 import { AgentContext } from './context.ts';
 import type { StopReason, StopSignal } from './continuation.ts';
 import type { ExecutionStatus, Waiting } from './execution.ts';
@@ -11,7 +12,8 @@ import { ExecutionState } from './execution.ts';
 import type { ExecutionId } from './ids.ts';
 import { AgentId } from './ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
-import { readLlmConfig, readResponseFormat } from './llm-config.ts';
+import { readLlmConfig } from './llm-config.ts';
+import { requireClock, requireInstance, requireObject } from './require-argument.ts';
 import { Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageStore } from './message-store.ts';
@@ -98,6 +100,7 @@ export class AgentState {
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static empty(init: AgentStateInit = {}): AgentState {
+    requireObject(init, 'what is said about an agent: an object');
     const at = toInstant(init.at ?? systemClock.now());
     return new AgentState({
       agentId: init.agentId === undefined ? AgentId.create() : AgentId.parse(init.agentId),
@@ -278,9 +281,7 @@ export class AgentState {
 
   /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a text. */
   withSystemPrompt(systemPrompt: string | undefined, at?: Instant): AgentState {
-    const prompt =
-      systemPrompt === undefined ? undefined : checked('system prompt', systemPrompt, readString);
-    return this.withContext(this.context.with({ systemPrompt: prompt }), at);
+    return this.withContext(this.context.with({ systemPrompt }), at);
   }
 
   /** The same with a message of the user at the end of the conversation. */
@@ -314,17 +315,14 @@ export class AgentState {
     return isSameJson(checkedConfig, this.llmConfig) ? this : this.with({ llmConfig: checkedConfig }, at);
   }
 
-  withResponseFormat(format: ResponseFormat | undefined, at?: Instant): AgentState {
-    const responseFormat =
-      format === undefined ? undefined : checked('response format', format, readResponseFormat);
-    return isSameJson(responseFormat, this.responseFormat)
-      ? this
-      : this.withContext(this.context.with({ responseFormat }), at);
+  /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a format. */
+  withResponseFormat(responseFormat: ResponseFormat | undefined, at?: Instant): AgentState {
+    return this.withContext(this.context.with({ responseFormat }), at);
   }
 
   // Transitions of the execution
 
-  /** The same with the step in progress; a step with another id begins a new one. */
+  /** The same with the step in progress; a step with another id begins a new one. No finished step may have its ids. */
   withCurrentStep(step: AgentStep, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withExecution(this.executionAt(at, freshId).withCurrentStep(step, at), at);
   }
@@ -392,7 +390,7 @@ export class AgentState {
     const execution = before.withStatus(status, at, waiting);
     if (execution === this.execution) return this;
     const begins = status === 'inProgress' && before.status === 'pending';
-    return this.with({ executionCount: this.executionCount + (begins ? 1 : 0), execution }, at);
+    return this.with({ executionCount: addCounts(this.executionCount, begins ? 1 : 0), execution }, at);
   }
 
   /** The same with the execution over, in the status that its errors and signals call for; one that failed stays so. */
@@ -407,11 +405,10 @@ export class AgentState {
     return this.withExecution(this.executionAt(at, freshId).withOtherUsage(usage), at);
   }
 
-  /** The same with more seconds counted as worked. */
+  /** The same with more seconds counted as worked; less than none is none. @throws RangeError `ARGUMENT_INVALID` for NaN and infinities. */
   withTimeWorked(seconds: number, at: Instant = systemClock.now()): AgentState {
-    return this.execution === undefined
-      ? this
-      : this.withExecution(this.execution.withTimeWorked(seconds), at);
+    const { execution } = this;
+    return execution === undefined ? this : this.withExecution(execution.withTimeWorked(seconds), at);
   }
 
   /** The same between executions: all session data and no execution. */
@@ -426,7 +423,9 @@ export class AgentState {
   forked(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
   ): AgentState {
+    requireObject(options, 'options: an object');
     const { clock = systemClock } = options;
+    requireClock(clock);
     const at = toInstant(options.at ?? clock.now());
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
     const { parentAgentId, llmConfig, context } = this;
@@ -439,6 +438,7 @@ export class AgentState {
   }
 
   private withContext(context: AgentContext, at?: Instant): AgentState {
+    requireInstance(context, AgentContext, 'an AgentContext');
     return context === this.context ? this : this.with({ context }, at);
   }
 

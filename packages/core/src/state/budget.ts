@@ -1,8 +1,9 @@
-import { invalidArgument } from '../errors.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, toInstant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readAmount, readInstant } from '../json.ts';
+import { requireInstance, requireObject } from './require-argument.ts';
 
 /** The limits of one execution. What is absent is not limited. */
 export interface BudgetLimits {
@@ -27,6 +28,7 @@ export interface BudgetSpent {
 }
 
 const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
+const SPENT = ['steps', 'tokens', 'seconds', 'cost'] as const satisfies readonly (keyof BudgetSpent)[];
 const NAMES: ReadonlySet<string> = new Set(LIMITS);
 
 /**
@@ -47,20 +49,23 @@ export class ExecutionBudget implements Required<BudgetLimits> {
     this.maxTokens = finite(limits.maxTokens);
     this.maxSeconds = finite(limits.maxSeconds);
     this.maxCost = finite(limits.maxCost);
-    this.deadline = finite(limits.deadline);
+    const { deadline } = limits;
+    this.deadline = deadline === undefined || deadline === Infinity ? undefined : toInstant(deadline);
     Object.freeze(this);
   }
 
-  /** A budget of the given limits; `Infinity` is no limit. @throws RangeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0. */
+  /**
+   * A budget of the given limits; `Infinity` is no limit.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0.
+   */
   static of(limits: BudgetLimits): ExecutionBudget {
     if (limits instanceof ExecutionBudget) return limits;
+    requireObject(limits, 'limits: an object');
     for (const [name, limit] of Object.entries(limits)) {
       if (!NAMES.has(name)) {
         throw invalidArgument(`A limit is one of ${LIMITS.join(', ')}, found "${name}".`);
       }
-      if (limit !== undefined && !(typeof limit === 'number' && limit >= 0)) {
-        throw invalidArgument(`${name} must be a number of at least 0, found ${String(limit)}.`);
-      }
+      if (limit !== undefined && name !== 'deadline') requireAmount(name, limit);
     }
     const budget = new ExecutionBudget(limits);
     return budget.isEmpty ? ExecutionBudget.none : budget;
@@ -82,8 +87,13 @@ export class ExecutionBudget implements Required<BudgetLimits> {
     return LIMITS.some((limit) => limit !== 'deadline' && this[limit] !== undefined && this[limit] <= 0);
   }
 
-  /** What is left after some was spent; never below 0. The deadline stays. */
+  /**
+   * What is left after some was spent; never below 0. The deadline stays.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an amount that is not a number of at least 0.
+   */
   remaining(spent: BudgetSpent): ExecutionBudget {
+    requireObject(spent, 'what was spent: an object');
+    for (const name of SPENT) if (spent[name] !== undefined) requireAmount(name, spent[name]);
     return ExecutionBudget.of({
       maxSteps: minus(this.maxSteps, spent.steps),
       maxTokens: minus(this.maxTokens, spent.tokens),
@@ -95,6 +105,7 @@ export class ExecutionBudget implements Required<BudgetLimits> {
 
   /** The tighter of the two, limit by limit; the earlier deadline. */
   cappedBy(other: ExecutionBudget): ExecutionBudget {
+    requireInstance(other, ExecutionBudget, 'a budget as ExecutionBudget.of() gives it');
     const limits = LIMITS.map((limit) => [limit, smaller(this[limit], other[limit])] as const);
     return ExecutionBudget.of(Object.fromEntries(limits));
   }
@@ -114,7 +125,12 @@ export class ExecutionBudget implements Required<BudgetLimits> {
 }
 
 function finite(limit: number | undefined): number | undefined {
-  return limit === Infinity ? undefined : limit;
+  return limit === undefined || limit === Infinity ? undefined : limit + 0; // JSON has no minus zero
+}
+
+function requireAmount(name: string, amount: unknown): void {
+  if (typeof amount === 'number' && amount >= 0) return;
+  throw invalidArgument(`${name} must be a number of at least 0, found ${describeValue(amount)}.`);
 }
 
 /** Reads limits. Equal ones come out with their members in the same order. @internal */

@@ -1,9 +1,10 @@
 import type { Read } from '../json.ts';
-import { compact, DocumentReader, readFilled, readString } from '../json.ts';
+import { checked, compact, DocumentReader, isSameJson, readFilled, readString } from '../json.ts';
 import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
 import { MessageStore, readMessageStore } from './message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
+import { requireInstance, requireObject } from './require-argument.ts';
 
 type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
 
@@ -29,16 +30,24 @@ export class AgentContext {
     Object.freeze(this);
   }
 
-  /** The same with some parts replaced; `this` when nothing differs. */
+  /**
+   * The same with some parts replaced; `this` when nothing differs.
+   * @throws TypeError `ARGUMENT_INVALID` for another store or metadata, HoldfastError `CONTEXT_INVALID` for another text or format.
+   */
   with(changes: Partial<AgentContextFields>): AgentContext {
-    for (const key in changes) {
-      const name = key as keyof AgentContextFields;
-      if (changes[name] !== this[name]) {
-        const { store, systemPrompt, metadata, responseFormat } = this;
-        return new AgentContext({ store, systemPrompt, metadata, responseFormat, ...changes });
-      }
-    }
-    return this;
+    requireObject(changes, 'parts of a context: an object');
+    const { store = this.store, metadata = this.metadata } = changes;
+    requireInstance(store, MessageStore, 'a store as MessageStore.of() gives it');
+    requireInstance(metadata, Metadata, 'metadata as Metadata.from() gives it');
+    const systemPrompt = 'systemPrompt' in changes ? promptOrNone(changes.systemPrompt) : this.systemPrompt;
+    const responseFormat =
+      'responseFormat' in changes ? formatOrNone(changes.responseFormat) : this.responseFormat;
+    const isSame =
+      store === this.store &&
+      metadata === this.metadata &&
+      systemPrompt === this.systemPrompt &&
+      isSameJson(responseFormat, this.responseFormat);
+    return isSame ? this : new AgentContext({ store, systemPrompt, metadata, responseFormat });
   }
 
   toJSON(): object {
@@ -65,6 +74,14 @@ export class AgentContext {
       store: reader.required(members, 'sections', readMessageStore),
     });
   };
+}
+
+function promptOrNone(prompt: string | undefined): string | undefined {
+  return prompt === undefined ? undefined : checked('system prompt', prompt, readString);
+}
+
+function formatOrNone(format: ResponseFormat | undefined): ResponseFormat | undefined {
+  return format === undefined ? undefined : checked('response format', format, readResponseFormat);
 }
 
 const readFilledMetadata = readFilled(readMetadata);

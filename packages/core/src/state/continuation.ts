@@ -11,6 +11,8 @@ import {
   readTrue,
   toJsonObject,
 } from '../json.ts';
+import { List, ListNotes } from './list.ts';
+import { requireInstance, requireObject, requireString } from './require-argument.ts';
 
 /** Every reason to stop, and its rank: the lowest number wins. */
 export const STOP_REASON_RANK = {
@@ -43,23 +45,31 @@ export interface StopSignal {
   readonly source?: string;
 }
 
-/** A frozen signal. @throws RangeError `ARGUMENT_INVALID` for a reason that there is not. */
+/**
+ * A frozen signal.
+ * @throws RangeError `ARGUMENT_INVALID` for a reason that there is not, TypeError `ARGUMENT_INVALID` for what is not a
+ * signal, HoldfastError `NOT_JSON` for facts that are not JSON.
+ */
 export function stopSignal(signal: {
   readonly reason: StopReason;
   readonly message?: string;
   readonly context?: JsonObject | undefined;
   readonly source?: string | undefined;
 }): StopSignal {
-  if (!Object.hasOwn(STOP_REASON_RANK, signal.reason)) {
+  requireObject(signal, 'a signal: an object with a reason to stop');
+  const { reason, message = reason, context, source } = signal;
+  if (!Object.hasOwn(STOP_REASON_RANK, reason)) {
     throw invalidArgument(
-      `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(signal.reason)}.`,
+      `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(reason)}.`,
     );
   }
+  requireString(message, 'the message of a signal as a string');
+  if (source !== undefined) requireString(source, 'the source of a signal as a string');
   return compact({
-    reason: signal.reason,
-    message: signal.message ?? signal.reason,
-    context: signal.context && toJsonObject(signal.context),
-    source: signal.source,
+    reason,
+    message,
+    context: context === undefined ? undefined : toJsonObject(context),
+    source,
   }) as StopSignal;
 }
 
@@ -95,40 +105,51 @@ export function isAgentStop(error: unknown): error is AgentStop {
   }
 }
 
+type ContinuationFields = Pick<Continuation, 'raised' | 'highest' | 'isRequested' | 'overruledSignals'>;
+
+/** What was asked for of a list of signals as an array: of one list the same, as each array costs the whole list. */
+const arrays = new ListNotes<readonly StopSignal[]>();
+const NOTHING: readonly never[] = Object.freeze([]);
+
 /** What speaks for stopping and for going on, at one moment of an execution. */
 export class Continuation {
-  static readonly empty: Continuation = new Continuation(Object.freeze([]), false, 0);
+  static readonly empty: Continuation = new Continuation({
+    raised: List.empty(),
+    highest: undefined,
+    isRequested: false,
+    overruledSignals: 0,
+  });
 
-  /** All signals raised in this execution, in order. */
-  readonly signals: readonly StopSignal[];
+  /** All signals raised in this execution, in order; shares structure with those of the step before. @internal */
+  readonly raised: List<StopSignal>;
+  /** The signal that ranks first; among equals, the first raised. */
+  readonly highest: StopSignal | undefined;
   /** Somebody asked for another step, signals or not. */
   readonly isRequested: boolean;
   /** How many of the signals the step in progress was begun in spite of. */
   readonly overruledSignals: number;
 
-  private constructor(signals: readonly StopSignal[], isRequested: boolean, overruledSignals: number) {
-    this.signals = signals;
-    this.isRequested = isRequested;
-    this.overruledSignals = overruledSignals;
+  private constructor(fields: ContinuationFields) {
+    this.raised = fields.raised;
+    this.highest = fields.highest;
+    this.isRequested = fields.isRequested;
+    this.overruledSignals = fields.overruledSignals;
     Object.freeze(this);
   }
 
-  private static of(
-    signals: readonly StopSignal[],
-    isRequested: boolean,
-    overruledSignals: number,
-  ): Continuation {
-    if (signals.length === 0 && !isRequested) return Continuation.empty;
-    return new Continuation(signals, isRequested, overruledSignals);
+  private with(changes: Partial<ContinuationFields>): Continuation {
+    const { raised, highest, isRequested, overruledSignals } = this;
+    const fields = { raised, highest, isRequested, overruledSignals, ...changes };
+    return fields.raised.isEmpty && !fields.isRequested ? Continuation.empty : new Continuation(fields);
   }
 
-  /** The signal that ranks first; among equals, the first raised. */
-  get highest(): StopSignal | undefined {
-    let highest: StopSignal | undefined;
-    for (const signal of this.signals) {
-      if (!highest || STOP_REASON_RANK[signal.reason] < STOP_REASON_RANK[highest.reason]) highest = signal;
-    }
-    return highest;
+  /** All signals raised in this execution, in order. */
+  get signals(): readonly StopSignal[] {
+    const known = this.raised.isEmpty ? NOTHING : arrays.get(this.raised);
+    if (known !== undefined) return known;
+    const signals = Object.freeze(this.raised.toArray());
+    arrays.set(this.raised, signals);
+    return signals;
   }
 
   /** True when the highest signal ends the execution before its own answer did. */
@@ -138,43 +159,48 @@ export class Continuation {
 
   /** True when a signal was raised since the step in progress was begun. */
   get hasNewSignals(): boolean {
-    return this.signals.length > this.overruledSignals;
+    return this.raised.length > this.overruledSignals;
   }
 
   /** True when its source has given the same reason before. */
   includes({ reason, source }: StopSignal): boolean {
-    return this.signals.some((known) => known.reason === reason && known.source === source);
+    for (const known of this.raised) if (known.reason === reason && known.source === source) return true;
+    return false;
   }
 
-  /** The same with a copy of a signal. @throws RangeError `ARGUMENT_INVALID` for a reason that there is not. */
+  /**
+   * The same with a copy of a signal.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for what is not a signal, HoldfastError `NOT_JSON` for facts that are not JSON.
+   */
   withSignal(signal: StopSignal): Continuation {
-    return new Continuation(
-      Object.freeze([...this.signals, stopSignal(signal)]),
-      this.isRequested,
-      this.overruledSignals,
-    );
+    return this.withChecked([stopSignal(signal)]);
+  }
+
+  private withChecked(signals: readonly StopSignal[]): Continuation {
+    const highest = signals.reduce(higher, this.highest);
+    return this.with({ raised: this.raised.concat(signals), highest });
   }
 
   /** The same with another step asked for. */
   withRequested(): Continuation {
-    return this.isRequested ? this : new Continuation(this.signals, true, this.overruledSignals);
+    return this.isRequested ? this : this.with({ isRequested: true });
   }
 
   /** The same without a request for another step. */
   withoutRequest(): Continuation {
-    return this.isRequested ? Continuation.of(this.signals, false, this.overruledSignals) : this;
+    return this.isRequested ? this.with({ isRequested: false }) : this;
   }
 
   /** The same as a step begins: the request is used up, in spite of the signals there were. */
   withStepBegun(): Continuation {
-    const { signals } = this;
-    const isSame = !this.isRequested && this.overruledSignals === signals.length;
-    return isSame ? this : Continuation.of(signals, false, signals.length);
+    const { length } = this.raised;
+    const isSame = !this.isRequested && this.overruledSignals === length;
+    return isSame ? this : this.with({ isRequested: false, overruledSignals: length });
   }
 
   /** Stop or go on? Signals stop, a requested continuation overrides them, tools asked for lead on. */
   shouldStop(askedForTools: boolean): boolean {
-    if (this.signals.length > 0 && !this.isRequested) return true;
+    if (!this.raised.isEmpty && !this.isRequested) return true;
     return !this.isRequested && !askedForTools;
   }
 
@@ -191,11 +217,10 @@ export class Continuation {
 
   /** The document, without the signals of the step before: `continues` stands for them. @internal */
   encode(previous: Continuation): object {
-    const known = previous.signals;
-    const continues = known.length > 0 && known.every((signal, index) => signal === this.signals[index]);
-    const signals = continues ? this.signals.slice(known.length) : this.signals;
+    const added = previous.raised.isEmpty ? undefined : this.raised.since(previous.raised);
+    const signals = added ?? this.raised.slice();
     return compact({
-      continues: continues || undefined,
+      continues: added === undefined ? undefined : true,
       signals: signals.length === 0 ? undefined : signals,
       isRequested: this.isRequested || undefined,
       overruledSignals: this.overruledSignals || undefined,
@@ -204,35 +229,49 @@ export class Continuation {
 
   /** @throws StateFormatError when the document does not fit. */
   static fromJSON(json: unknown): Continuation {
-    return DocumentReader.read(json, Continuation.read);
+    return DocumentReader.read(json, (reader, value) =>
+      Continuation.decode(reader, value, Continuation.empty),
+    );
   }
 
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, previous: Continuation): Continuation {
     const members = reader.members(value, NAMES);
     const continues = reader.optional(members, 'continues', readTrue) ?? false;
-    if (continues && previous.signals.length === 0) reader.fail('a step before that had signals', value);
+    if (continues && previous.raised.isEmpty) reader.fail('a step before that had signals', value);
     const added = reader.optional(members, 'signals', readSignals) ?? NOTHING;
-    const signals = continues ? Object.freeze([...previous.signals, ...added]) : added;
+    const { raised, highest } = (continues ? previous : Continuation.empty).withChecked(added);
     const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
     const overruledSignals = reader.optional(members, 'overruledSignals', readFilledCount) ?? 0;
-    if (signals.length === 0 && !isRequested)
-      reader.fail('a signal or a request, or no continuation at all', value);
-    if (overruledSignals > signals.length)
+    if (overruledSignals > raised.length)
       reader.fail('at most as many overruled signals as there are', overruledSignals);
-    return Continuation.of(signals, isRequested, overruledSignals);
+    return Continuation.empty.with({ raised, highest, isRequested, overruledSignals });
   }
-
-  /** @internal */
-  static readonly read: Read<Continuation> = (reader, value) =>
-    Continuation.decode(reader, value, Continuation.empty);
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
+/** Reads one that says something, after that of the step before. @internal */
+export function readContinuation(previous: Continuation = Continuation.empty): Read<Continuation> {
+  return readFilled((reader, value) => Continuation.decode(reader, value, previous));
+}
+
 const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 const readFilledCount = readFilled(readCount);
 const readReason = readOneOf(STOP_REASONS);
+
+/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+export function requireContinuation(continuation: Continuation): void {
+  requireInstance(
+    continuation,
+    Continuation,
+    'a Continuation, as those that begin with Continuation.empty are',
+  );
+}
+
+function higher(highest: StopSignal | undefined, signal: StopSignal): StopSignal {
+  const isHigher = !highest || STOP_REASON_RANK[signal.reason] < STOP_REASON_RANK[highest.reason];
+  return isHigher ? signal : highest;
+}
 
 const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.filledList(value, readSignal);
 

@@ -14,18 +14,21 @@ import {
   readVariant,
   shapeOf,
 } from '../json.ts';
-import { Continuation } from './continuation.ts';
+import { addSeconds } from './amounts.ts';
+import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { ExecutionId, SessionId, ToolExecutionId } from './ids.ts';
-import { readFilledUsage, Usage } from './usage.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 import { List } from './list.ts';
-import type { MessageRefReader } from './message-refs.ts';
 import { MessageRefWriter, readRefs } from './message-refs.ts';
 import { MessageStore } from './message-store.ts';
-import { StepExecution } from './step-execution.ts';
-import { AgentStep, STEP_NAMES } from './step.ts';
+import { requireObject } from './require-argument.ts';
+import { readStepExecutions, StepExecution } from './step-execution.ts';
+import { StepIds } from './step-ids.ts';
+import { STEP_NAMES } from './step-document.ts';
+import { AgentStep, requireStep } from './step.ts';
 
 /**
  * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
@@ -138,12 +141,13 @@ export class ExecutionState {
     });
   }
 
-  /** A pending execution with nothing done. */
+  /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static fresh(
     options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
   ): ExecutionState {
+    requireObject(options, 'options: an object');
     return new ExecutionState({
-      executionId: options.id ?? ExecutionId.create(),
+      executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
       status: 'pending',
       startedAt: toInstant(options.at ?? systemClock.now()),
       completedAt: undefined,
@@ -232,28 +236,41 @@ export class ExecutionState {
     return this.with({ status, startedAt, completedAt, waiting });
   }
 
-  /** The same with the step in progress. Beginning a new step clears the continuation flag. */
+  /**
+   * The same with the step in progress. Beginning a new step clears the continuation flag.
+   * @throws RangeError `ARGUMENT_INVALID` for a step with an id that a finished one has, or whose tool executions have one.
+   */
   withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
+    requireStep(step);
     if (step === this.currentStep) return this;
+    this.requireNewIds(step);
     if (step.id === this.currentStep?.id) return this.with({ currentStep: step });
     const continuation = this.continuation.withStepBegun();
     return this.with({ currentStep: step, currentStepStartedAt: toInstant(at), continuation });
   }
 
-  /** The same with a step, the current one in its last form, among the finished ones. */
+  /** The same with a step, the current one in its last form, among the finished ones. @throws as `withCurrentStep`. */
   withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): ExecutionState {
+    requireStep(step);
+    this.requireNewIds(step);
     const { continuation, currentStepStartedAt: startedAt = at } = this;
     const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
     return this.with({
-      stepExecutions: this.stepExecutions.append(finished),
-      workedSeconds: this.workedSeconds + Math.max(0, workedSeconds),
+      stepExecutions: StepIds.append(this.stepExecutions, finished),
+      workedSeconds: addSeconds(this.workedSeconds, workedSeconds),
       finishedUsage: this.finishedUsage.plus(step.usage),
       currentStep: undefined,
       currentStepStartedAt: undefined,
     });
   }
 
+  private requireNewIds(step: AgentStep): void {
+    const { currentStep } = this;
+    StepIds.requireNew(this.stepExecutions, step, currentStep?.id === step.id ? currentStep : undefined);
+  }
+
   withContinuation(continuation: Continuation): ExecutionState {
+    requireContinuation(continuation);
     return continuation === this.continuation ? this : this.with({ continuation });
   }
 
@@ -269,13 +286,17 @@ export class ExecutionState {
 
   /** The same with more used outside any step. */
   withOtherUsage(usage: Usage): ExecutionState {
+    requireUsage(usage);
     return usage === Usage.none ? this : this.with({ otherUsage: this.otherUsage.plus(usage) });
   }
 
-  /** The same with more time worked, in seconds. */
+  /**
+   * The same with more time worked, in seconds; less than none is none.
+   * @throws RangeError `ARGUMENT_INVALID` for what is not a finite number.
+   */
   withTimeWorked(seconds: number): ExecutionState {
-    const isTime = seconds > 0 && Number.isFinite(seconds);
-    return !isTime ? this : this.with({ workedSeconds: this.workedSeconds + seconds });
+    const workedSeconds = addSeconds(this.workedSeconds, seconds);
+    return workedSeconds === this.workedSeconds ? this : this.with({ workedSeconds });
   }
 
   toJSON(): object {
@@ -346,12 +367,14 @@ export class ExecutionState {
     const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
     if (waiting.length > 0 !== (status === 'suspended'))
       reader.fail('waiting exactly in a suspended execution', status);
-    const stepExecutions = reader.required(members, 'steps', readSteps(refs));
+    const ids = new StepIds();
+    const stepExecutions = reader.required(members, 'steps', readStepExecutions(refs, ids));
     const { last } = stepExecutions;
-    const readCurrentStep: Read<AgentStep> = (r, step) =>
-      AgentStep.decode(r, r.members(step, CURRENT_STEP_NAMES), refs, last?.step.input);
-    const readContinuation: Read<Continuation> = (r, document) =>
-      Continuation.decode(r, document, last?.continuation ?? Continuation.empty);
+    const readCurrentStep: Read<AgentStep> = (r, document) => {
+      const step = AgentStep.decode(r, r.members(document, CURRENT_STEP_NAMES), refs, last?.step.input);
+      ids.check(r, step);
+      return step;
+    };
     const currentStep = reader.optional(members, 'currentStep', readCurrentStep);
     const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
     if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
@@ -365,7 +388,8 @@ export class ExecutionState {
       stepExecutions,
       currentStep,
       currentStepStartedAt,
-      continuation: reader.optional(members, 'continuation', readContinuation) ?? Continuation.empty,
+      continuation:
+        reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
       errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
       workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
       waiting,
@@ -399,17 +423,6 @@ function sumOfUsage(steps: Iterable<StepExecution>): Usage {
   let sum = Usage.none;
   for (const { usage } of steps) sum = sum.plus(usage);
   return sum;
-}
-
-function readSteps(refs: MessageRefReader): Read<List<StepExecution>> {
-  return (reader, value) => {
-    let previous: StepExecution | undefined;
-    const steps = reader.list(value, (r, step) => {
-      previous = StepExecution.decode(r, step, refs, previous);
-      return previous;
-    });
-    return List.from(steps);
-  };
 }
 
 const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { describeValue, HoldfastError } from '../errors.ts';
 import type { Read } from '../json.ts';
+import { requireClock } from './require-argument.ts';
 
 declare const kind: unique symbol;
 
@@ -38,8 +39,11 @@ function idKind<Kind extends string>(
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
-    create: (clock = systemClock) =>
-      clock === systemClock ? (clock.newId() as Id<Kind>) : parse(clock.newId()),
+    create: (clock = systemClock) => {
+      if (clock === systemClock) return clock.newId() as Id<Kind>;
+      requireClock(clock);
+      return parse(clock.newId());
+    },
     parse,
     is,
     read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),

@@ -5,7 +5,7 @@ import { toErrorRecord } from './error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts';
 import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
-import { readFilledUsage, Usage } from './usage.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 
 /** Why a model stopped. `aborted`: we stopped it; what had arrived is kept. */
 export type FinishReason =
@@ -34,6 +34,7 @@ export interface InferenceResponseInit {
   /** Default: `tool-calls` when the content asks for tools, else `stop`. */
   readonly finishReason?: FinishReason;
   readonly rawFinishReason?: string | undefined;
+  /** A number that cannot be, such as one below 0 or NaN, counts as not reported. */
   readonly usage?: Usage | CallUsage;
   /** What the provider said beyond the content; opaque. */
   readonly providerMetadata?: ProviderOptions | undefined;
@@ -117,6 +118,7 @@ export class InferenceResponse {
 
   /** The same with another usage, as when its cost becomes known. */
   withUsage(usage: Usage): InferenceResponse {
+    requireUsage(usage);
     return usage === this.usage ? this : new InferenceResponse({ ...this, usage });
   }
 
@@ -224,5 +226,5 @@ function textContent(text: string | undefined): readonly AssistantPart[] {
 
 function usageOf(usage: InferenceResponseInit['usage']): Usage {
   if (usage === undefined) return Usage.unreported;
-  return usage instanceof Usage ? usage : Usage.of(usage);
+  return usage instanceof Usage ? usage : Usage.reported(usage);
 }

@@ -1,3 +1,5 @@
+import { wrongArgument } from './require-argument.ts';
+
 const WIDTH = 32;
 const BITS = 5;
 
@@ -54,9 +56,12 @@ export class List<T> implements Iterable<T> {
     return List.none;
   }
 
-  /** A list of the elements; a list is returned as it is. */
+  /** A list of the elements; a list is returned as it is. @throws TypeError `ARGUMENT_INVALID` for what is not iterable. */
   static from<T>(elements: Iterable<T>): List<T> {
-    return elements instanceof List ? (elements as List<T>) : List.empty<T>().concat([...elements]);
+    if (elements instanceof List) return elements as List<T>;
+    if (typeof (elements as Partial<Iterable<T>> | null | undefined)?.[Symbol.iterator] !== 'function')
+      throw wrongArgument(elements, 'elements to iterate over, such as an array');
+    return List.empty<T>().concat([...elements]);
   }
 
   /** True when there is no element. */
@@ -81,8 +86,9 @@ export class List<T> implements Iterable<T> {
     return this.concat(elements);
   }
 
-  /** A list with all of an array added at the end; `this` when the array is empty. */
+  /** A list with all of an array added at the end; `this` when it is empty. @throws TypeError `ARGUMENT_INVALID` for another thing. */
   concat(elements: readonly T[]): List<T> {
+    if (!Array.isArray(elements)) throw wrongArgument(elements, 'an array of elements');
     if (elements.length === 0) return this;
     let { root, levels } = this;
     const length = this.length + elements.length;

@@ -3,6 +3,7 @@ import { DocumentReader, readString } from '../json.ts';
 import { List } from './list.ts';
 import type { Message, Messages } from './messages.ts';
 import { checkedMessage, readMessage } from './messages.ts';
+import { requireString, wrongArgument } from './require-argument.ts';
 
 /** A named run of messages. */
 export interface Section {
@@ -49,6 +50,8 @@ export class MessageStore {
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
   append(name: string, messages: readonly Message[]): MessageStore {
+    requireString(name, 'the name of a section as a string');
+    if (!Array.isArray(messages)) throw wrongArgument(messages, 'an array of messages');
     return this.appendChecked(name, messages.map(checkedMessage));
   }
 
@@ -62,6 +65,7 @@ export class MessageStore {
    * @throws HoldfastError `CONTEXT_INVALID` for something that is not a message.
    */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
+    requireString(name, 'the name of a section as a string');
     const present = this.section(name);
     const given = List.from(messages);
     const shared = present.commonLength(given);

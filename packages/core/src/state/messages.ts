@@ -18,6 +18,7 @@ import {
 } from '../json.ts';
 import { MessageId } from './ids.ts';
 import type { List } from './list.ts';
+import { requireClock, requireObject } from './require-argument.ts';
 
 /**
  * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
@@ -198,13 +199,10 @@ function createMessage(
   content: string | readonly MessagePart[],
   options: MessageOptions = {},
 ): Message {
-  const {
-    clock = systemClock,
-    id = clock.newId(),
-    createdAt = clock.now(),
-    metadata,
-    providerOptions,
-  } = options;
+  requireObject(options, 'options of a message: an object');
+  const { clock = systemClock, metadata, providerOptions } = options;
+  requireClock(clock);
+  const { id = clock.newId(), createdAt = clock.now() } = options;
   return messageOf(role, {
     id: MessageId.parse(id),
     createdAt: toInstant(createdAt),

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue, Read } from '../json.ts';
 import { DocumentReader, isSameJson, readJsonObject, toJsonObject } from '../json.ts';
+import { requireObject, requireString } from './require-argument.ts';
 
 /** A name in the metadata together with the type of its value. */
 export interface MetadataKey<T extends JsonValue> {
@@ -74,5 +75,8 @@ export class Metadata {
 export const readMetadata: Read<Metadata> = (reader, value) => Metadata.from(readJsonObject(reader, value));
 
 function nameOf(key: { readonly name: string } | string): string {
-  return typeof key === 'string' ? key : key.name;
+  if (typeof key === 'string') return key;
+  requireObject(key, 'a name, or a key as metadataKey() gives it');
+  requireString(key.name, 'a key whose name is a string');
+  return key.name;
 }

@@ -2,13 +2,17 @@ import type { Instant } from '../clock.ts';
 import { secondsBetween, toInstant } from '../clock.ts';
 import type { Members, Read } from '../json.ts';
 import { DocumentReader, readInstant } from '../json.ts';
-import { Continuation } from './continuation.ts';
+import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StepId } from './ids.ts';
+import { List } from './list.ts';
 import type { Usage } from './usage.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readAlone, writeAlone } from './message-refs.ts';
-import type { StepDocument } from './step.ts';
-import { AgentStep, STEP_NAMES } from './step.ts';
+import { requireObject } from './require-argument.ts';
+import type { StepDocument } from './step-document.ts';
+import { STEP_NAMES } from './step-document.ts';
+import type { StepIds } from './step-ids.ts';
+import { AgentStep, requireStep } from './step.ts';
 
 type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
 
@@ -29,7 +33,11 @@ export class StepExecution {
   }
 
   /** A step with its times; one that ended before it began is taken to have ended at once. */
-  static of({ step, continuation, startedAt, completedAt }: StepExecutionFields): StepExecution {
+  static of(fields: StepExecutionFields): StepExecution {
+    requireObject(fields, 'a step with its times: an object');
+    const { step, continuation, startedAt, completedAt } = fields;
+    requireStep(step);
+    requireContinuation(continuation);
     const [start, end] = [toInstant(startedAt), toInstant(completedAt)];
     return new StepExecution({ step, continuation, startedAt: start, completedAt: Math.max(start, end) });
   }
@@ -83,11 +91,10 @@ export class StepExecution {
     const startedAt = reader.required(members, 'startedAt', readInstant);
     const completedAt = reader.required(members, 'completedAt', readInstant);
     if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
-    const readContinuation: Read<Continuation> = (r, document) =>
-      Continuation.decode(r, document, previous?.continuation ?? Continuation.empty);
+    const readOne = readContinuation(previous?.continuation);
     return new StepExecution({
       step: AgentStep.decode(reader, members, refs, previous?.step.input),
-      continuation: reader.optional(members, 'continuation', readContinuation) ?? Continuation.empty,
+      continuation: reader.optional(members, 'continuation', readOne) ?? Continuation.empty,
       startedAt,
       completedAt,
     });
@@ -105,3 +112,19 @@ const NAMES = new Set([...STEP_NAMES, 'continuation', 'startedAt', 'completedAt'
 const readAloneStepExecution = readAlone((reader, members, refs) =>
   StepExecution.decode(reader, members, refs),
 );
+
+/** Reads finished steps in their order, and keeps their ids. @internal */
+export function readStepExecutions(refs: MessageRefReader, ids: StepIds): Read<List<StepExecution>> {
+  return (reader, value) => {
+    let previous: StepExecution | undefined;
+    const read = reader.list(value, (r, document) => {
+      previous = StepExecution.decode(r, document, refs, previous);
+      ids.check(r, previous.step);
+      ids.add(previous.step);
+      return previous;
+    });
+    const steps = List.from(read);
+    ids.keepWith(steps);
+    return steps;
+  };
+}

@@ -1,23 +1,25 @@
 import type { Clock, Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
-import type { JsonValue, Members, Read } from '../json.ts';
+import { systemClock, toInstant } from '../clock.ts';
+import { invalidArgument } from '../errors.ts';
+import type { Members } from '../json.ts';
 import { DocumentReader } from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { MessageId, StepId } from './ids.ts';
-import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
+import { InferenceResponse } from './inference.ts';
 import { Usage } from './usage.ts';
 import { List } from './list.ts';
-import type { MessageRange, MessageRefReader, MessageRefWriter, MessageView } from './message-refs.ts';
+import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readAlone, writeAlone } from './message-refs.ts';
 import type { MessageTags } from './message-tags.ts';
 import { withoutTags, withTags } from './message-tags.ts';
 import type { Metadata } from './metadata.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
-import { messageOf, readAssistantContent, readToolCall } from './messages.ts';
-import { errorOutput, TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
-import type { ToolOutcome } from './tool-outcome.ts';
-import { readOutcomeWith } from './tool-outcome.ts';
+import { messageOf } from './messages.ts';
+import { requireInstance, requireObject } from './require-argument.ts';
+import type { StepDocument } from './step-document.ts';
+import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
+import { errorOutput, ToolExecution } from './tool-execution.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
@@ -66,10 +68,17 @@ export class AgentStep {
     return new AgentStep({ id, input, added, response, toolExecutions, errors, ...changes });
   }
 
-  /** A step that has its input and nothing else. */
+  /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
-    const response = undefined;
-    return new AgentStep({ id, input, added: NOTHING, response, toolExecutions: NOTHING, errors: NOTHING });
+    requireMessages(input);
+    return new AgentStep({
+      id: StepId.parse(id),
+      input,
+      added: NOTHING,
+      response: undefined,
+      toolExecutions: NOTHING,
+      errors: NOTHING,
+    });
   }
 
   /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
@@ -144,10 +153,12 @@ export class AgentStep {
 
   /** The same, shown something else. */
   withInput(input: Messages): AgentStep {
+    requireMessages(input);
     return input === this.input ? this : this.with({ input });
   }
 
   withResponse(response: InferenceResponse): AgentStep {
+    requireInstance(response, InferenceResponse, 'a response as InferenceResponse.of() gives it');
     return response === this.response ? this : this.with({ response });
   }
 
@@ -155,13 +166,25 @@ export class AgentStep {
     return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
-  /** The same with an execution added, or put in the place of the one with its id. */
+  /**
+   * The same with an execution added, or put in the place of the one with its id.
+   * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
+   */
   withToolExecution(execution: ToolExecution): AgentStep {
+    requireInstance(execution, ToolExecution, 'an execution as ToolExecution.intended() gives it');
     const executions = this.toolExecutions;
     const index = executions.findIndex(({ id }) => id === execution.id);
     if (index >= 0 && executions[index] === execution) return this;
+    this.requireOnlyOne(execution);
     const changed = index >= 0 ? executions.with(index, execution) : this.inCallOrder(execution);
     return this.with({ toolExecutions: Object.freeze(changed) });
+  }
+
+  private requireOnlyOne({ id, call }: ToolExecution): void {
+    const other = this.executionOf(call.toolCallId);
+    if (other === undefined || other.id === id) return;
+    const wayOut = 'A further attempt is withNextAttempt() of that one.';
+    throw invalidArgument(`The call "${call.toolCallId}" has the execution ${other.id} already. ${wayOut}`);
   }
 
   private inCallOrder(added: ToolExecution): ToolExecution[] {
@@ -179,13 +202,17 @@ export class AgentStep {
    * a result that says so. An answer that failed on the way stays out of the conversation.
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
+    requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
     const { response } = this;
     if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
     const added: Message[] = [];
     const { content, toolCalls } = response;
-    if (content.length > 0) added.push(messageOf('assistant', { id: ids.assistant, createdAt: at, content }));
+    const createdAt = toInstant(at);
+    if (content.length > 0)
+      added.push(messageOf('assistant', { id: MessageId.parse(ids.assistant), createdAt, content }));
     const results = Object.freeze(toolCalls.map((call) => this.resultOf(call)));
-    if (results.length > 0) added.push(messageOf('tool', { id: ids.tool, createdAt: at, content: results }));
+    if (results.length > 0)
+      added.push(messageOf('tool', { id: MessageId.parse(ids.tool), createdAt, content: results }));
     return this.with({ added: Object.freeze(added) });
   }
 
@@ -239,23 +266,9 @@ export class AgentStep {
       document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
     }
     if (toolExecutions.length > 0)
-      document.toolExecutions = toolExecutions.map((execution) => this.encodeToolExecution(execution));
+      document.toolExecutions = toolExecutions.map((one) => encodeToolExecution(one, added, response));
     if (errors.length > 0) document.errors = errors;
     return document;
-  }
-
-  private encodeToolExecution(execution: ToolExecution): object {
-    const { call, outcome } = execution;
-    const { toolCallId } = call;
-    const isCallInResponse = callInResponse(this.response, toolCallId) === call;
-    const isValueInOutput =
-      outcome?.type === 'succeeded' &&
-      outcome.modelOutput === undefined &&
-      valueInOutput(this.added, toolCallId) === outcome.value;
-    return execution.encode(
-      isCallInResponse ? { toolCallId } : { call },
-      isValueInOutput ? withoutValue(outcome) : outcome,
-    );
   }
 
   /** @internal */
@@ -268,8 +281,7 @@ export class AgentStep {
     const input = reader.required(members, 'input', (r, value) => refs.view(r, value, previous));
     const added = Object.freeze(reader.optional(members, 'output', refs.messages) ?? NOTHING);
     const response = reader.optional(members, 'response', (r, value) => readResponse(r, value, added));
-    const readExecution: Read<ToolExecution> = (r, value) => readToolExecution(r, value, added, response);
-    const readExecutions: Read<readonly ToolExecution[]> = (r, value) => r.filledList(value, readExecution);
+    const readExecutions = readToolExecutions(added, response);
     return new AgentStep({
       id: reader.required(members, 'id', StepId.read),
       input,
@@ -281,84 +293,17 @@ export class AgentStep {
   }
 }
 
-/** A step as it is stored. @internal */
-export interface StepDocument {
-  id: StepId;
-  input: MessageView;
-  output?: readonly MessageRange[];
-  /** Without its content when that is the content of the first message of the output. */
-  response?: object;
-  /** A call that is in the response by its id; no value where the output has it. */
-  toolExecutions?: readonly object[];
-  errors?: readonly ErrorRecord[];
-}
-
-/** The members of a stored step. @internal */
-export const STEP_NAMES: readonly string[] = [
-  'id',
-  'input',
-  'output',
-  'response',
-  'toolExecutions',
-  'errors',
-];
 const STEP_NAME_SET = new Set(STEP_NAMES);
 
 const readAloneStep = readAlone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
 );
 
-function readResponse(reader: DocumentReader, value: unknown, output: readonly Message[]): InferenceResponse {
-  const members = reader.members(value, INFERENCE_NAMES);
-  const [first] = output;
-  const content =
-    reader.optional(members, 'content', readAssistantContent) ??
-    (first?.role === 'assistant' ? first.content : reader.fail('content, here or in the output', value));
-  return InferenceResponse.readEnvelope(reader, members, content);
+/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+export function requireStep(step: AgentStep): void {
+  requireInstance(step, AgentStep, 'a step as AgentStep.start() gives it');
 }
 
-function readToolExecution(
-  reader: DocumentReader,
-  value: unknown,
-  output: readonly Message[],
-  response: InferenceResponse | undefined,
-): ToolExecution {
-  const members = reader.members(value, TOOL_EXECUTION_NAMES);
-  if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
-    reader.fail('a call or the id of one in the response', value);
-  const readCallId: Read<ToolCallPart> = (r, id) =>
-    callInResponse(response, id) ?? r.fail('the id of a call in the response', id);
-  const call =
-    reader.optional(members, 'call', readToolCall) ?? reader.required(members, 'toolCallId', readCallId);
-  const readOutcome = readOutcomeWith(() => valueInOutput(output, call.toolCallId));
-  return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
-}
-
-/** A success whose value the output has. */
-function withoutValue({ type, metadata }: ToolOutcome & { readonly type: 'succeeded' }): object {
-  return metadata === undefined ? { type } : { type, metadata };
-}
-
-/** The call that an id stands for: the first of that id. */
-function callInResponse(
-  response: InferenceResponse | undefined,
-  toolCallId: unknown,
-): ToolCallPart | undefined {
-  if (response === undefined) return undefined;
-  for (const part of response.content) {
-    if (part.type === 'tool-call' && part.toolCallId === toolCallId && part.providerExecuted !== true)
-      return part;
-  }
-  return undefined;
-}
-
-/** The value of a call as its result in the output shows it; `undefined` when the result is not simply that value. */
-function valueInOutput(output: readonly Message[], toolCallId: string): JsonValue | undefined {
-  for (const message of output) {
-    if (message.role !== 'tool') continue;
-    const result = message.content.find((part) => part.toolCallId === toolCallId);
-    if (result?.output.type === 'text') return result.output.value;
-    if (result?.output.type === 'json' && typeof result.output.value !== 'string') return result.output.value;
-  }
-  return undefined;
+function requireMessages(messages: Messages): void {
+  requireInstance(messages, List, 'messages as List.from() gives them');
 }

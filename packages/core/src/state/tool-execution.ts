@@ -14,13 +14,14 @@ import {
   shapeOf,
   toJsonValue,
 } from '../json.ts';
+import { addCounts } from './amounts.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from './messages.ts';
 import { checkedToolCall, readToolCall } from './messages.ts';
 import type { OutcomeRule, ToolOutcome } from './tool-outcome.ts';
 import { checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
-import { readFilledUsage, Usage } from './usage.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 
 /** A person's word on a call. There is no decision as long as it is awaited. */
 export interface Approval {
@@ -85,7 +86,7 @@ export class ToolExecution {
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
   static intended(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
-    return ToolExecution.ofChecked(checkedToolCall(call), undefined, id);
+    return ToolExecution.ofChecked(checkedToolCall(call), undefined, ToolExecutionId.parse(id));
   }
 
   /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -94,7 +95,7 @@ export class ToolExecution {
     at: Instant,
     id: ToolExecutionId = ToolExecutionId.create(),
   ): ToolExecution {
-    return ToolExecution.ofChecked(checkedToolCall(call), toInstant(at), id);
+    return ToolExecution.ofChecked(checkedToolCall(call), toInstant(at), ToolExecutionId.parse(id));
   }
 
   /** For a call that was made or checked here. @internal */
@@ -193,7 +194,8 @@ export class ToolExecution {
 
   /**
    * The same with its end; the value is turned into JSON.
-   * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none.
+   * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none,
+   * RangeError or TypeError `ARGUMENT_INVALID` for another kind of end.
    */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
     return this.withCheckedOutcome(checkedOutcome(outcome), at);
@@ -208,6 +210,7 @@ export class ToolExecution {
 
   /** The same with more used by the tool itself. */
   withUsage(usage: Usage): ToolExecution {
+    requireUsage(usage);
     return usage === Usage.none ? this : this.with({ usage: this.usage.plus(usage) });
   }
 
@@ -224,7 +227,7 @@ export class ToolExecution {
 
   /** The same call, tried once more. What was approved, used and kept stays. */
   withNextAttempt(at: Instant): ToolExecution {
-    const attempt = this.attempt + 1;
+    const attempt = addCounts(this.attempt, 1);
     return this.with({ attempt, startedAt: toInstant(at), completedAt: undefined, outcome: undefined });
   }
 

@@ -1,3 +1,4 @@
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue, Read } from '../json.ts';
 import {
   checked,
@@ -13,6 +14,7 @@ import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecord, toErrorRecord } from './error-record.ts';
 import type { ToolOutput } from './messages.ts';
 import { readToolOutput } from './messages.ts';
+import { requireObject } from './require-argument.ts';
 
 /**
  * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
@@ -83,8 +85,13 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
   },
 };
 
-/** A frozen copy of an outcome, its value as JSON. @internal */
+/** A frozen copy of an outcome, its value as JSON. @throws RangeError or TypeError `ARGUMENT_INVALID` for what is none. @internal */
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
+  requireObject(outcome, 'an outcome: an object with a type');
+  if (!Object.hasOwn(OUTCOME_RULES, outcome.type)) {
+    const types = Object.keys(OUTCOME_RULES).join(', ');
+    throw invalidArgument(`An outcome is one of ${types}, found ${describeValue(outcome.type)}.`);
+  }
   if (outcome.type !== 'succeeded')
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
   const { modelOutput: given } = outcome;

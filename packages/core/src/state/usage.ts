@@ -1,5 +1,7 @@
 import type { Read } from '../json.ts';
 import { checked, DocumentReader, readAmount, readCount, readFilled, readShape, shapeOf } from '../json.ts';
+import { addAmounts, addCounts } from './amounts.ts';
+import { requireInstance } from './require-argument.ts';
 
 /** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
 export interface UsageFields {
@@ -66,9 +68,21 @@ export class Usage implements Required<UsageFields> {
     return new Usage({ ...reported, unreportedCalls, unpricedCalls: reported.cost === undefined ? 1 : 0 });
   }
 
+  /**
+   * The same for what a provider said: a number that cannot be counts as not reported, as no answer should be lost for it.
+   * @internal
+   */
+  static reported(fields: CallUsage): Usage {
+    if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
+    const isKept = ([name, value]: [string, unknown]): boolean =>
+      typeof value !== 'number' ||
+      (value >= 0 && (name === 'cost' ? value < Infinity : Number.isSafeInteger(value)));
+    return Usage.of(Object.fromEntries(Object.entries(fields).filter(isKept)));
+  }
+
   /** Input and output together, as far as they were reported. */
   get totalTokens(): number {
-    return (this.inputTokens ?? 0) + (this.outputTokens ?? 0);
+    return addCounts(this.inputTokens ?? 0, this.outputTokens ?? 0);
   }
 
   /** True when the cost of every call is known. */
@@ -81,19 +95,23 @@ export class Usage implements Required<UsageFields> {
     return this.unreportedCalls === 0;
   }
 
-  /** The sum. A number that neither side knows stays unknown. */
+  /**
+   * The sum. A number that neither side knows stays unknown; one that would be too large to read back stays at the
+   * largest that is not. @throws TypeError `ARGUMENT_INVALID` for what is not a `Usage`.
+   */
   plus(other: Usage): Usage {
+    requireUsage(other);
     if (other === Usage.none) return this;
     if (this === Usage.none) return other;
     return new Usage({
-      inputTokens: sum(this.inputTokens, other.inputTokens),
-      outputTokens: sum(this.outputTokens, other.outputTokens),
-      cacheReadTokens: sum(this.cacheReadTokens, other.cacheReadTokens),
-      cacheWriteTokens: sum(this.cacheWriteTokens, other.cacheWriteTokens),
-      reasoningTokens: sum(this.reasoningTokens, other.reasoningTokens),
-      cost: sum(this.cost, other.cost),
-      unreportedCalls: this.unreportedCalls + other.unreportedCalls,
-      unpricedCalls: this.unpricedCalls + other.unpricedCalls,
+      inputTokens: sum(this.inputTokens, other.inputTokens, addCounts),
+      outputTokens: sum(this.outputTokens, other.outputTokens, addCounts),
+      cacheReadTokens: sum(this.cacheReadTokens, other.cacheReadTokens, addCounts),
+      cacheWriteTokens: sum(this.cacheWriteTokens, other.cacheWriteTokens, addCounts),
+      reasoningTokens: sum(this.reasoningTokens, other.reasoningTokens, addCounts),
+      cost: sum(this.cost, other.cost, addAmounts),
+      unreportedCalls: addCounts(this.unreportedCalls, other.unreportedCalls),
+      unpricedCalls: addCounts(this.unpricedCalls, other.unpricedCalls),
     });
   }
 
@@ -161,8 +179,17 @@ const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
 const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
 
-function sum(left: number | undefined, right: number | undefined): number | undefined {
-  return left === undefined ? right : right === undefined ? left : left + right;
+function sum(
+  left: number | undefined,
+  right: number | undefined,
+  add: (left: number, right: number) => number,
+): number | undefined {
+  return left === undefined ? right : right === undefined ? left : add(left, right);
+}
+
+/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+export function requireUsage(usage: Usage): void {
+  requireInstance(usage, Usage, 'usage as Usage.of() gives it');
 }
 
 /** Reads usage that says something. @internal */

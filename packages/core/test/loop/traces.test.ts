@@ -431,7 +431,7 @@ describe('drivers that do not work out', () => {
 
   const misfits = [
     { finishReason: 'banana' },
-    { usage: { inputTokens: -1 } },
+    { usage: { tokens: 1 } },
     { modelId: 5 },
     { rawFinishReason: {} },
   ];

@@ -253,7 +253,6 @@ const unchanged: readonly (readonly [name: string, state: AgentState, change: Ch
   ['completed already', done, (s, at) => s.withExecutionCompleted(at)],
   ['no time worked', begun, (s, at) => s.withTimeWorked(0, at)],
   ['less than no time', begun, (s, at) => s.withTimeWorked(-1, at)],
-  ['time that is no number', begun, (s, at) => s.withTimeWorked(Number.NaN, at)],
   ['time worked on nothing', blank, (s, at) => s.withTimeWorked(5, at)],
   ['no execution to clear', blank, (s, at) => s.forNextExecution(at)],
 ];

@@ -72,6 +72,44 @@ describe('what speaks for stopping and for going on', () => {
   });
 });
 
+test('a signal at every step costs every step the same, to make, to write and to read', () => {
+  const steps = 40_000; // at the cost of the square this takes a minute
+  let state = AgentState.empty({ at: T });
+  for (let step = 0; step < steps; step++) {
+    const signal = stopSignal({ reason: step === 7 ? 'errorForbade' : 'unknown', source: `${step}` });
+    state = state
+      .withCurrentStep(AgentStep.start(), T)
+      .withStopSignal(signal, T)
+      .withContinuationRequested(T)
+      .withCurrentStepCompleted(T);
+  }
+  const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+  expect(restored.execution?.continuation.signals).toHaveLength(steps);
+  expect([restored.stopSignal?.source, state.stopSignal?.source]).toEqual(['7', '7']);
+  expect(JSON.stringify(restored)).toBe(JSON.stringify(state));
+});
+
+describe('the signal that ranks first', () => {
+  const [low, high, alike] = [
+    stopSignal({ reason: 'unknown' }),
+    stopSignal({ reason: 'stopRequested', message: 'a' }),
+    stopSignal({ reason: 'stopRequested', message: 'b' }),
+  ];
+  test.for([
+    [[], undefined],
+    [[low], low],
+    [[low, high], high],
+    [[high, low], high],
+    [[low, alike, high], alike],
+  ] as const)('of %j', ([signals, highest]) => {
+    const continuation = signals.reduce((all, signal) => all.withSignal(signal), Continuation.empty);
+    expect(continuation.highest).toEqual(highest);
+    expect(Continuation.fromJSON(JSON.parse(JSON.stringify(continuation)))).toEqual(continuation);
+    expect(continuation.signals).toEqual(signals);
+    expect(continuation.signals).toBe(continuation.signals);
+  });
+});
+
 describe('a tool or a hook that stops the execution', () => {
   test('with a text asks for a stop', () => {
     const stop = new AgentStop('Enough.');

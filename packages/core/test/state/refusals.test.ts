@@ -42,7 +42,7 @@ const stateOf = (part: object) => AgentState.fromJSON(plain({ ...state.toJSON(),
 const runOf = (part: object) => stepOf({ response, toolExecutions: [part] });
 
 const documents: readonly (readonly [expected: string, path: string, read: () => unknown])[] = [
-  ['a signal or a request, or no continuation at all', '$', () => Continuation.fromJSON({})],
+  ['no such member, or one that says something', '$.continuation', () => executionOf({ continuation: {} })],
   ['a step before that had signals', '$', () => Continuation.fromJSON({ continues: true })],
   [
     'at most as many overruled signals as there are',
@@ -152,7 +152,7 @@ const misuse: readonly (readonly [code: string, message: string, act: () => unkn
   ['ARGUMENT_INVALID', 'one of maxSteps, maxTokens, ', () => ExecutionBudget.of(bad({ maxStep: 1 }))],
   [
     'ARGUMENT_INVALID',
-    'maxSteps must be a number of at least 0, found -1.',
+    'maxSteps must be a number of at least 0, found number -1.',
     () => ExecutionBudget.of({ maxSteps: -1 }),
   ],
   ['CONTEXT_INVALID', 'The agent definition is not valid. ', () => agentDefinition({ name: '' })],
@@ -174,9 +174,13 @@ const misuse: readonly (readonly [code: string, message: string, act: () => unkn
   ['CONTEXT_INVALID', 'The cost is not valid. ', () => Usage.none.withCost(-1)],
   ['CONTEXT_INVALID', 'The status is not valid. ', () => state.withExecutionStatus(bad('done'), T)],
   ['ARGUMENT_INVALID', 'milliseconds since 1970, found null', () => state.withSystemPrompt('a', bad(null))],
-  ['ARGUMENT_INVALID', 'milliseconds since 1970, found 5', () => state.withSystemPrompt('a', bad('5'))],
-  ['ARGUMENT_INVALID', 'found Symbol(x)', () => state.withSystemPrompt('a', bad(Symbol('x')))],
-  ['ARGUMENT_INVALID', 'found 5', () => state.withSystemPrompt('a', bad(5n))],
+  [
+    'ARGUMENT_INVALID',
+    'milliseconds since 1970, found string "5"',
+    () => state.withSystemPrompt('a', bad('5')),
+  ],
+  ['ARGUMENT_INVALID', 'found a symbol', () => state.withSystemPrompt('a', bad(Symbol('x')))],
+  ['ARGUMENT_INVALID', 'found bigint 5', () => state.withSystemPrompt('a', bad(5n))],
   [
     'CONTEXT_INVALID',
     'The waiting is not valid. ',

@@ -44,7 +44,7 @@ describe('what a driver may answer with', () => {
     ['content that is none', { content: 'so' }, 'expected an array, found string "so".'],
     ['content that is not JSON', { content: [call('a', { n: 1n })] }, 'A BigInt in "n" is not JSON'],
     ['a finish reason that is none', { text: 'a', finishReason: 'bored' }, '$.finishReason'],
-    ['usage that is none', { text: 'a', usage: { inputTokens: -1 } }, '$.inputTokens'],
+    ['usage that is none', { text: 'a', usage: { tokens: 1 } }, '$.tokens'],
   ])('but not with %s', ([, init, found]) => {
     expect(() => InferenceResponse.of(init as InferenceResponseInit)).toThrow(
       expect.objectContaining({

@@ -1,0 +1,138 @@
+import type { DocumentReader, JsonValue, Read } from '../json.ts';
+import type { ErrorRecord } from './error-record.ts';
+import type { StepId } from './ids.ts';
+import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
+import type { MessageRange, MessageView } from './message-refs.ts';
+import type { Message, ToolCallPart } from './messages.ts';
+import { readAssistantContent, readToolCall } from './messages.ts';
+import { TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
+import { readOutcomeWith } from './tool-outcome.ts';
+
+/** A step as it is stored. @internal */
+export interface StepDocument {
+  id: StepId;
+  input: MessageView;
+  output?: readonly MessageRange[];
+  /** Without its content when that is the content of the first message of the output. */
+  response?: object;
+  /** A call that is in the response by its id; no value where the output has it. */
+  toolExecutions?: readonly object[];
+  errors?: readonly ErrorRecord[];
+}
+
+/** The members of a stored step. @internal */
+export const STEP_NAMES: readonly string[] = [
+  'id',
+  'input',
+  'output',
+  'response',
+  'toolExecutions',
+  'errors',
+];
+
+/** Reads a response whose content may be in the output. @internal */
+export function readResponse(
+  reader: DocumentReader,
+  value: unknown,
+  output: readonly Message[],
+): InferenceResponse {
+  const members = reader.members(value, INFERENCE_NAMES);
+  const [first] = output;
+  const content =
+    reader.optional(members, 'content', readAssistantContent) ??
+    (first?.role === 'assistant' ? first.content : reader.fail('content, here or in the output', value));
+  return InferenceResponse.readEnvelope(reader, members, content);
+}
+
+/** Reads the executions of a step, each call of which has one. @internal */
+export function readToolExecutions(
+  output: readonly Message[],
+  response: InferenceResponse | undefined,
+): Read<readonly ToolExecution[]> {
+  return (reader, value) => {
+    const executions = reader.filledList(value, (r, one) => readToolExecution(r, one, output, response));
+    requireDistinct(reader, executions);
+    return executions;
+  };
+}
+
+function readToolExecution(
+  reader: DocumentReader,
+  value: unknown,
+  output: readonly Message[],
+  response: InferenceResponse | undefined,
+): ToolExecution {
+  const members = reader.members(value, TOOL_EXECUTION_NAMES);
+  if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
+    reader.fail('a call or the id of one in the response', value);
+  const readCallId: Read<ToolCallPart> = (r, id) =>
+    callInResponse(response, id) ?? r.fail('the id of a call in the response', id);
+  const call =
+    reader.optional(members, 'call', readToolCall) ?? reader.required(members, 'toolCallId', readCallId);
+  const readOutcome = readOutcomeWith(() => valueInOutput(output, call.toolCallId));
+  return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+}
+
+/** Fails at an execution whose id or call one before it has. */
+function requireDistinct(reader: DocumentReader, executions: readonly ToolExecution[]): void {
+  if (executions.length < 2) return;
+  const [ids, calls] = [new Set<string>(), new Set<string>()];
+  for (const [index, { id, call }] of executions.entries()) {
+    const { toolCallId } = call;
+    reader.enter(index);
+    if (ids.has(id)) reader.required({ id }, 'id', (r) => r.fail('an id that no other has', id));
+    if (calls.has(toolCallId)) reader.fail('a call that no other is the execution of', toolCallId);
+    reader.leave();
+    ids.add(id);
+    calls.add(toolCallId);
+  }
+}
+
+/** An execution, without what the response or the output of its step says already. @internal */
+export function encodeToolExecution(
+  execution: ToolExecution,
+  output: readonly Message[],
+  response: InferenceResponse | undefined,
+): object {
+  const { call, outcome } = execution;
+  const { toolCallId } = call;
+  const isCallInResponse = callInResponse(response, toolCallId) === call;
+  const isValueInOutput =
+    outcome?.type === 'succeeded' &&
+    outcome.modelOutput === undefined &&
+    valueInOutput(output, toolCallId) === outcome.value;
+  return execution.encode(
+    isCallInResponse ? { toolCallId } : { call },
+    isValueInOutput ? withoutValue(outcome) : outcome,
+  );
+}
+
+/** A success whose value the output has. */
+function withoutValue({ type, metadata }: ToolOutcome & { readonly type: 'succeeded' }): object {
+  return metadata === undefined ? { type } : { type, metadata };
+}
+
+/** The call that an id stands for: the first of that id. */
+function callInResponse(
+  response: InferenceResponse | undefined,
+  toolCallId: unknown,
+): ToolCallPart | undefined {
+  if (response === undefined) return undefined;
+  for (const part of response.content) {
+    if (part.type === 'tool-call' && part.toolCallId === toolCallId && part.providerExecuted !== true)
+      return part;
+  }
+  return undefined;
+}
+
+/** The value of a call as its result in the output shows it; `undefined` when the result is not simply that value. */
+function valueInOutput(output: readonly Message[], toolCallId: string): JsonValue | undefined {
+  for (const message of output) {
+    if (message.role !== 'tool') continue;
+    const result = message.content.find((part) => part.toolCallId === toolCallId);
+    if (result?.output.type === 'text') return result.output.value;
+    if (result?.output.type === 'json' && typeof result.output.value !== 'string') return result.output.value;
+  }
+  return undefined;
+}
