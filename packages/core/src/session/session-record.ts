@@ -32,7 +32,7 @@ export interface SessionRecord {
   readonly lease?: { readonly owner: string; readonly until: Instant } | undefined;
   /** Claims since the last release or finished step. */
   readonly attempt: number;
-  /** Changes when a step is finished. */
+  /** Changes when a step is finished, and when an execution begins or ends. */
   readonly progress: string;
   /** When the state itself asks for somebody: now, a moment to come, or not at all. */
   readonly wakeAt?: Instant | undefined;
@@ -213,9 +213,12 @@ function factsOf(
   { state }: AgentSession,
   now: Instant,
 ): { readonly progress: string; readonly wakeAt: Instant | undefined } {
-  const { execution, executionCount } = state;
-  const progress = `${executionCount}/${execution?.stepCount ?? 0}/${execution?.status ?? ''}`;
-  if (!execution || isTerminal(execution.status)) return { progress, wakeAt: undefined };
+  const { execution } = state;
+  if (!execution) return { progress: '', wakeAt: undefined };
+  const isOver = isTerminal(execution.status);
+  // A step in progress does not count: what kills its workers must not look like getting on.
+  const progress = `${execution.executionId}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
+  if (isOver) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
   const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
