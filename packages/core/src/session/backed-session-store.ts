@@ -245,6 +245,7 @@ export class BackedSessionStore implements SessionStore {
   ): Promise<T> {
     let guess = known;
     return untilDone(sessionId, async () => {
+      if (guess && isExpired(guess, this.now())) guess = undefined;
       const record = guess ?? (await this.readRecord(sessionId));
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const isGuess = record === guess;
