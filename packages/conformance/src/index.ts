@@ -1,3 +1,15 @@
 export { sessionStoreCases } from './store/session-store-cases.ts';
+export { sessionStoreTests } from './store/session-store-tests.ts';
+export type { ConformanceTest } from './store/session-store-tests.ts';
 export { newSession, START, testClock, withFact } from './store/store-case.ts';
-export type { CreateStore, SessionStoreCase, TestClock } from './store/store-case.ts';
+export type {
+  CreateStore,
+  Fault,
+  SessionStoreCase,
+  SessionStoreGroup,
+  StoreAbilities,
+  StoreCost,
+  StoreFaults,
+  StoreSettings,
+  TestClock,
+} from './store/store-case.ts';

@@ -1,12 +1,13 @@
 import {
   AgentStep,
   InferenceResponse,
+  newStepMessageIds,
+  SessionId,
   StepId,
   ToolExecution,
   ToolExecutionId,
-  newStepMessageIds,
 } from '@holdfast/core';
-import type { AgentState, ToolOutcome } from '@holdfast/core';
+import type { AgentState, ToolOutcome, Waiting } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 
 const clock = testClock();
@@ -77,4 +78,54 @@ function close(state: AgentState, step: AgentStep, second: number): AgentState {
   return state
     .withCurrentStep(step.withOutput(newStepMessageIds(clock), at(second)), at(second))
     .withCurrentStepCompleted(at(second + 1));
+}
+
+const TOOL_EXECUTION = ToolExecutionId.parse('40000000-0000-4000-8000-000000000001');
+
+/** When those that wait for a moment wake. */
+export const WAKE_AT = START + 3_600_000;
+
+/** One list for each kind of thing that an execution can wait for. */
+export const WAITINGS = {
+  approval: [{ type: 'approval', toolExecutionId: TOOL_EXECUTION }],
+  until: [{ type: 'until', until: WAKE_AT }],
+  child: [{ type: 'child', sessionId: SessionId.parse('child'), toolExecutionId: TOOL_EXECUTION }],
+  input: [{ type: 'input' }],
+} as const satisfies Record<Waiting['type'], readonly Waiting[]>;
+
+/** A state whose execution waits. */
+export function stateWaiting(state: AgentState, waiting: readonly Waiting[]): AgentState {
+  const running = state.hasActiveExecution ? state : begun(state);
+  return running.withExecutionStatus('suspended', at(1), waiting);
+}
+
+/** A state with a step in progress whose tools are as far as tools can be. */
+export function stateAmongTools(state: AgentState): AgentState {
+  const running = begun(state);
+  const asked = step(running, ['planned', 'asking', 'allowed', 'denied', 'again', 'done']);
+  const made = asked.requestedToolCalls.map((call) =>
+    ToolExecution.intended(call, ToolExecutionId.create(clock)),
+  );
+  const [planned, asking, allowed, denied, again, done] = made as [
+    ToolExecution,
+    ToolExecution,
+    ToolExecution,
+    ToolExecution,
+    ToolExecution,
+    ToolExecution,
+  ];
+  const decided = { at: at(2), by: 'Ada', reason: 'Because.' };
+  const executions = [
+    planned,
+    asking.withApprovalRequested(at(1)),
+    allowed
+      .withApprovalRequested(at(1))
+      .withDecision({ type: 'approved', ...decided })
+      .withStarted(at(3)),
+    denied.withApprovalRequested(at(1)).withDecision({ type: 'denied', ...decided }),
+    again.withStarted(at(1)).withProgress({ page: 7 }).withNextAttempt(at(2)),
+    done.withStarted(at(1)).withOutcome({ type: 'succeeded', value: null, metadata: { seen: true } }, at(2)),
+  ];
+  const inStep = executions.reduce((result, execution) => result.withToolExecution(execution), asked);
+  return running.withCurrentStep(inStep, at(1));
 }

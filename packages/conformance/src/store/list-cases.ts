@@ -1,42 +1,8 @@
 import assert from 'node:assert/strict';
-import type { AgentSessionInit, SessionQuery, SessionStore } from '@holdfast/core';
-import { stateAfterSteps, stateInStep } from './execution-states.ts';
-import { emptyState, START, storeCase } from './store-case.ts';
-import type { CaseContext, SessionStoreCase } from './store-case.ts';
-
-type IdInit = readonly [id: string, init?: Partial<AgentSessionInit>];
-
-/** Sessions that are created one second apart. */
-async function createEach({ clock, created }: CaseContext, sessions: readonly IdInit[]): Promise<void> {
-  for (const [id, init] of sessions) {
-    await created(id, init);
-    clock.time += 1_000;
-  }
-}
-
-async function idsOf(store: SessionStore, query?: SessionQuery): Promise<string[]> {
-  return (await store.list(query)).sessions.map((info) => info.sessionId);
-}
-
-const MAX_PAGES = 100;
-
-/** The ids of all pages, one array a page. `between` happens after each page. */
-async function pagesOf(
-  store: SessionStore,
-  query: SessionQuery,
-  between: (page: readonly string[]) => Promise<unknown> = async () => undefined,
-): Promise<string[][]> {
-  const pages: string[][] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.list({ ...query, cursor });
-    pages.push(page.sessions.map((info) => info.sessionId));
-    await between(pages.at(-1) ?? []);
-    cursor = page.cursor;
-    assert(pages.length <= MAX_PAGES, 'The pages have no end.');
-  } while (cursor !== undefined);
-  return pages;
-}
+import { stateAfterSteps } from './execution-states.ts';
+import { createEach, idsOf, pagesOf } from './list-pages.ts';
+import { START, storeCase } from './store-case.ts';
+import type { UngroupedCase } from './store-case.ts';
 
 const order = [
   storeCase('an empty store lists nothing', async ({ store }) => {
@@ -168,82 +134,7 @@ const paging = [
       [100, 1],
     );
   }),
-  storeCase('limits and cursors that cannot be are refused', async (context) => {
-    const { store } = context;
-    await createEach(context, [['a'], ['b']]);
-    for (const limit of [0, 101, -1, 1.5, Number.NaN])
-      await assert.rejects(store.list({ limit }), { code: 'ARGUMENT_INVALID' });
-    const { cursor } = await store.list({ limit: 1 });
-    assert(cursor);
-    await assert.rejects(store.list({ cursor, order: 'updatedAt' }), { code: 'ARGUMENT_INVALID' });
-    for (const other of ['', 'x', '[]', '{}', 'null'])
-      await assert.rejects(store.list({ cursor: other }), { code: 'ARGUMENT_INVALID' });
-    assert.deepEqual(await idsOf(store, { cursor, limit: 1 }), ['a']);
-  }),
 ];
 
-/** Six sessions that differ in what a list can be filtered by. */
-async function createVaried(context: CaseContext): Promise<void> {
-  const { store } = context;
-  await createEach(context, [
-    ['plain'],
-    ['writer', { definition: { name: 'writer' } }],
-    ['child', { parentId: 'plain' }],
-    ['child of writer', { parentId: 'writer', definition: { name: 'writer' } }],
-    ['running', { state: stateInStep(emptyState()) }],
-    ['done', { state: stateAfterSteps(emptyState()), parentId: 'plain' }],
-  ]);
-  for (const id of ['writer', 'done']) {
-    const session = await store.load(id);
-    assert(session);
-    await store.save(session.withStatus('suspended'));
-    context.clock.time += 1_000;
-  }
-}
-
-const FILTERED: readonly (readonly [query: SessionQuery, ids: readonly string[]])[] = [
-  [{ status: 'active' }, ['running', 'child of writer', 'child', 'plain']],
-  [{ status: 'suspended' }, ['done', 'writer']],
-  [{ status: 'deleted' }, []],
-  [{ agentName: 'writer' }, ['child of writer', 'writer']],
-  [{ agentName: 'nobody' }, []],
-  [{ parentId: 'plain' }, ['done', 'child']],
-  [{ parentId: 'child' }, []],
-  [{ executionStatus: 'inProgress' }, ['running']],
-  [{ executionStatus: 'completed' }, ['done']],
-  [{ executionStatus: 'failed' }, []],
-  [{ status: 'suspended', agentName: 'writer' }, ['writer']],
-  [{ status: 'suspended', parentId: 'plain', executionStatus: 'completed', agentName: 'tester' }, ['done']],
-  [{ status: 'active', parentId: 'plain', executionStatus: 'completed' }, []],
-];
-
-const filters = FILTERED.map(([query, ids]) =>
-  storeCase(`a list of ${JSON.stringify(query)}`, async (context) => {
-    const { store } = context;
-    await createVaried(context);
-    assert.deepEqual(await idsOf(store, query), ids);
-    assert.deepEqual((await pagesOf(store, { ...query, limit: 1 })).flat(), ids);
-    const byChange = await pagesOf(store, { ...query, limit: 1, order: 'updatedAt' });
-    assert.deepEqual(
-      byChange.flat(),
-      (await idsOf(store, { order: 'updatedAt' })).filter((id) => ids.includes(id)),
-    );
-  }),
-);
-
-const changes = [
-  storeCase('a list follows a session from filter to filter', async ({ store, created }) => {
-    const base = await created('a');
-    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), []);
-    const running = await store.save(base.withState(stateInStep(base.state)));
-    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), ['a']);
-    const done = await store.save(running.withState(base.state).withStatus('completed'));
-    assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), []);
-    assert.deepEqual(await idsOf(store, { status: 'completed' }), ['a']);
-    await store.delete('a', { revision: done.revision });
-    assert.deepEqual(await idsOf(store, { status: 'completed' }), []);
-  }),
-];
-
-/** Lists: order, pages, filters. */
-export const listCases: readonly SessionStoreCase[] = [...order, ...paging, ...filters, ...changes];
+/** Lists: order and pages. */
+export const listCases: readonly UngroupedCase[] = [...order, ...paging];

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import type { SessionStoreCase } from './store-case.ts';
+import type { AgentSession } from '@holdfast/core';
+import type { UngroupedCase } from './store-case.ts';
 import { storeCase, withFact } from './store-case.ts';
 
+function withPrompt(session: AgentSession): AgentSession {
+  return session.withState(session.state.withSystemPrompt('Be brief.', session.updatedAt));
+}
+
 /** Saving with an operation id: a repetition is not a second save. */
-export const replayCases: readonly SessionStoreCase[] = [
+export const replayCases: readonly UngroupedCase[] = [
   storeCase(
     'a save that is repeated with its operation id is done once',
     async ({ store, clock, created }) => {
@@ -56,5 +61,47 @@ export const replayCases: readonly SessionStoreCase[] = [
         await assert.rejects(store.save(base, { operationId: other }), { kind: 'stale' });
       }
     }
+  }),
+  storeCase('an operation id that is used for something else is refused', async ({ store, created }) => {
+    const base = await created('a');
+    const first = await store.save(withFact(base, 'n', 1), { base, operationId: 'op-1' });
+    const reused = { code: 'OPERATION_REUSED' };
+    await assert.rejects(store.save(withFact(base, 'n', 2), { base, operationId: 'op-1' }), reused);
+    await assert.rejects(store.save(base.withStatus('suspended'), { base, operationId: 'op-1' }), reused);
+    await assert.rejects(store.save(withPrompt(base), { base, operationId: 'op-1' }), reused);
+    assert.deepEqual(await store.load('a'), first);
+  }),
+  storeCase('a save is repeated after others came between that saved nothing', async (context) => {
+    const { store, clock, created } = context;
+    await created('a');
+    const { session: base, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    const changed = withFact(base, 'n', 1);
+    const options = { base, operationId: 'op-1', epoch: claim.epoch };
+    const first = await store.save(changed, options);
+    await store.enqueue('a', { id: 'i', content: 1 });
+    assert.deepEqual(await store.save(changed, options), first);
+    clock.time += 60_000;
+    const next = await store.claim('a', { owner: 'Ben', leaseSeconds: 60 });
+    assert.deepEqual(next.session, first);
+    assert.deepEqual(await store.save(changed, options), first);
+    const saved = await store.save(withFact(next.session, 'n', 2), { base: next.session, epoch: 2 });
+    await assert.rejects(store.save(changed, options), { code: 'SESSION_CONFLICT', kind: 'fenced' });
+    assert.deepEqual(await store.load('a'), saved);
+  }),
+  storeCase('of 20 that repeat one save all succeed and it is done once', async ({ store, created }) => {
+    const base = await created('a');
+    const changed = withFact(base, 'n', 1);
+    const attempts = Array.from({ length: 20 }, () => store.save(changed, { base, operationId: 'op-1' }));
+    const saved = await Promise.all(attempts);
+    for (const one of saved) assert.deepEqual(one, saved[0]);
+    assert.equal(saved[0]?.version, 2);
+    assert.deepEqual(await store.load('a'), saved[0]);
+  }),
+  storeCase('a save of nothing is repeated as any other', async ({ store, created }) => {
+    const base = await created('a');
+    const first = await store.save(base, { base, operationId: 'op-1' });
+    assert.deepEqual(await store.save(base, { base, operationId: 'op-1' }), first);
+    const second = await store.save(first, { base: first, operationId: 'op-2' });
+    assert.equal(second.version, 3);
   }),
 ];

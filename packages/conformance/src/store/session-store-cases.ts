@@ -1,13 +1,36 @@
-import type { SessionStoreCase } from './store-case.ts';
+import { argumentCases } from './argument-cases.ts';
+import { attemptCases } from './attempt-cases.ts';
+import { changeCases } from './change-cases.ts';
+import { claimCases } from './claim-cases.ts';
+import { dueCases } from './due-cases.ts';
+import { executionCases } from './execution-cases.ts';
+import { expiryCases } from './expiry-cases.ts';
+import { fencingCases } from './fencing-cases.ts';
+import { inboxCases } from './inbox-cases.ts';
+import { inboxValueCases } from './inbox-value-cases.ts';
 import { listCases } from './list-cases.ts';
+import { listFilterCases } from './list-filter-cases.ts';
 import { replayCases } from './replay-cases.ts';
+import type { SessionStoreCase, SessionStoreGroup, UngroupedCase } from './store-case.ts';
 import { valueCases } from './value-cases.ts';
 import { writeCases } from './write-cases.ts';
 
-/** What every session store must do, whatever it keeps sessions in. Plain data: run each case in any test runner. */
-export const sessionStoreCases: readonly SessionStoreCase[] = [
-  ...writeCases,
-  ...replayCases,
-  ...valueCases,
-  ...listCases,
+const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[] = [
+  ['writes', writeCases],
+  ['replays', replayCases],
+  ['changes', changeCases],
+  ['values', valueCases],
+  ['executions', executionCases],
+  ['claims', [...claimCases, ...attemptCases]],
+  ['fencing', fencingCases],
+  ['inbox', [...inboxCases, ...inboxValueCases]],
+  ['due', dueCases],
+  ['expiry', expiryCases],
+  ['lists', [...listCases, ...listFilterCases]],
+  ['arguments', argumentCases],
 ];
+
+/** What every session store must do, whatever it keeps sessions in. Plain data: run each case in any test runner. */
+export const sessionStoreCases: readonly SessionStoreCase[] = groups.flatMap(([group, cases]) =>
+  cases.map((one) => ({ group, ...one })),
+);

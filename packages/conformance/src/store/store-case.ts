@@ -1,13 +1,74 @@
 import { AgentSession, AgentState } from '@holdfast/core';
-import type { AgentSessionInit, Clock, Instant, SessionStore } from '@holdfast/core';
+import type { AgentSessionInit, Clock, Instant, SessionStore, StoreOptions } from '@holdfast/core';
 
-/** Makes an empty store that takes time and ids from a clock. Whoever passes it in also closes and removes it. */
-export type CreateStore = (clock: Clock) => Promise<SessionStore>;
+/** What a store is made with, beyond the clock. */
+export type StoreSettings = Pick<StoreOptions, 'expiry'>;
 
-/** One thing that every session store must do. It rejects when the store does not. */
+/**
+ * Makes an empty store that takes time and ids from a clock, and the settings as it takes them in use. Whoever passes
+ * it in also closes and removes the store.
+ */
+export type CreateStore = (clock: Clock, settings?: StoreSettings) => Promise<SessionStore>;
+
+/** What went over the wire, since a moment that does not matter: differences count. */
+export interface StoreCost {
+  readonly requests: number;
+  /** To the server and back. */
+  readonly bytes: number;
+}
+
+/**
+ * What may happen to a request. `loseReply`: the server carries it out, and the connection breaks before the reply.
+ * `cut`: the connection breaks before the server has it. `throttle`: the server refuses it, as one too many.
+ */
+export type Fault = 'loseReply' | 'cut' | 'throttle';
+
+/** Makes a request of the last store fail. */
+export interface StoreFaults {
+  /** What it can do. */
+  readonly kinds: readonly Fault[];
+  /** The nth request from now on, 1 for the next, meets the fault, and no other does. */
+  arm(fault: Fault, nth: number): void | Promise<void>;
+  /** Ends it. Was there such a request? */
+  disarm(): boolean | Promise<boolean>;
+}
+
+/** What a harness can do beyond making a store. Cases that need what it cannot are skipped, by name. */
+export interface StoreAbilities {
+  /** Opens what the last store keeps once more, as another process does. */
+  readonly reopen?: CreateStore | undefined;
+  /** What the last store has exchanged with its server, counted there. */
+  readonly measure?: (() => Promise<StoreCost>) | undefined;
+  readonly faults?: StoreFaults | undefined;
+}
+
+/** The part of the contract that a case belongs to. */
+export type SessionStoreGroup =
+  | 'writes'
+  | 'replays'
+  | 'changes'
+  | 'values'
+  | 'executions'
+  | 'claims'
+  | 'fencing'
+  | 'inbox'
+  | 'due'
+  | 'expiry'
+  | 'lists'
+  | 'arguments'
+  | 'reopening'
+  | 'costs'
+  | 'faults';
+
+/** One thing that every session store must do. */
 export interface SessionStoreCase {
+  readonly group: SessionStoreGroup;
+  /** No two cases have one name. */
   readonly name: string;
-  readonly run: (createStore: CreateStore) => Promise<void>;
+  /** What the harness must be able to do. */
+  readonly needs?: keyof StoreAbilities | Fault | undefined;
+  /** Rejects when the store does not do it. */
+  readonly run: (createStore: CreateStore, abilities?: StoreAbilities) => Promise<void>;
 }
 
 /** A clock that stands still until it is told to go on. */
@@ -20,11 +81,15 @@ export interface TestClock extends Clock {
 export interface CaseContext {
   readonly store: SessionStore;
   readonly clock: TestClock;
+  readonly abilities: StoreAbilities;
   /** A session that the store has not seen, made at the present moment. */
   readonly session: (sessionId: string, init?: Partial<AgentSessionInit>) => AgentSession;
   /** The same, kept by the store. */
   readonly created: (sessionId: string, init?: Partial<AgentSessionInit>) => Promise<AgentSession>;
 }
+
+/** A case before it is known which group it belongs to. */
+export type UngroupedCase = Omit<SessionStoreCase, 'group'>;
 
 export const START: Instant = Date.UTC(2027, 0, 1);
 
@@ -40,15 +105,22 @@ export function testClock(): TestClock {
 }
 
 /** A case that begins with an empty store and its clock. */
-export function storeCase(name: string, act: (context: CaseContext) => Promise<void>): SessionStoreCase {
+export function storeCase(
+  name: string,
+  act: (context: CaseContext) => Promise<void>,
+  options: StoreSettings & Pick<SessionStoreCase, 'needs'> = {},
+): UngroupedCase {
+  const { needs, ...settings } = options;
   return {
     name,
-    async run(createStore) {
+    ...(needs && { needs }),
+    async run(createStore, abilities = {}) {
       const clock = testClock();
-      const store = await createStore(clock);
+      const store = await createStore(clock, settings);
       const session = (sessionId: string, init: Partial<AgentSessionInit> = {}) =>
         newSession(sessionId, { at: clock.time, ...init });
-      await act({ store, clock, session, created: (id, init) => store.create(session(id, init)) });
+      const created = (id: string, init?: Partial<AgentSessionInit>) => store.create(session(id, init));
+      await act({ store, clock, abilities, session, created });
     },
   };
 }

@@ -1,46 +1,58 @@
 import assert from 'node:assert/strict';
-import type { AgentState, JsonValue } from '@holdfast/core';
 import { userMessage } from '@holdfast/core';
-import { stateAfterSteps, stateInStep } from './execution-states.ts';
+import type { AgentState } from '@holdfast/core';
+import { HOSTILE_VALUES, hostileDefinition, hostileState } from './hostile-values.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
-import type { SessionStoreCase } from './store-case.ts';
-
-function nested(depth: number): JsonValue {
-  let value: JsonValue = 'bottom';
-  for (let level = 0; level < depth; level++) value = level % 2 === 0 ? [value] : { inner: value };
-  return value;
-}
-
-const HOSTILE_VALUES: Readonly<Record<string, JsonValue>> = {
-  'falsy values': [0, false, '', null, [], {}],
-  'a member named __proto__': JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":1}}'),
-  'lone surrogates': ['\ud800', 'a\udfffb', { '\ud83e': '\udd8a\ud83e' }],
-  NUL: ['\0', 'a\0b', { 'k\0': '\0v' }],
-  emoji: ['🦊', '👩‍👩‍👧', { '🔑': '🗝' }],
-  'control characters and quotes': ['\u0001\b\f\n\r\t"\\\u2028\u2029\u007f', "'; DROP TABLE sessions; --"],
-  'a byte order mark': ['\ufeff', '\ufeffa'],
-  'integers of 64 bits': ['9223372036854775807', '-9223372036854775808', Number.MAX_SAFE_INTEGER],
-  numbers: [1e308, 5e-324, -1.5, 0.1],
-  'nesting 1,000 deep': nested(1_000),
-  'a text of a megabyte': 'é'.repeat(500_000),
-};
+import type { UngroupedCase } from './store-case.ts';
 
 const values = Object.entries(HOSTILE_VALUES).map(([what, value]) =>
-  storeCase(`${what}: in metadata and messages`, async ({ store, session }) => {
-    const message = userMessage(typeof value === 'string' ? value : JSON.stringify(value).slice(0, 100), {
-      id: '10000000-0000-4000-8000-000000000001',
-      metadata: { value },
-      providerOptions: { tester: { value } },
-    });
-    const state = emptyState().withMetadata('value', value, START).withMessages([message], START);
-    const created = await store.create(session('a', { state }));
-    const loaded = await store.load('a');
-    assert.deepEqual(loaded, created);
-    assert.equal(JSON.stringify(loaded), JSON.stringify(created));
-    assert.deepEqual(loaded?.state.metadata.get('value'), value);
+  storeCase(`${what}: in every part of a session`, async ({ store, session, created }) => {
+    const definition = hostileDefinition(value);
+    const whole = await store.create(
+      session('whole', { state: hostileState(emptyState(), value), definition }),
+    );
+    const base = await created('grown', { definition });
+    const grown = await store.save(base.withState(hostileState(base.state, value)), { base });
+    for (const kept of [whole, grown]) {
+      const loaded = await store.load(kept.sessionId);
+      assert.deepEqual(loaded, kept);
+      assert.equal(JSON.stringify(loaded), JSON.stringify(kept));
+      assert.deepEqual(loaded?.state.metadata.get('value'), value);
+    }
     assert.equal(Object.hasOwn(Object.prototype, 'polluted'), false);
   }),
 );
+
+const MESSAGE_ID = '10000000-0000-4000-8000-000000000001';
+const BYTES = Buffer.from(Uint8Array.from({ length: 256 }, (_, byte) => byte)).toString('base64');
+
+const parts = [
+  storeCase('a text of a megabyte', async ({ store, session }) => {
+    const text = 'é'.repeat(500_000);
+    const message = userMessage(text, { id: MESSAGE_ID, createdAt: START });
+    const state = emptyState().withMessages([message], START).withMetadata('text', text, START);
+    const created = await store.create(session('a', { state }));
+    assert.deepEqual(await store.load('a'), created);
+  }),
+  storeCase('files as bytes, text and addresses', async ({ store, session }) => {
+    const files = [
+      { type: 'data', data: BYTES },
+      { type: 'data', data: '' },
+      { type: 'data', data: BYTES.repeat(500) },
+      { type: 'text', text: 'a\0b' },
+      { type: 'url', url: 'https://example.com/?q=%00' },
+      { type: 'reference', reference: { tester: 'file-1', __proto__: 'x' } },
+    ] as const;
+    const parts = files.map(
+      (data) => ({ type: 'file', mediaType: 'image/png', filename: '../a', data }) as const,
+    );
+    const message = userMessage(parts, { id: MESSAGE_ID, createdAt: START });
+    const created = await store.create(session('a', { state: emptyState().withMessages([message], START) }));
+    const loaded = await store.load('a');
+    assert.deepEqual(loaded, created);
+    assert.deepEqual(loaded?.state.messages.at(0)?.content, message.content);
+  }),
+];
 
 const names = [
   storeCase('metadata under any name', async ({ store, session }) => {
@@ -66,6 +78,7 @@ const names = [
   }),
 ];
 
+/** Each is another session, whatever a database, a file system or a pattern makes of it. */
 const HOSTILE_IDS = [
   '{}:*?\n/',
   '../../etc/passwd',
@@ -88,6 +101,7 @@ const HOSTILE_IDS = [
   '\u{10ffff}',
   '__proto__',
   'constructor',
+  'x'.repeat(256),
   'x'.repeat(1_000),
   `${'x'.repeat(999)}y`,
   '🦊'.repeat(500),
@@ -103,6 +117,14 @@ const ids = [
       const loaded = await store.load(id);
       assert.equal(loaded?.sessionId, id);
       assert.equal((await store.save(loaded)).version, 2);
+      const { session: claimed, claim } = await store.claim(id, { owner: id, leaseSeconds: 60 });
+      assert.equal(claimed.sessionId, id);
+      assert.equal(await store.enqueue(id, { id, content: id }), true);
+      assert.deepEqual(
+        (await store.renew(claim, { leaseSeconds: 60 })).inbox.map((item) => [item.id, item.content]),
+        [[id, id]],
+      );
+      assert.equal(await store.release(claim), true);
       const { sessions } = await store.list({ parentId: id });
       assert.deepEqual(
         sessions.map((info) => [info.sessionId, info.parentId]),
@@ -111,6 +133,8 @@ const ids = [
     }
     const { sessions } = await store.list({ limit: 100 });
     assert.deepEqual(new Set(sessions.map((info) => info.sessionId)), new Set(HOSTILE_IDS));
+    const due = await store.due({ limit: 100 });
+    assert.deepEqual(new Set(due.sessions.map(({ sessionId }) => sessionId)), new Set(HOSTILE_IDS));
     for (const id of HOSTILE_IDS) assert.equal(await store.delete(id), true);
     assert.deepEqual((await store.list()).sessions, []);
   }),
@@ -120,6 +144,9 @@ const ids = [
       assert.equal(await store.load(id), undefined);
       assert.equal(await store.exists(id), false);
       assert.equal(await store.delete(id), false);
+      const absent = { code: 'SESSION_NOT_FOUND' };
+      await assert.rejects(store.claim(id, { owner: 'A', leaseSeconds: 60 }), absent);
+      await assert.rejects(store.enqueue(id, { id: 'i', content: null }), absent);
       assert.deepEqual(await store.list({ parentId: id }), { sessions: [], cursor: undefined });
     }
     assert.equal(await store.exists('\ufffd'), true);
@@ -149,37 +176,5 @@ const copies = [
   }),
 ];
 
-const round = [
-  storeCase('a session in the middle of a step round-trips', async ({ store, created }) => {
-    const base = await created('a');
-    const saved = await store.save(base.withState(stateInStep(base.state)), { base });
-    const loaded = await store.load('a');
-    assert.deepEqual(loaded, saved);
-    assert.equal(loaded?.info.executionStatus, 'inProgress');
-    assert.equal(loaded?.state.currentStep?.toolExecutions[0]?.isRunning, true);
-  }),
-  storeCase('a session whose execution has steps round-trips, three times', async ({ store, created }) => {
-    const base = await created('a');
-    let session = await store.save(base.withState(stateAfterSteps(base.state)), { base });
-    for (let times = 0; times < 3; times++) {
-      const loaded = await store.load('a');
-      assert.deepEqual(loaded, session);
-      assert.equal(loaded?.state.finalResponse, 'It is 21 °C.');
-      assert.equal(loaded?.state.steps.length, 3);
-      session = await store.save(loaded, { base: loaded });
-    }
-  }),
-  storeCase('a session between executions round-trips', async ({ store, created }) => {
-    const base = await created('a');
-    const saved = await store.save(
-      base.withState(stateAfterSteps(base.state).forNextExecution(START + 9_000)),
-    );
-    const loaded = await store.load('a');
-    assert.deepEqual(loaded, saved);
-    assert.equal(loaded?.info.executionStatus, undefined);
-    assert.equal(loaded?.state.executionCount, 1);
-  }),
-];
-
-/** What goes in comes out: values, ids, whole states. */
-export const valueCases: readonly SessionStoreCase[] = [...values, ...names, ...ids, ...copies, ...round];
+/** What goes in comes out: values, names, ids. */
+export const valueCases: readonly UngroupedCase[] = [...values, ...parts, ...names, ...ids, ...copies];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SessionStore } from '@holdfast/core';
-import type { SessionStoreCase } from './store-case.ts';
+import type { UngroupedCase } from './store-case.ts';
 import { START, storeCase, withFact } from './store-case.ts';
 
 const create = [
@@ -197,4 +197,4 @@ async function countUp(store: SessionStore, sessionId: string, times: number): P
 }
 
 /** Writing: create, save, delete and who wins. */
-export const writeCases: readonly SessionStoreCase[] = [...create, ...save, ...remove];
+export const writeCases: readonly UngroupedCase[] = [...create, ...save, ...remove];

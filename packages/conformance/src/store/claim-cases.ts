@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import type { ClaimOptions } from '@holdfast/core';
+import { START, storeCase } from './store-case.ts';
+import type { UngroupedCase } from './store-case.ts';
+
+const ADA: ClaimOptions = { owner: 'Ada', leaseSeconds: 60 };
+const BEN: ClaimOptions = { owner: 'Ben', leaseSeconds: 60 };
+
+const asking = [
+  storeCase('a claim gives the session, an epoch and a time', async ({ store, created }) => {
+    const session = await created('a');
+    const claimed = await store.claim('a', ADA);
+    assert.deepEqual(claimed.session, session);
+    assert.deepEqual(claimed.claim, {
+      sessionId: 'a',
+      incarnation: session.revision.incarnation,
+      owner: 'Ada',
+      epoch: 1,
+      until: START + 60_000,
+    });
+    assert.equal(claimed.attempt, 1);
+    assert.deepEqual(claimed.inbox, []);
+  }),
+  storeCase('of 30 that claim a session one gets it', async ({ store, created }) => {
+    await created('a');
+    const asked = Array.from({ length: 30 }, (_, index) =>
+      store.claim('a', { owner: `worker ${index}`, leaseSeconds: 60 }),
+    );
+    const results = await Promise.allSettled(asked);
+    const [won, ...more] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    assert(won);
+    assert.deepEqual(more, []);
+    for (const result of results) {
+      if (result.status === 'fulfilled') continue;
+      const { code, owner, until } = result.reason;
+      assert.deepEqual(
+        { code, owner, until },
+        { code: 'SESSION_BUSY', owner: won.claim.owner, until: won.claim.until },
+      );
+    }
+    assert.equal((await store.renew(won.claim, ADA)).claim.epoch, 1);
+  }),
+  storeCase(
+    'a claimed session is busy, and says with whom and until when',
+    async ({ store, clock, created }) => {
+      await created('a');
+      await store.claim('a', ADA);
+      clock.time += 59_999;
+      const busy = { code: 'SESSION_BUSY', sessionId: 'a', owner: 'Ada', until: START + 60_000 };
+      await assert.rejects(store.claim('a', BEN), busy);
+      assert.equal((await store.load('a'))?.version, 1);
+    },
+  ),
+  storeCase(
+    'who holds a claim and asks again gets the same one, renewed',
+    async ({ store, clock, created }) => {
+      await created('a');
+      const first = await store.claim('a', ADA);
+      clock.time += 10_000;
+      const again = await store.claim('a', ADA);
+      assert.deepEqual(again.claim, { ...first.claim, until: START + 70_000 });
+      assert.equal(again.attempt, 1);
+      clock.time += 100_000;
+      const late = await store.claim('a', ADA);
+      assert.deepEqual(late.claim, { ...first.claim, until: START + 170_000 });
+      assert.equal(late.attempt, 1);
+      await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY' });
+    },
+  ),
+  storeCase('owners may be any text and are told apart', async ({ store, created }) => {
+    const owners = [
+      'a',
+      'A',
+      'a ',
+      'a\0',
+      'a\0b',
+      '{}:*?\n/',
+      '🦊',
+      '\ufffd',
+      '__proto__',
+      'x'.repeat(1_000),
+    ];
+    for (const [index, owner] of owners.entries()) {
+      await created(`session ${index}`);
+      const { claim } = await store.claim(`session ${index}`, { owner, leaseSeconds: 60 });
+      assert.equal(claim.owner, owner);
+      for (const other of owners.filter((name) => name !== owner)) {
+        const asked = store.claim(`session ${index}`, { owner: other, leaseSeconds: 60 });
+        await assert.rejects(asked, { code: 'SESSION_BUSY', owner });
+      }
+    }
+  }),
+  storeCase('what is absent cannot be claimed', async ({ store, created }) => {
+    const absent = { code: 'SESSION_NOT_FOUND', sessionId: 'a' };
+    await assert.rejects(store.claim('a', ADA), absent);
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    await store.delete('a');
+    await assert.rejects(store.claim('a', ADA), absent);
+    await assert.rejects(store.renew(claim, ADA), absent);
+    assert.equal(await store.release(claim), false);
+    assert.equal(await store.exists('a'), false);
+  }),
+  storeCase(
+    'a claim changes neither the session nor its place in lists',
+    async ({ store, clock, created }) => {
+      const session = await created('a');
+      const { sessions } = await store.list();
+      clock.time += 1_000;
+      const { claim } = await store.claim('a', ADA);
+      await store.renew(claim, ADA);
+      assert.deepEqual(await store.load('a'), session);
+      await store.release(claim);
+      assert.deepEqual(await store.load('a'), session);
+      assert.deepEqual((await store.list()).sessions, sessions);
+    },
+  ),
+];
+
+const holding = [
+  storeCase('a claim that is renewed lasts from then on', async ({ store, clock, created }) => {
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    clock.time += 50_000;
+    const renewed = await store.renew(claim, { leaseSeconds: 30 });
+    assert.deepEqual(renewed, { claim: { ...claim, until: START + 80_000 }, inbox: [] });
+    clock.time = START + 79_999;
+    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', until: START + 80_000 });
+    clock.time += 1;
+    assert.equal((await store.claim('a', BEN)).claim.epoch, 2);
+  }),
+  storeCase('a claim may be renewed by what it was before', async ({ store, clock, created }) => {
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    for (let seconds = 10; seconds <= 30; seconds += 10) {
+      clock.time = START + seconds * 1_000;
+      assert.equal((await store.renew(claim, ADA)).claim.until, clock.time + 60_000);
+    }
+  }),
+  storeCase('a claim that has run out may be renewed as long as nobody took over', async (context) => {
+    const { store, clock, created } = context;
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    clock.time += 100_000;
+    assert.deepEqual((await store.renew(claim, ADA)).claim, { ...claim, until: START + 160_000 });
+    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', owner: 'Ada' });
+  }),
+  storeCase('a lease may be a fraction of a second', async ({ store, clock, created }) => {
+    await created('a');
+    const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 0.0015 });
+    assert.equal(claim.until, START + 2);
+    clock.time += 2;
+    assert.equal((await store.claim('a', BEN)).claim.epoch, 2);
+  }),
+  storeCase('a release lets others claim at once, and is done once', async ({ store, created }) => {
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    assert.equal(await store.release(claim), true);
+    assert.equal(await store.release(claim), false);
+    const { claim: next, attempt } = await store.claim('a', BEN);
+    assert.deepEqual([next.epoch, attempt], [2, 1]);
+    assert.equal(await store.release(claim), false);
+    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', owner: 'Ben' });
+  }),
+  storeCase('a released claim cannot be renewed', async ({ store, created }) => {
+    await created('a');
+    const { claim } = await store.claim('a', ADA);
+    await store.release(claim);
+    await assert.rejects(store.renew(claim, ADA), { code: 'SESSION_CONFLICT', kind: 'fenced' });
+    const again = await store.claim('a', ADA);
+    assert.equal(again.claim.epoch, 2);
+    await assert.rejects(store.renew(claim, ADA), { kind: 'fenced', expected: 1, actual: 2 });
+  }),
+  storeCase('claims of several sessions are apart', async ({ store, created }) => {
+    for (const id of ['a', 'b']) await created(id);
+    const first = await store.claim('a', ADA);
+    const second = await store.claim('b', ADA);
+    assert.equal(await store.release(first.claim), true);
+    await assert.rejects(store.claim('b', BEN), { code: 'SESSION_BUSY', owner: 'Ada' });
+    assert.equal(await store.release(second.claim), true);
+  }),
+];
+
+/** The right to work on a session: who gets it, and how long. */
+export const claimCases: readonly UngroupedCase[] = [...asking, ...holding];

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { inboxOf, itemIdsOf } from './inbox-contents.ts';
+import { START, storeCase, withFact } from './store-case.ts';
+import type { UngroupedCase } from './store-case.ts';
+
+const LEASE = { leaseSeconds: 60 };
+
+const order = [
+  storeCase('the inbox gives what came in, oldest first', async ({ store, clock, created }) => {
+    await created('a');
+    for (const id of ['c', 'a', 'b', '10', '9']) {
+      assert.equal(await store.enqueue('a', { id, content: { text: id } }), true);
+      clock.time += 1_000;
+    }
+    assert.deepEqual(
+      await inboxOf(store),
+      ['c', 'a', 'b', '10', '9'].map((id, index) => ({
+        id,
+        content: { text: id },
+        enqueuedAt: START + index * 1_000,
+      })),
+    );
+  }),
+  storeCase('an item is taken once, by its id', async ({ store, clock, created }) => {
+    await created('a');
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'first' }), true);
+    clock.time += 1_000;
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
+    assert.deepEqual(await inboxOf(store), [{ id: 'i', content: 'first', enqueuedAt: START }]);
+  }),
+  storeCase('of 20 that enqueue at once all are kept', async ({ store, created }) => {
+    await created('a');
+    const ids = Array.from({ length: 20 }, (_, index) => `item ${index}`);
+    const kept = await Promise.all(ids.map((id) => store.enqueue('a', { id, content: id })));
+    assert.deepEqual(new Set(kept), new Set([true]));
+    const inbox = await inboxOf(store);
+    assert.deepEqual(inbox.map(({ id }) => id).toSorted(), ids.toSorted());
+    for (const { id, content } of inbox) assert.equal(content, id);
+  }),
+  storeCase('of 10 that enqueue one id one does', async ({ store, created }) => {
+    await created('a');
+    const asked = Array.from({ length: 10 }, (_, index) => store.enqueue('a', { id: 'i', content: index }));
+    const kept = (await Promise.all(asked)).flatMap((isKept, index) => (isKept ? [index] : []));
+    assert.equal(kept.length, 1);
+    assert.deepEqual(
+      (await inboxOf(store)).map(({ content }) => content),
+      kept,
+    );
+  }),
+  storeCase('inboxes of several sessions are apart', async ({ store, created }) => {
+    for (const id of ['a', 'b']) await created(id);
+    assert.equal(await store.enqueue('a', { id: 'i', content: 1 }), true);
+    assert.equal(await store.enqueue('b', { id: 'i', content: 2 }), true);
+    const { session, claim, inbox } = await store.claim('b', { owner: 'Ada', ...LEASE });
+    assert.deepEqual(inbox[0]?.content, 2);
+    await store.save(session, { epoch: claim.epoch, acknowledge: ['i'] });
+    assert.deepEqual(
+      (await inboxOf(store)).map(({ content }) => content),
+      [1],
+    );
+  }),
+  storeCase('enqueue changes neither the session nor its version', async ({ store, clock, created }) => {
+    const base = await created('a');
+    clock.time += 1_000;
+    await store.enqueue('a', { id: 'i', content: null });
+    assert.deepEqual(await store.load('a'), base);
+    const saved = await store.save(withFact(base, 'n', 1), { base });
+    assert.equal(saved.version, 2);
+    assert.equal((await inboxOf(store)).length, 1);
+  }),
+];
+
+const using = [
+  storeCase('what comes in while somebody works shows when the claim is renewed', async (context) => {
+    const { store, created } = context;
+    await created('a');
+    const { claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    assert.deepEqual(inbox, []);
+    assert.equal(await store.enqueue('a', { id: 'i', content: { stop: true } }), true);
+    const renewed = await store.renew(claim, LEASE);
+    assert.deepEqual(renewed.inbox, [{ id: 'i', content: { stop: true }, enqueuedAt: START }]);
+    await store.enqueue('a', { id: 'j', content: 2 });
+    assert.deepEqual(await itemIdsOf(store, claim), ['i', 'j']);
+  }),
+  storeCase('a save uses up what it acknowledges, and nothing else', async ({ store, created }) => {
+    await created('a');
+    for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
+    const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const options = { base: session, epoch: claim.epoch, acknowledge: ['j', 'never there'] };
+    const saved = await store.save(withFact(session, 'used', 'j'), options);
+    assert.deepEqual(await itemIdsOf(store, claim), ['i', 'k']);
+    await store.save(saved, { base: saved, epoch: claim.epoch, acknowledge: ['k', 'i'] });
+    assert.deepEqual(await itemIdsOf(store, claim), []);
+    await store.release(claim);
+    assert.deepEqual(await inboxOf(store), []);
+  }),
+  storeCase('a save that does not acknowledge leaves the inbox alone', async ({ store, created }) => {
+    const base = await created('a');
+    await store.enqueue('a', { id: 'i', content: 1 });
+    const saved = await store.save(withFact(base, 'n', 1), { base });
+    await store.save(saved, { acknowledge: [] });
+    assert.equal((await inboxOf(store)).length, 1);
+  }),
+  storeCase('a save that is refused uses up nothing', async ({ store, clock, created }) => {
+    const base = await created('a');
+    await store.enqueue('a', { id: 'i', content: 1 });
+    const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const acknowledge = ['i'];
+    await assert.rejects(store.save(base, { acknowledge }), { code: 'SESSION_BUSY' });
+    await assert.rejects(store.save(base, { epoch: 7, acknowledge }), { kind: 'fenced' });
+    await store.save(session, { epoch: claim.epoch });
+    await assert.rejects(store.save(session, { epoch: claim.epoch, acknowledge }), { kind: 'stale' });
+    clock.time += 60_000;
+    assert.equal((await inboxOf(store)).length, 1);
+  }),
+  storeCase('a repeated save uses up once', async ({ store, created }) => {
+    const base = await created('a');
+    for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
+    const options = { base, operationId: 'op', acknowledge: ['i'] };
+    const changed = withFact(base, 'n', 1);
+    const saved = await store.save(changed, options);
+    await store.enqueue('a', { id: 'k', content: 'k' });
+    assert.deepEqual(await store.save(changed, options), saved);
+    assert.deepEqual(
+      (await inboxOf(store)).map(({ id }) => id),
+      ['j', 'k'],
+    );
+  }),
+  storeCase('an item that was used is not taken again', async ({ store, created }) => {
+    const base = await created('a');
+    await store.enqueue('a', { id: 'i', content: 'first' });
+    const saved = await store.save(base, { base, acknowledge: ['i'] });
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
+    const { claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'third' }), false);
+    assert.deepEqual(await itemIdsOf(store, claim), []);
+    await store.save(saved, { epoch: claim.epoch });
+    await store.release(claim);
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'fourth' }), false);
+    assert.deepEqual(await inboxOf(store), []);
+  }),
+  storeCase('the last 16 that were used are remembered', async ({ store, created }) => {
+    let session = await created('a');
+    const ids = Array.from({ length: 20 }, (_, index) => `item ${index}`);
+    for (const id of ids) {
+      await store.enqueue('a', { id, content: null });
+      session = await store.save(session, { base: session, acknowledge: [id] });
+    }
+    for (const id of ids.slice(-16)) assert.equal(await store.enqueue('a', { id, content: null }), false, id);
+    assert.deepEqual(await inboxOf(store), []);
+  }),
+];
+
+const ends = [
+  storeCase('an inbox dies with its session', async ({ store, created }) => {
+    await created('a');
+    await store.enqueue('a', { id: 'i', content: 'old' });
+    await store.delete('a');
+    await created('a');
+    assert.deepEqual(await inboxOf(store), []);
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
+    assert.deepEqual(await inboxOf(store), [{ id: 'i', content: 'new', enqueuedAt: START }]);
+  }),
+  storeCase('what was used dies with its session', async ({ store, created }) => {
+    const base = await created('a');
+    await store.enqueue('a', { id: 'i', content: 'old' });
+    await store.save(base, { acknowledge: ['i'] });
+    await store.delete('a');
+    await created('a');
+    assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
+  }),
+  storeCase('what is absent has no inbox', async ({ store, created }) => {
+    const absent = { code: 'SESSION_NOT_FOUND', sessionId: 'a' };
+    await assert.rejects(store.enqueue('a', { id: 'i', content: 1 }), absent);
+    await created('a');
+    await store.delete('a');
+    await assert.rejects(store.enqueue('a', { id: 'i', content: 1 }), absent);
+    assert.equal(await store.exists('a'), false);
+  }),
+];
+
+/** The inbox: what second writers leave, and its use. */
+export const inboxCases: readonly UngroupedCase[] = [...order, ...using, ...ends];

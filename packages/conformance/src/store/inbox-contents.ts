@@ -1,0 +1,15 @@
+import type { InboxItem, SessionClaim, SessionStore } from '@holdfast/core';
+
+const LEASE = { leaseSeconds: 60 };
+
+/** The ids of the items that a renewal shows. */
+export async function itemIdsOf(store: SessionStore, claim: SessionClaim): Promise<string[]> {
+  return (await store.renew(claim, LEASE)).inbox.map(({ id }) => id);
+}
+
+/** What a new owner finds. Ends the claim again. */
+export async function inboxOf(store: SessionStore): Promise<readonly InboxItem[]> {
+  const { claim, inbox } = await store.claim('a', { owner: 'reader', ...LEASE });
+  await store.release(claim);
+  return inbox;
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import type { AgentSessionInit, SessionQuery, SessionStore } from '@holdfast/core';
+import type { CaseContext } from './store-case.ts';
+
+type IdInit = readonly [id: string, init?: Partial<AgentSessionInit>];
+
+/** Sessions that are created one second apart. */
+export async function createEach(
+  { clock, created }: CaseContext,
+  sessions: readonly IdInit[],
+): Promise<void> {
+  for (const [id, init] of sessions) {
+    await created(id, init);
+    clock.time += 1_000;
+  }
+}
+
+/** The ids of the first page. */
+export async function idsOf(store: SessionStore, query?: SessionQuery): Promise<string[]> {
+  return (await store.list(query)).sessions.map((info) => info.sessionId);
+}
+
+const MAX_PAGES = 100;
+
+/** The ids of all pages, one array a page. `between` happens after each page. */
+export async function pagesOf(
+  store: SessionStore,
+  query: SessionQuery,
+  between: (page: readonly string[]) => Promise<unknown> = async () => undefined,
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ ...query, cursor });
+    pages.push(page.sessions.map((info) => info.sessionId));
+    await between(pages.at(-1) ?? []);
+    cursor = page.cursor;
+    assert(pages.length <= MAX_PAGES, 'The pages have no end.');
+  } while (cursor !== undefined);
+  return pages;
+}

@@ -1,0 +1,19 @@
+import { userMessage } from '@holdfast/core';
+import type { Message } from '@holdfast/core';
+import { START } from './store-case.ts';
+
+const made = new Map<string, Message>();
+
+/**
+ * Messages with the ids of their numbers, `from` the first; another version of one has another text. A message that
+ * was made before is the same object, which is how a store knows it again.
+ */
+export function sampleMessages(count: number, from = 0, version = 'first'): Message[] {
+  return Array.from({ length: count }, (_, index) => {
+    const text = `Message ${from + index}, ${version}.`;
+    const id = `30000000-0000-4000-8000-${String(from + index).padStart(12, '0')}`;
+    const message = made.get(text) ?? userMessage(text, { id, createdAt: START });
+    made.set(text, message);
+    return message;
+  });
+}

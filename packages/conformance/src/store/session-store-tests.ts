@@ -1,0 +1,34 @@
+import { sessionStoreCases } from './session-store-cases.ts';
+import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case.ts';
+
+/** One case, ready for a test runner. */
+export interface ConformanceTest {
+  /** Says what is missing when it is to be skipped. */
+  readonly name: string;
+  readonly skip: boolean;
+  readonly run: () => Promise<void>;
+}
+
+/**
+ * The cases as tests of one store. Those that need what the harness cannot do are there too, to be skipped by name. With
+ * `node:test` (and Vitest):
+ *
+ * ```ts
+ * for (const { name, skip, run } of sessionStoreTests(createStore)) test(name, { skip }, run);
+ * ```
+ */
+export function sessionStoreTests(
+  createStore: CreateStore,
+  abilities: StoreAbilities = {},
+): readonly ConformanceTest[] {
+  return sessionStoreCases.map(({ group, name, needs, run }) => {
+    const skip = needs !== undefined && !canDo(abilities, needs);
+    const missing = skip ? ` (needs ${needs})` : '';
+    return { name: `${group}: ${name}${missing}`, skip, run: () => run(createStore, abilities) };
+  });
+}
+
+function canDo(abilities: StoreAbilities, need: NonNullable<SessionStoreCase['needs']>): boolean {
+  if (need === 'reopen' || need === 'measure' || need === 'faults') return abilities[need] !== undefined;
+  return abilities.faults?.kinds.includes(need) ?? false;
+}

@@ -1,0 +1,17 @@
+import { MemorySessionStore } from '@holdfast/core';
+import { sessionStoreTests } from '@holdfast/conformance';
+import { describe, expect, test } from 'vitest';
+
+describe('MemorySessionStore', () => {
+  const tests = sessionStoreTests(async (clock, settings) => new MemorySessionStore({ clock, ...settings }));
+
+  // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
+  test.for(tests)('$name', ({ skip, run }, context) => {
+    context.skip(skip);
+    return run();
+  });
+
+  test('no two cases have one name', () => {
+    expect(new Set(tests.map(({ name }) => name)).size).toBe(tests.length);
+  });
+});
