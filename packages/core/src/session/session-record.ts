@@ -226,18 +226,21 @@ function factsOf(
 
 /** A record as a store has kept it as JSON. @throws StateFormatError when it is none. */
 export function readSessionRecord(json: unknown): SessionRecord {
-  return DocumentReader.read(json, readRecord);
+  return DocumentReader.read(json, (reader, value) => {
+    const record = readRecord(reader, value);
+    return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
+  });
 }
 
-const readExpiry: Read<SessionExpiry> = (reader, value) =>
-  typeof value === 'object' && value !== null && 'at' in value
-    ? readShape(reader, value, shapeOf<SessionExpiry>({ at: readInstant }))
-    : readShape(reader, value, shapeOf<SessionExpiry>({ afterSeconds: readAmount }));
+const shaped = <T>(readers: Readonly<Record<string, Read<unknown>>>): Read<T> => {
+  const shape = shapeOf<T>(readers);
+  return (reader, value) => readShape(reader, value, shape);
+};
 
-const shaped =
-  <T>(readers: Readonly<Record<string, Read<unknown>>>): Read<T> =>
-  (reader, value) =>
-    readShape(reader, value, shapeOf<T>(readers));
+const readMoment = shaped<SessionExpiry>({ at: readInstant });
+const readDuration = shaped<SessionExpiry>({ afterSeconds: readAmount });
+const readExpiry: Read<SessionExpiry> = (reader, value) =>
+  (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
 
 const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
   info: readSessionInfo,
