@@ -157,14 +157,15 @@ export class BackedSessionStore implements SessionStore {
   async renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim> {
     const { sessionId } = claim;
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
-    const record = await this.write(sessionId, undefined, (before, now) => {
-      const after = renewedRecord(before, claim, leaseSeconds, now);
-      return { after, answer: after };
+    return untilDone(sessionId, async () => {
+      const record = await this.readRecord(sessionId);
+      if (record === undefined) throw new SessionNotFoundError(sessionId);
+      const after = renewedRecord(record, claim, leaseSeconds, this.now());
+      // Before the write, so that nothing can fail after it.
+      const items = await this.itemsOf(record);
+      if (!(await this.backend.swap(sessionId, record, after, {}))) return undefined;
+      return { answer: { claim: claimOf(after), inbox: inboxOf({ record, inbox: items }) } };
     });
-    const ids = record.inbox?.ids ?? [];
-    const inbox =
-      ids.length === 0 ? new Map() : await this.backend.readItems(sessionId, record.incarnation, ids);
-    return { claim: claimOf(record), inbox: itemsOf(ids, inbox) };
   }
 
   async release(claim: SessionClaim): Promise<boolean> {
@@ -273,6 +274,10 @@ export class BackedSessionStore implements SessionStore {
     return stored && isExpired(stored.record, this.now()) ? undefined : stored;
   }
 
+  private async itemsOf({ info, incarnation, inbox }: SessionRecord): Promise<ReadonlyMap<string, string>> {
+    return inbox ? this.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
+  }
+
   private async loaded(sessionId: string): Promise<AgentSession> {
     const session = await this.load(sessionId);
     if (session === undefined) throw new SessionNotFoundError(sessionId);
@@ -302,14 +307,10 @@ function isBase(base: AgentSession | undefined, { sessionId, revision }: AgentSe
   );
 }
 
-function inboxOf({ record, inbox }: StoredSession): readonly InboxItem[] {
-  return itemsOf(record.inbox?.ids ?? [], inbox);
-}
-
 /** The items in the order in which they came. @throws StateFormatError when one is missing. */
-function itemsOf(ids: readonly string[], texts: ReadonlyMap<string, string>): readonly InboxItem[] {
-  const items = ids.map((id) => {
-    const text = texts.get(id);
+function inboxOf({ record, inbox }: Pick<StoredSession, 'record' | 'inbox'>): readonly InboxItem[] {
+  const items = (record.inbox?.ids ?? []).map((id) => {
+    const text = inbox.get(id);
     if (text === undefined) throw new StateFormatError('the inbox', `item ${JSON.stringify(id)}`, 'nothing');
     return JSON.parse(text) as InboxItem & { content: JsonValue };
   });
