@@ -129,3 +129,17 @@ export function stateAmongTools(state: AgentState): AgentState {
   const inStep = executions.reduce((result, execution) => result.withToolExecution(execution), asked);
   return running.withCurrentStep(inStep, at(1));
 }
+
+/** The state with one more finished step of a running execution: a call, its result, 1 KB of text. */
+export function nextStep(state: AgentState): AgentState {
+  const running = state.hasActiveExecution ? state : begun(state);
+  const outcome = { type: 'succeeded', value: { report: 'x'.repeat(500) } } as const;
+  return close(running, withTools(step(running, ['weather'], 'y'.repeat(500)), [outcome]), 2);
+}
+
+/** The state after so many steps of one execution. */
+export function stateOfSteps(state: AgentState, count: number): AgentState {
+  let running = state;
+  for (let done = 0; done < count; done++) running = nextStep(running);
+  return running;
+}

@@ -2,14 +2,17 @@ import { argumentCases } from './argument-cases.ts';
 import { attemptCases } from './attempt-cases.ts';
 import { changeCases } from './change-cases.ts';
 import { claimCases } from './claim-cases.ts';
+import { costCases } from './cost-cases.ts';
 import { dueCases } from './due-cases.ts';
 import { executionCases } from './execution-cases.ts';
 import { expiryCases } from './expiry-cases.ts';
+import { faultCases } from './fault-cases.ts';
 import { fencingCases } from './fencing-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
 import { inboxValueCases } from './inbox-value-cases.ts';
 import { listCases } from './list-cases.ts';
 import { listFilterCases } from './list-filter-cases.ts';
+import { reopenCases } from './reopen-cases.ts';
 import { replayCases } from './replay-cases.ts';
 import type { SessionStoreCase, SessionStoreGroup, UngroupedCase } from './store-case.ts';
 import { valueCases } from './value-cases.ts';
@@ -28,6 +31,9 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['expiry', expiryCases],
   ['lists', [...listCases, ...listFilterCases]],
   ['arguments', argumentCases],
+  ['reopening', reopenCases],
+  ['costs', costCases],
+  ['faults', faultCases],
 ];
 
 /** What every session store must do, whatever it keeps sessions in. Plain data: run each case in any test runner. */

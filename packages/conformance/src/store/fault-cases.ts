@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import type { AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import { stateInStep } from './execution-states.ts';
+import { emptyState, storeCase, withFact } from './store-case.ts';
+import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
+
+const ADA = { owner: 'Ada', leaseSeconds: 60 };
+
+/** What there is before an operation. */
+interface Prepared {
+  readonly store: SessionStore;
+  readonly unsaved: AgentSession;
+  /** Nobody works on it. */
+  readonly idle: AgentSession;
+  /** Claimed, with two items in the inbox. */
+  readonly base: AgentSession;
+  readonly claim: SessionClaim;
+}
+
+/** Something that a store is asked to do, and asked again with the same words when it failed. */
+interface Operation {
+  readonly ask: (prepared: Prepared) => Promise<unknown>;
+  /** What may come of asking again, when the first time was done without our knowing. */
+  readonly again?: (result: PromiseSettledResult<unknown>) => void;
+  /** Asserts that it was done, and once. */
+  readonly assertDone: (prepared: Prepared) => Promise<void>;
+}
+
+const answersFalse = (result: PromiseSettledResult<unknown>): void =>
+  assert.deepEqual(result, { status: 'fulfilled', value: false });
+
+async function assertSaved({ store, base }: Prepared): Promise<void> {
+  const loaded = await store.load(base.sessionId);
+  assert.equal(loaded?.version, base.version + 1);
+  assert.equal(loaded.state.metadata.get('n'), 1);
+  assert.deepEqual(loaded.state.currentStep, base.state.currentStep);
+}
+
+const save = ({ store, base, claim }: Prepared, acknowledge: readonly string[] = []): Promise<unknown> =>
+  store.save(withFact(base, 'n', 1), { base, operationId: 'op', epoch: claim.epoch, acknowledge });
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  create: {
+    ask: ({ store, unsaved }) => store.create(unsaved),
+    again: (result) => assert(result.status === 'rejected' && result.reason.kind === 'exists'),
+    assertDone: async ({ store, unsaved }) => {
+      const loaded = await store.load(unsaved.sessionId);
+      assert.equal(loaded?.version, 1);
+      assert.deepEqual(loaded.state, unsaved.state);
+    },
+  },
+  save: { ask: (prepared) => save(prepared), assertDone: assertSaved },
+  acknowledge: {
+    ask: (prepared) => save(prepared, ['i']),
+    assertDone: async (prepared) => {
+      const { store, base, claim } = prepared;
+      await assertSaved(prepared);
+      assert.equal(await store.enqueue(base.sessionId, { id: 'i', content: 2 }), false);
+      const { inbox } = await store.renew(claim, ADA);
+      assert.deepEqual(
+        inbox.map(({ id }) => id),
+        ['j'],
+      );
+    },
+  },
+  claim: {
+    ask: ({ store, idle }) => store.claim(idle.sessionId, ADA),
+    assertDone: async ({ store, idle }) => {
+      const { claim, attempt, session } = await store.claim(idle.sessionId, ADA);
+      assert.deepEqual([claim.epoch, attempt, session], [1, 1, idle]);
+    },
+  },
+  renew: {
+    ask: ({ store, claim }) => store.renew(claim, { leaseSeconds: 90 }),
+    assertDone: async ({ store, base, claim }) => {
+      const asked = store.claim(base.sessionId, { owner: 'Ben', leaseSeconds: 60 });
+      await assert.rejects(asked, { code: 'SESSION_BUSY', until: claim.until + 30_000 });
+    },
+  },
+  release: {
+    ask: ({ store, claim }) => store.release(claim),
+    again: answersFalse,
+    assertDone: async ({ store, base }) => {
+      const { claim, attempt } = await store.claim(base.sessionId, { owner: 'Ben', leaseSeconds: 60 });
+      assert.deepEqual([claim.epoch, attempt], [2, 1]);
+    },
+  },
+  enqueue: {
+    ask: ({ store, base }) => store.enqueue(base.sessionId, { id: 'k', content: { n: 1 } }),
+    again: answersFalse,
+    assertDone: async ({ store, base, claim }) => {
+      const { inbox } = await store.renew(claim, ADA);
+      assert.deepEqual(
+        inbox.map(({ id }) => id),
+        ['i', 'j', 'k'],
+      );
+      assert.deepEqual(await store.load(base.sessionId), base);
+    },
+  },
+  delete: {
+    ask: ({ store, base }) => store.delete(base.sessionId, { revision: base.revision }),
+    again: answersFalse,
+    assertDone: async ({ store, base }) => {
+      assert.equal(await store.load(base.sessionId), undefined);
+      assert.equal(await store.exists(base.sessionId), false);
+    },
+  },
+  load: {
+    ask: async ({ store, base }) => assert.deepEqual(await store.load(base.sessionId), base),
+    assertDone: async () => undefined,
+  },
+  list: {
+    ask: async ({ store, base }) => {
+      const { sessions } = await store.list();
+      assert(sessions.some(({ sessionId }) => sessionId === base.sessionId));
+      assert.notEqual((await store.due({ at: base.createdAt + 1e9 })).sessions.length, 0);
+    },
+    assertDone: async () => undefined,
+  },
+};
+
+async function prepared({ store, session }: CaseContext, turn: number): Promise<Prepared> {
+  const id = `session ${turn}`;
+  const state = stateInStep(emptyState());
+  const idle = await store.create(session(`idle ${id}`, { state }));
+  await store.create(session(id, { state }));
+  for (const item of ['i', 'j']) await store.enqueue(id, { id: item, content: item });
+  const { claim, session: base } = await store.claim(id, ADA);
+  return { store, unsaved: session(`new ${id}`, { state }), idle, base, claim };
+}
+
+/** All that can be seen without changing it. */
+async function world({ store, unsaved, base }: Prepared): Promise<unknown> {
+  const { sessions } = await store.due({ at: base.createdAt + 1e9, limit: 100 });
+  return [await store.load(base.sessionId), await store.load(unsaved.sessionId), sessions];
+}
+
+const MAX_REQUESTS = 50;
+
+/** Asks while the nth request meets a fault, then again. Did the operation come so far as its nth request? */
+async function struck(
+  context: CaseContext,
+  operation: Operation,
+  fault: Fault,
+  nth: number,
+): Promise<boolean> {
+  const faults = context.abilities.faults as StoreFaults;
+  const before = await prepared(context, nth);
+  const seen = await world(before);
+  await faults.arm(fault, nth);
+  const [first] = await Promise.allSettled([operation.ask(before)]);
+  const isStruck = await faults.disarm();
+  if (first?.status === 'rejected') {
+    assert(isStruck, first.reason);
+    await assertHonest(first.reason, before, seen, fault);
+    const isUnchanged = await isSame(before, seen);
+    const [second] = await Promise.allSettled([operation.ask(before)]);
+    if (!isUnchanged && operation.again && second) operation.again(second);
+    else if (second?.status === 'rejected') throw second.reason;
+  }
+  await operation.assertDone(before);
+  return isStruck;
+}
+
+async function isSame(present: Prepared, seen: unknown): Promise<boolean> {
+  try {
+    assert.deepEqual(await world(present), seen);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The error says what may have happened, and what it excludes has not. */
+async function assertHonest(error: unknown, present: Prepared, seen: unknown, fault: Fault): Promise<void> {
+  const { code, isAmbiguous } = error as { code?: unknown; isAmbiguous?: unknown };
+  assert(code === 'STORE_UNAVAILABLE' || code === 'STORE_THROTTLED', error as Error);
+  const mayHaveChanged = code === 'STORE_UNAVAILABLE' && isAmbiguous === true && fault === 'loseReply';
+  if (!mayHaveChanged) assert.deepEqual(await world(present), seen);
+}
+
+const WORDS: Readonly<Record<Fault, string>> = {
+  loseReply: 'whose reply is lost',
+  cut: 'whose connection is cut',
+  throttle: 'that is throttled',
+};
+
+/** What happens when requests fail, each in turn: nothing is lost, nothing is done twice, the error is true. */
+export const faultCases: readonly UngroupedCase[] = (Object.keys(WORDS) as Fault[]).flatMap((fault) =>
+  Object.entries(OPERATIONS).map(([what, operation]) =>
+    storeCase(
+      `${what}, ${WORDS[fault]}, is done once when it is asked for again`,
+      async (context) => {
+        assert(context.abilities.faults, 'The harness cannot make requests fail.');
+        let nth = 1;
+        while (await struck(context, operation, fault, nth)) {
+          assert(++nth <= MAX_REQUESTS, 'The requests have no end.');
+        }
+        assert(nth > 1, 'No request met the fault.');
+      },
+      { needs: fault },
+    ),
+  ),
+);

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import type { SessionStore } from '@holdfast/core';
+import { stateAfterSteps, stateInStep } from './execution-states.ts';
+import { storeCase, withFact } from './store-case.ts';
+import type { CaseContext, UngroupedCase } from './store-case.ts';
+
+const ADA = { owner: 'Ada', leaseSeconds: 60 };
+const BEN = { owner: 'Ben', leaseSeconds: 60 };
+
+/** A case with two stores on one storage, which know nothing of each other. */
+function reopenCase(
+  name: string,
+  act: (context: CaseContext & { readonly other: SessionStore }) => Promise<void>,
+): UngroupedCase {
+  const run = async (context: CaseContext): Promise<void> => {
+    const { reopen } = context.abilities;
+    assert(reopen, 'The harness cannot reopen.');
+    await act({ ...context, other: await reopen(context.clock) });
+  };
+  return storeCase(name, run, { needs: 'reopen' });
+}
+
+/** What two processes do with one storage. */
+export const reopenCases: readonly UngroupedCase[] = [
+  reopenCase('what one store keeps the other has', async ({ store, other, created }) => {
+    const base = await created('a', { parentId: 'p' });
+    assert.deepEqual(await other.load('a'), base);
+    const saved = await store.save(base.withState(stateAfterSteps(base.state)), { base });
+    const loaded = await other.load('a');
+    assert.deepEqual(loaded, saved);
+    assert.deepEqual(await other.list(), await store.list());
+    const next = await other.save(withFact(loaded ?? saved, 'n', 1), { base: loaded });
+    assert.deepEqual(await store.load('a'), next);
+    assert.equal(await other.delete('a'), true);
+    assert.equal(await store.exists('a'), false);
+  }),
+  reopenCase('a base of one store is good for the other', async ({ store, other, created }) => {
+    const base = await created('a');
+    const running = await other.save(base.withState(stateInStep(base.state)), { base });
+    const over = await store.save(running.withState(stateAfterSteps(base.state)), { base: running });
+    assert.deepEqual(await other.load('a'), over);
+  }),
+  reopenCase('a store notices that another has saved', async ({ store, other, created }) => {
+    const base = await created('a');
+    const seen = await other.load('a');
+    assert(seen);
+    const saved = await store.save(withFact(base, 'by', 'Ada'), { base });
+    const late = other.save(withFact(seen, 'by', 'Ben'), { base: seen });
+    await assert.rejects(late, { code: 'SESSION_CONFLICT', kind: 'stale' });
+    assert.deepEqual(await other.load('a'), saved);
+  }),
+  reopenCase('of 30 in two processes that save one version one wins', async (context) => {
+    const { store, other, created } = context;
+    const base = await created('a');
+    const saves = Array.from({ length: 30 }, (_, index) =>
+      (index % 2 ? store : other).save(withFact(base, 'by', index), { base }),
+    );
+    const results = await Promise.allSettled(saves);
+    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    assert.equal(won.length, 1);
+    assert.deepEqual(await store.load('a'), won[0]);
+    assert.deepEqual(await other.load('a'), won[0]);
+  }),
+  reopenCase('of 30 in two processes that create one id one wins', async ({ store, other, session }) => {
+    const creations = Array.from({ length: 30 }, (_, index) =>
+      (index % 2 ? store : other).create(withFact(session('a'), 'by', index)),
+    );
+    const results = await Promise.allSettled(creations);
+    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    assert.equal(won.length, 1);
+    assert.deepEqual(await other.load('a'), won[0]);
+  }),
+  reopenCase('a save is repeated by another process', async ({ store, other, created }) => {
+    const base = await created('a');
+    const seen = await other.load('a');
+    assert(seen);
+    const saved = await store.save(withFact(base, 'n', 1), { base, operationId: 'op-1' });
+    const repeated = await other.save(withFact(seen, 'n', 1), { base: seen, operationId: 'op-1' });
+    assert.deepEqual(repeated, saved);
+    const reused = other.save(withFact(seen, 'n', 2), { base: seen, operationId: 'op-1' });
+    await assert.rejects(reused, { code: 'OPERATION_REUSED' });
+  }),
+  reopenCase('a claim holds in every process', async ({ store, other, clock, created }) => {
+    const base = await created('a');
+    const seen = await other.load('a');
+    assert(seen);
+    const ada = await store.claim('a', ADA);
+    const busy = { code: 'SESSION_BUSY', owner: 'Ada' };
+    await assert.rejects(other.claim('a', BEN), busy);
+    await assert.rejects(other.save(withFact(seen, 'n', 1), { base: seen }), busy);
+    assert.equal(await other.enqueue('a', { id: 'i', content: 1 }), true);
+    assert.equal((await store.renew(ada.claim, ADA)).inbox.length, 1);
+    clock.time += 60_000;
+    const ben = await other.claim('a', BEN);
+    assert.deepEqual([ben.claim.epoch, ben.attempt, ben.inbox.length], [2, 2, 1]);
+    const late = store.save(withFact(base, 'n', 1), { base: ada.session, epoch: 1 });
+    await assert.rejects(late, { kind: 'fenced' });
+    await assert.rejects(store.renew(ada.claim, ADA), { kind: 'fenced' });
+    assert.equal(await store.release(ada.claim), false);
+  }),
+  reopenCase('one store stays open when the other is closed', async ({ store, other, created }) => {
+    const base = await created('a');
+    await other.close();
+    assert.equal((await store.save(base, { base })).version, 2);
+  }),
+];

@@ -1,0 +1,50 @@
+import { StoreThrottledError, StoreUnavailableError } from '@holdfast/core';
+import type { SessionBackend } from '@holdfast/core';
+import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
+
+/** What stands between a store and its backend: it counts each call as a request, and makes one fail when told to. */
+export class Wire implements StoreFaults {
+  readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
+  private requests = 0;
+  private bytes = 0;
+  private armed: { readonly fault: Fault; readonly request: number } | undefined;
+
+  arm(fault: Fault, nth: number): void {
+    this.armed = { fault, request: this.requests + nth };
+  }
+
+  disarm(): boolean {
+    const isStruck = this.armed !== undefined && this.armed.request <= this.requests;
+    this.armed = undefined;
+    return isStruck;
+  }
+
+  readonly measure = async (): Promise<StoreCost> => ({ requests: this.requests, bytes: this.bytes });
+
+  /** The backend at the other end. */
+  to<T extends SessionBackend>(backend: T): T {
+    return new Proxy(backend, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function' || name === 'close') return member;
+        return (...args: unknown[]) => this.send(args, () => member.apply(target, args));
+      },
+    });
+  }
+
+  private async send(args: readonly unknown[], carryOut: () => Promise<unknown>): Promise<unknown> {
+    const isHit = ++this.requests === this.armed?.request;
+    const fault = isHit ? this.armed?.fault : undefined;
+    if (fault === 'throttle') throw new StoreThrottledError('Too many requests.');
+    if (fault === 'cut') throw new StoreUnavailableError('The connection was cut.', { isAmbiguous: false });
+    const reply = await carryOut();
+    this.bytes += sizeOf(args) + sizeOf(reply);
+    if (fault === 'loseReply') throw new StoreUnavailableError('The reply was lost.', { isAmbiguous: true });
+    return reply;
+  }
+}
+
+function sizeOf(value: unknown): number {
+  const json = JSON.stringify(value, (_, member: unknown) => (member instanceof Map ? [...member] : member));
+  return json?.length ?? 0;
+}
