@@ -4,7 +4,7 @@ import { AgentState } from '../state/agent-state.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
-import type { LoopParts, RunParts } from './run-state.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { Redact } from './redact.ts';
 import { redacted } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile-messages.ts';

@@ -1,15 +1,11 @@
-import { HoldfastError } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { InferenceResponse } from '../state/inference.ts';
-import type { InferenceResponseInit } from '../state/inference.ts';
 import { newStepMessageIds } from '../state/step.ts';
 import { holdOnYield } from './abort.ts';
 import type { HeldSignal } from './abort.ts';
-import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import type { Hook } from './hook.ts';
 import type { StatePoint } from './hook-chain.ts';
-import { repairedMessages } from './repair-messages.ts';
-import type { LoopParts, RunParts } from './run-state.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
+import { ModelCall } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tool-round.ts';
@@ -82,7 +78,7 @@ export class AgentRun {
       if (run.signalCount > signalCount) run.withdrawRequest();
       if (next(run.state).type === 'beginStep' && run.mayBegin()) this.openStep();
     }
-    if (next(run.state).type === 'infer' && run.mayBegin()) await this.infer();
+    if (next(run.state).type === 'infer' && run.mayBegin()) await new ModelCall(run).carryOut();
     const action = next(run.state);
     if (action.type === 'runTools' && !(await this.toolRound().carryOut(action.calls))) return;
     if (action.type === 'resolveTools') {
@@ -137,101 +133,6 @@ export class AgentRun {
     return new ToolRound(this.run, this.run.toolSignal(this.toolSignal.signal));
   }
 
-  // Inference
-
-  private async infer(): Promise<void> {
-    const { run, loop } = this;
-    const request = loop.hooks.has('beforeInference') ? await this.changedRequest() : this.request();
-    if (!run.mayBegin() || next(run.state).type !== 'infer') return;
-    run.emit({ type: 'inference-started', stepId: this.stepId, messageCount: request.messages.length });
-    const answer = await this.answer(request);
-    if (answer === undefined) return;
-    let response = answer;
-    if (loop.hooks.has('afterInference')) response = await this.changedAnswer(answer);
-    else this.takeResponse(answer);
-    if (response.finishReason === 'error') {
-      throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
-        data: { rawFinishReason: response.rawFinishReason },
-      });
-    }
-  }
-
-  private request(): InferenceRequest {
-    const { loop } = this;
-    const { state } = this.run;
-    return {
-      messages: state.currentStep?.input ?? state.messages,
-      systemPrompt: state.systemPrompt,
-      tools: loop.toolList,
-      toolChoice: loop.toolChoice,
-      responseFormat: state.responseFormat,
-      llmConfig: state.llmConfig,
-    };
-  }
-
-  /** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
-  private async changedRequest(): Promise<InferenceRequest> {
-    const { run, loop } = this;
-    const original = this.request();
-    let request = original;
-    for (const hook of loop.hooks.at('beforeInference')) {
-      const change = await loop.hooks.call(hook, 'beforeInference', request, run.context);
-      if (change?.state) run.change(change.state);
-      request = change?.request ?? request;
-    }
-    if (request.messages === original.messages) return request;
-    const input = repairedMessages(request.messages, original.messages);
-    run.advance({ type: 'inputChanged', input, at: run.now() });
-    return { ...request, messages: input };
-  }
-
-  /** The driver's answer; `undefined` when the run was aborted before there was one worth keeping. */
-  private async answer(request: InferenceRequest): Promise<InferenceResponse | undefined> {
-    const { run } = this;
-    const { stepId } = this;
-    let isOpen = true;
-    const report = (delta: InferenceDelta): void => {
-      if (isOpen && !run.isLost()) run.emit({ type: 'inference-delta', stepId, delta });
-    };
-    try {
-      const onDelta = run.listeners.length === 0 ? undefined : report;
-      const { signal } = run;
-      const response = InferenceResponse.of(await this.loop.driver.infer(request, { signal, onDelta }));
-      const kind = run.checkAbort();
-      const isWhole = response.finishReason !== 'aborted';
-      return kind === 'lost' || (kind === 'yield' && !isWhole) ? undefined : response;
-    } catch (error) {
-      const partial = partialResponseOf(error);
-      if (run.checkAbort()) {
-        return run.hasLeft() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-      }
-      if (partial) this.takeResponse(InferenceResponse.of({ ...partial, finishReason: 'error' }));
-      throw error;
-    } finally {
-      isOpen = false;
-    }
-  }
-
-  /** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
-  private async changedAnswer(answer: InferenceResponse): Promise<InferenceResponse> {
-    const { run, loop } = this;
-    let response = answer;
-    try {
-      for (const hook of loop.hooks.at('afterInference')) {
-        const change = await loop.hooks.call(hook, 'afterInference', response, run.context);
-        if (change?.state) run.change(change.state);
-        response = change?.response ?? response;
-      }
-    } finally {
-      if (!run.isLost()) this.takeResponse(response);
-    }
-    return response;
-  }
-
-  private takeResponse(response: InferenceResponse): void {
-    this.run.advance({ type: 'inferred', response, at: this.run.now() });
-  }
-
   // Hooks and time
 
   /** The hooks of a point, each of them whatever the one before threw. */
@@ -271,19 +172,5 @@ export class AgentRun {
   private countWork(): void {
     const { run } = this;
     run.state = run.state.withTimeWorked(run.workSinceLastCount(), run.now());
-  }
-
-  private get stepId() {
-    return this.run.state.currentStep?.id as NonNullable<AgentState['currentStep']>['id'];
-  }
-}
-
-/** What had arrived when a driver threw, if it says so. */
-function partialResponseOf(error: unknown): InferenceResponse | undefined {
-  if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return undefined;
-  try {
-    return InferenceResponse.of(error.partialResponse as InferenceResponseInit);
-  } catch {
-    return undefined;
   }
 }

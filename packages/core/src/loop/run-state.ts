@@ -1,49 +1,19 @@
-import type { Clock, Instant } from '../clock.ts';
+import type { Instant } from '../clock.ts';
 import { secondsBetween } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { BudgetLimits } from '../state/budget.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop, stopSignal } from '../state/continuation.ts';
 import { ExecutionId, StepId, ToolExecutionId } from '../state/ids.ts';
 import { abortKind, abortMessage, NEVER } from './abort.ts';
 import type { AbortKind } from './abort.ts';
-import type { MessageCompiler } from './compile-messages.ts';
 import { CutOffTimer, stoppedBy } from './cut-off.ts';
-import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
-import type { CostLimitOptions } from './guards.ts';
 import type { HookContext } from './hook.ts';
-import type { HookChain } from './hook-chain.ts';
+import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import type { Outcome } from './stepper.ts';
 import { apply } from './stepper.ts';
-import type { Tool } from './tool.ts';
-
-/** What a loop is made of; see `AgentLoopOptions`. */
-export interface LoopParts {
-  readonly driver: Driver;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly toolList: readonly Tool[];
-  readonly toolChoice: ToolChoice;
-  readonly hooks: HookChain;
-  readonly compile: MessageCompiler;
-  readonly toolErrors: 'continue' | 'fail';
-  readonly maxParallelTools: number;
-  readonly maxResultLength: number;
-  readonly budget: BudgetLimits;
-  /** What a limit of cost needs, when the loop knows prices. */
-  readonly cost: CostLimitOptions | undefined;
-  readonly clock: Clock;
-}
-
-/** What is given to one run. */
-export interface RunParts {
-  readonly signal: AbortSignal;
-  readonly listeners: readonly AgentEventListener[];
-  /** The run in which this one is a tool. */
-  readonly parent?: ParentRun | undefined;
-}
 
 /**
  * The state of one run in progress: the only variable there is. Whatever changes it goes through `change`, which
