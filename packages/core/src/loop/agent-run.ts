@@ -154,7 +154,8 @@ export class AgentRun {
       const { state, context } = this.run;
       const result = this.loop.hooks.call(hooks[index] as Hook, point, state, context);
       if (result instanceof Promise) return this.callRest(point, index, result);
-      if (result) this.run.change(result);
+      const asked = result && this.take(point, result);
+      if (asked) return asked.then(() => this.callHooks(point, index + 1));
     }
     return undefined;
   }
@@ -165,8 +166,15 @@ export class AgentRun {
     result: Promise<AgentState | undefined>,
   ): Promise<void> {
     const state = await result;
-    if (state) this.run.change(state);
+    const asked = state && this.take(point, state);
+    if (asked) await asked;
     return this.callHooks(point, index + 1);
+  }
+
+  private take(point: StatePoint, state: AgentState): Promise<void> | undefined {
+    if (point === 'beforeStep') return this.run.changeBeforeCall(state);
+    this.run.change(state);
+    return undefined;
   }
 
   private countWork(): void {

@@ -144,18 +144,21 @@ function hasFailed(step: AgentStep | undefined): boolean {
   return step.toolExecutions.every(({ rule }) => rule?.countsAsFailure);
 }
 
-/** Stops before a step when somebody says so, such as a flag in a database. For what is in flight use an AbortSignal. */
+/** Stops before a call to a model when somebody says so, such as a flag in a database. For what is in flight use an AbortSignal. */
 export function cancellation(
   isCancelled: (state: AgentState) => boolean | Promise<boolean>,
   message = 'The execution was cancelled.',
 ): Hook {
   const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
+  const limit = async (state: AgentState): Promise<StopSignal | undefined> =>
+    (await isCancelled(state)) ? signal : undefined;
   return Object.freeze<Hook>({
     name: 'cancellation',
     priority: GUARD_PRIORITY,
     async beforeStep(state, context) {
-      return (await isCancelled(state)) ? stoppedBy(state, signal, context.clock.now()) : undefined;
+      return (await limit(state)) && stoppedBy(state, signal, context.clock.now());
     },
+    limit,
   });
 }
 
@@ -189,6 +192,7 @@ function guard(
       const signal = check(state, context);
       return signal && stoppedBy(state, signal, context.clock.now());
     },
+    limit: check,
     ...(cutOff && { cutOff: () => cutOff }),
   });
 }

@@ -1,5 +1,7 @@
 import { describeValue, invalidArgument } from '../errors.ts';
+import type { AgentState } from '../state/agent-state.ts';
 import { stopSignal } from '../state/continuation.ts';
+import type { StopSignal } from '../state/continuation.ts';
 import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
 import { asHookError, Misfit, takeResult } from './hook-results.ts';
 import type { ResultOf } from './hook-results.ts';
@@ -24,18 +26,24 @@ const POINTS: readonly HookPoint[] = [
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
   private readonly timed: readonly Hook[];
+  private readonly limiting: readonly Hook[];
   private readonly hooks: readonly Hook[];
 
   /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
   constructor(hooks: readonly Hook[]) {
     for (const hook of hooks) {
-      if (typeof hook === 'object' && [...POINTS, 'cutOff' as const].some((point) => hook?.[point])) continue;
+      if (
+        typeof hook === 'object' &&
+        [...POINTS, 'cutOff' as const, 'limit' as const].some((point) => hook?.[point])
+      )
+        continue;
       const found = describeValue(hook);
       throw invalidArgument(`A hook has at least one of ${POINTS.join(', ')}; found ${found}.`, TypeError);
     }
     this.hooks = hooks;
     const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
     this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
+    this.limiting = ordered.filter((hook) => hook.limit !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
     );
@@ -57,6 +65,22 @@ export class HookChain {
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
     return earliest;
+  }
+
+  /**
+   * The first limit that the state has used up.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   */
+  async limitReached(state: AgentState, context: HookContext): Promise<StopSignal | undefined> {
+    for (const hook of this.limiting) {
+      try {
+        const signal = await hook.limit?.(state, context);
+        if (signal) return stopSignal(signal);
+      } catch (error) {
+        throw asHookError({ hook, point: 'limit' }, error);
+      }
+    }
+    return undefined;
   }
 
   /** Is there a hook at the point? */

@@ -15,6 +15,11 @@ export interface HookContext {
   readonly signal: AbortSignal;
   /** The loop's: give its time to the transitions of a state, and a run stays repeatable. */
   readonly clock: Clock;
+  /**
+   * For a hook that calls models itself: the signal of a limit that this state has used up, if it has. Ask before each
+   * call, with a state that counts the calls before it (`withOtherUsage`), and make no more once there is one.
+   */
+  readonly limitReached: (state: AgentState) => Promise<StopSignal | undefined>;
 }
 
 /** A changed request, state, or both. */
@@ -80,7 +85,13 @@ export interface Hook {
    * aborted, what is finished is kept, and the signal is raised.
    */
   cutOff?(state: AgentState, context: HookContext): CutOff | undefined;
+  /**
+   * Asked between the calls to models that a step begins with: after a `beforeStep` or `beforeInference` hook that used
+   * something, and by hooks that make several calls. The signal of a limit that is used up, which is then raised. A guard
+   * has it beside its `beforeStep`.
+   */
+  limit?(state: AgentState, context: HookContext): Maybe<StopSignal>;
 }
 
 /** The names of the points at which hooks are called. */
-export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff'>;
+export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff' | 'limit'>;

@@ -54,7 +54,7 @@ export class ModelCall {
     let request = original;
     for (const hook of loop.hooks.at('beforeInference')) {
       const change = await loop.hooks.call(hook, 'beforeInference', request, run.context);
-      if (change?.state) run.change(change.state);
+      if (change?.state) await run.changeBeforeCall(change.state);
       request = change?.request ?? request;
     }
     if (request.messages === original.messages) return request;

@@ -6,7 +6,7 @@ import { stopSignal } from '../state/continuation.ts';
 import { stoppedBy } from './cut-off.ts';
 import type { CostLimitOptions } from './guards.ts';
 import { GUARD_PRIORITY, modelOf } from './guards.ts';
-import type { Hook } from './hook.ts';
+import type { Hook, HookContext } from './hook.ts';
 import { priceOf, priceUnknown } from './model-prices.ts';
 
 /** What a run that is a tool of another one has from it. @internal */
@@ -26,15 +26,21 @@ export interface ParentRun {
 
 /** Stops before a step when the parent has nothing left. The parent's own time-outs arrive by the signal of the run. */
 export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | undefined): Hook {
+  const limit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
+    // The parent knows of what was used up to the state of the context.
+    const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
+    const left = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
+    if (left.maxCost !== undefined) requirePrice(state, cost);
+    return usedUp(left, state.stepCount, clock.now());
+  };
   return Object.freeze<Hook>({
     name: SOURCE,
     priority: GUARD_PRIORITY,
-    beforeStep(state, { clock }) {
-      const left = remaining();
-      if (left.maxCost !== undefined) requirePrice(state, cost);
-      const signal = usedUp(left, state.stepCount, clock.now());
-      return signal && stoppedBy(state, signal, clock.now());
+    beforeStep(state, context) {
+      const signal = limit(state, context);
+      return signal && stoppedBy(state, signal, context.clock.now());
     },
+    limit,
   });
 }
 

@@ -62,7 +62,11 @@ export class RunState {
    * taken in once the run is lost.
    */
   changeFrom(base: AgentState, changed: AgentState): void {
-    if (this.isLost()) return;
+    if (!this.isLost()) this.change(this.merged(base, changed));
+  }
+
+  private merged(base: AgentState, changed: AgentState): AgentState {
+    if (this.state === base) return changed;
     let state = changed;
     for (const toolExecution of this.state.currentStep?.toolExecutions ?? []) {
       const { id } = toolExecution;
@@ -71,7 +75,21 @@ export class RunState {
       if (toolExecution !== was && !isHooks)
         state = apply(state, { type: 'toolAdvanced', toolExecution, at: this.now() });
     }
+    return state;
+  }
+
+  /**
+   * Takes in what a hook made before a call to a model. A promise when it used something: that the limits are asked
+   * again.
+   */
+  changeBeforeCall(state: AgentState): Promise<void> | undefined {
+    const before = this.state.execution?.otherUsage;
     this.change(state);
+    return this.state.execution?.otherUsage === before ? undefined : this.askLimits();
+  }
+
+  private async askLimits(): Promise<void> {
+    this.stopBy(await this.context.limitReached(this.state));
   }
 
   /** How many stop signals there are. */
@@ -200,7 +218,13 @@ export class RunState {
   // Time and identity
 
   get context(): HookContext {
-    return { state: this.state, signal: this.signal, clock: this.loop.clock };
+    const { state } = this;
+    return {
+      state,
+      signal: this.signal,
+      clock: this.loop.clock,
+      limitReached: (changed) => this.loop.hooks.limitReached(this.merged(state, changed), this.context),
+    };
   }
 
   now(): Instant {

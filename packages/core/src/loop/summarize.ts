@@ -66,7 +66,8 @@ const THROUGH = 'summarized_through';
  * message it reaches, so another process goes on with it. Each new one takes in the one before and what has fallen out
  * since. When the conversation is rewritten so that this message is gone, the summary is not used any more.
  *
- * What a summary uses counts in the totals of the execution; it is not a step.
+ * What a summary uses counts in the totals of the execution, and the limits are asked between the calls for its parts; it
+ * is not a step.
  *
  * @example
  * const { hook, compiler } = summarize({ driver, llmConfig: { model: 'openai:gpt-5-mini' }, maxTokens: 50_000 });
@@ -194,6 +195,7 @@ async function withSummaryOf(
   let state = before;
   try {
     for (const part of parts) {
+      if (await context.limitReached(state)) break;
       const { summary: former } = divided(state);
       const question = userMessage(textToSummarize(former, part), { clock });
       const request = summaryRequest(question, options);

@@ -12,6 +12,7 @@ import {
   stepsLimit,
   timeLimit,
   tokenLimit,
+  Usage,
 } from '@holdfast/core';
 import type {
   AgentState,
@@ -513,3 +514,59 @@ describe('a moment that a hook names in cutOff', () => {
     expect([state.status, state.stopReason]).toEqual(['stopped', 'stopRequested']);
   });
 });
+
+describe('limits are asked again after a hook that used something', () => {
+  const spends: Hook = {
+    beforeStep: (state, { clock }) =>
+      state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
+  };
+  const late = (state: AgentState): string[] =>
+    state.execution?.continuation.signals.map(({ source }) => source ?? '') ?? [];
+
+  test.each<readonly [string, Hook]>([
+    ['before a step', spends],
+    ['in time', { beforeStep: async (state, context) => spends.beforeStep?.(state, context) }],
+    [
+      'before an inference',
+      {
+        beforeInference: (_, { state, clock }) => ({
+          state: state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
+        }),
+      },
+    ],
+  ])('%s', async (_, hook) => {
+    const { state, driver } = await observe({ hooks: [hook], budget: { maxTokens: 50 } });
+    expect([driver.requests.length, late(state), state.status]).toEqual([0, ['tokenLimit'], 'stopped']);
+  });
+
+  test('before the next hook is called', async () => {
+    const seen: (string | undefined)[] = [];
+    const next: Hook = { beforeStep: ({ stopReason }) => void seen.push(stopReason) };
+    await observe({ hooks: [spends, next], budget: { maxTokens: 50 } });
+    expect(seen).toEqual(['tokenLimitReached']);
+  });
+
+  test('and not after one that did not', async () => {
+    let asked = 0;
+    const limit = (): undefined => void asked++;
+    const script = [{ calls: { a: {} } }, 'Done.'];
+    const writes: Hook = { beforeStep: (state, { clock }) => state.withMetadata('a', 1, clock.now()) };
+    await observe({ script, tools: [does('a')], hooks: [writes, { limit }] });
+    expect(asked).toBe(0);
+  });
+
+  test.each<readonly [string, unknown, status: string]>([
+    ['throws', () => throwIt(new Error('down')), 'failed'],
+    ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
+    ['says something else', () => 'stop', 'failed'],
+  ])('one that %s', async (_, limit, status) => {
+    const odd = { name: 'odd', limit } as Hook;
+    const { state, driver } = await observe({ hooks: [spends, odd] });
+    expect([state.status, driver.requests.length]).toEqual([status, 0]);
+    if (status === 'failed') expect(state.errors[0]?.message).toMatch(/^Hook "odd" failed in limit: /);
+  });
+});
+
+function throwIt(error: unknown): never {
+  throw error;
+}

@@ -2,13 +2,17 @@ import {
   AgentState,
   AgentStop,
   assistantMessage,
+  cancellation,
   List,
+  stopSignal,
+  subagent,
   summarize,
   summarized,
   textOf,
+  tokenLimit,
   userMessage,
 } from '@holdfast/core';
-import type { Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
+import type { Hook, Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
@@ -25,6 +29,12 @@ import {
   told,
 } from '../builders.ts';
 import type { Observation, Scenario } from '../builders.ts';
+
+/** A limit that a user wrote. */
+const limitOfMine: Hook['limit'] = ({ usage }) =>
+  usage.totalTokens < 500
+    ? undefined
+    : stopSignal({ reason: 'costLimitReached', message: 'Enough.', source: 'mine' });
 
 const HEADING = 'Summary of the conversation before this point:\n\n';
 
@@ -269,7 +279,46 @@ describe('what else has a say', () => {
     const usage = { inputTokens: 1_000, outputTokens: 0 };
     const budget = { maxTokens: 900, maxSteps: 9 };
     const { state } = await observeSummarized([{ text: 'Dear.', usage }], { script: calls(6), budget });
-    expect([state.stopReason, state.stepCount]).toEqual(['tokenLimitReached', 5]);
+    expect([state.stopReason, state.stepCount]).toEqual(['tokenLimitReached', 4]);
+  });
+
+  const long = told().withMessages(
+    Array.from({ length: 40 }, (_, index) => userMessage(`${index} ${'.'.repeat(1_900)}`)),
+  );
+  const writes = (count: number): ScriptedAnswer[] =>
+    Array.from({ length: count }, () => ({ text: 'Dear.', usage: { inputTokens: 90, outputTokens: 10 } }));
+
+  test.each<readonly [string, Scenario, reason: string]>([
+    ['a budget', { budget: { maxTokens: 500 } }, 'tokenLimitReached'],
+    ['a guard', { hooks: [tokenLimit(500)] }, 'tokenLimitReached'],
+    ['a run', { run: { budget: { maxTokens: 500 } } }, 'tokenLimitReached'],
+    ['a hook', { hooks: [{ limit: limitOfMine }] }, 'costLimitReached'],
+  ])('the limit of %s holds between the parts of a summary', async (_, scenario, reason) => {
+    const seen = await observeSummarized(writes(5), { ...scenario, script: [], state: long });
+    expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual([reason, 500]);
+    expect([seen.writer.requests.length, seen.driver.requests.length]).toEqual([5, 0]);
+    expect(seen.state.store.section('summary').length).toBe(1);
+  });
+
+  test('what the calling agent has left holds between them too', async () => {
+    const writer = scriptedDriver(...writes(3));
+    const { hook, compiler } = summarize({ driver: writer, maxTokens: 500 });
+    const loop = scriptedLoop([], { hooks: [hook], compiler });
+    const helper = subagent({ name: 'helper', description: 'Helps.', loop, toTask: () => long });
+    const { state } = await observe({
+      script: [{ calls: { helper: { prompt: 'Go' } } }], // 15 tokens
+      tools: [helper],
+      budget: { maxTokens: 315 },
+    });
+    expect([state.stopReason, state.usage.totalTokens]).toEqual(['tokenLimitReached', 315]);
+    writer.assertComplete();
+  });
+
+  test('who cancels need not wait for the last part', async () => {
+    let asked = 0;
+    const hooks = [cancellation(() => ++asked > 3)];
+    const seen = await observeSummarized(writes(3), { hooks, script: [], state: long });
+    expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual(['userRequested', 200]);
   });
 
   test('prices make its cost known', async () => {
