@@ -1,4 +1,5 @@
 import type { AgentState } from '../state/agent-state.ts';
+import { ExecutionId, StepId } from '../state/ids.ts';
 import { newStepMessageIds } from '../state/step.ts';
 import { holdOnYield } from './abort.ts';
 import type { HeldSignal } from './abort.ts';
@@ -37,7 +38,7 @@ export class AgentRun {
     const { run } = this;
     const { status } = run.state;
     if (status === 'suspended' || run.isLost()) return false;
-    run.advance({ type: 'started', executionId: run.newExecutionId(), at: run.now() });
+    run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
     run.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
     try {
       await this.callHooks('beforeExecution');
@@ -49,7 +50,7 @@ export class AgentRun {
       const gone = action.toolExecutions.filter(({ name }) => !this.loop.tools.get(name)?.isResumable);
       await this.toolRound().closeInterrupted(gone);
     }
-    this.countWork();
+    run.countWork();
     return true;
   }
 
@@ -95,10 +96,11 @@ export class AgentRun {
     const { run } = this;
     if (run.isLost()) return;
     const isOver = next(run.state).type === 'none';
-    if (!isOver && !this.isEnding()) return this.countWork();
+    if (!isOver && !this.isEnding()) return run.countWork();
     if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
     if (run.isLost()) return;
-    this.countWork();
+    run.countWork();
+    if (run.hasLeft()) return;
     await run.quietly(async () => {
       if (!isOver) run.advance({ type: 'finished', at: run.now() });
       await this.callEach('afterExecution');
@@ -118,7 +120,7 @@ export class AgentRun {
 
   private openStep(): void {
     const { run, loop } = this;
-    const [stepId, input] = [run.newStepId(), loop.compile(run.state)];
+    const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
     run.advance({ type: 'stepBegun', stepId, input, at: run.now() });
   }
 
@@ -130,7 +132,7 @@ export class AgentRun {
   }
 
   private toolRound(): ToolRound {
-    return new ToolRound(this.run, this.run.toolSignal(this.toolSignal.signal));
+    return new ToolRound(this.run, this.run.signals.forTools(this.toolSignal.signal));
   }
 
   // Hooks and time
@@ -138,8 +140,9 @@ export class AgentRun {
   /** The hooks of a point, each of them whatever the one before threw. */
   private async callEach(point: StatePoint): Promise<void> {
     for (const hook of this.loop.hooks.at(point)) {
+      if (this.run.isLost()) return;
       try {
-        const state = await this.loop.hooks.call(hook, point, this.run.state, this.run.context);
+        const state = await this.run.callHook(hook, point, this.run.state);
         if (state) this.run.change(state);
       } catch (error) {
         await this.run.take(error);
@@ -151,8 +154,7 @@ export class AgentRun {
   private callHooks(point: StatePoint, from = 0): Promise<void> | undefined {
     const hooks = this.loop.hooks.at(point);
     for (let index = from; index < hooks.length; index++) {
-      const { state, context } = this.run;
-      const result = this.loop.hooks.call(hooks[index] as Hook, point, state, context);
+      const result = this.run.callHook(hooks[index] as Hook, point, this.run.state);
       if (result instanceof Promise) return this.callRest(point, index, result);
       const asked = result && this.take(point, result);
       if (asked) return asked.then(() => this.callHooks(point, index + 1));
@@ -168,17 +170,12 @@ export class AgentRun {
     const state = await result;
     const asked = state && this.take(point, state);
     if (asked) await asked;
-    return this.callHooks(point, index + 1);
+    return this.run.isLost() ? undefined : this.callHooks(point, index + 1);
   }
 
   private take(point: StatePoint, state: AgentState): Promise<void> | undefined {
     if (point === 'beforeStep') return this.run.changeBeforeCall(state);
     this.run.change(state);
     return undefined;
-  }
-
-  private countWork(): void {
-    const { run } = this;
-    run.state = run.state.withTimeWorked(run.workSinceLastCount(), run.now());
   }
 }

@@ -11,7 +11,7 @@ type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
 /** What a hook may know beside its first argument. */
 export interface HookContext {
   readonly state: AgentState;
-  /** Aborts when the run is aborted. */
+  /** Aborts when the run is aborted, and when the step that is in progress is cut off. */
   readonly signal: AbortSignal;
   /** The loop's: give its time to the transitions of a state, and a run stays repeatable. */
   readonly clock: Clock;
@@ -58,6 +58,9 @@ export interface CutOff {
  * Takes part in a run. Every method is optional; what one returns is kept, and returning nothing changes nothing.
  * Hooks run one after another, by priority (highest first), then in the order they were registered. One that
  * throws ends the execution `failed`, with the error in its state; throwing `AgentStop` ends it `stopped`.
+ *
+ * Once the run is aborted, or its time is up, each hook has 5 seconds to settle; then the run goes on to its end as if the
+ * hook had returned nothing. When it is `lost` it ends at once, and what hooks return is not taken.
  */
 export interface Hook {
   /** For messages about it. */

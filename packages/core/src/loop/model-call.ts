@@ -3,6 +3,7 @@ import type { StepId } from '../state/ids.ts';
 import { InferenceResponse } from '../state/inference.ts';
 import type { InferenceResponseInit } from '../state/inference.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
+import { withinGrace } from './grace.ts';
 import { repairedMessages } from './repair-messages.ts';
 import type { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
@@ -53,7 +54,8 @@ export class ModelCall {
     const original = this.request();
     let request = original;
     for (const hook of loop.hooks.at('beforeInference')) {
-      const change = await loop.hooks.call(hook, 'beforeInference', request, run.context);
+      if (run.isLost()) break;
+      const change = await run.callHook(hook, 'beforeInference', request);
       if (change?.state) await run.changeBeforeCall(change.state);
       request = change?.request ?? request;
     }
@@ -74,7 +76,8 @@ export class ModelCall {
     try {
       const onDelta = run.listeners.length === 0 ? undefined : report;
       const { signal } = run;
-      const response = InferenceResponse.of(await run.loop.driver.infer(request, { signal, onDelta }));
+      const given = run.loop.driver.infer(request, { signal, onDelta });
+      const response = InferenceResponse.of(await withinGrace(given, { signal, clock: run.loop.clock }));
       const kind = run.checkAbort();
       const isWhole = response.finishReason !== 'aborted';
       return kind === 'lost' || (kind === 'yield' && !isWhole) ? undefined : response;
@@ -97,12 +100,13 @@ export class ModelCall {
     let response = answer;
     try {
       for (const hook of loop.hooks.at('afterInference')) {
-        const change = await loop.hooks.call(hook, 'afterInference', response, run.context);
+        if (run.isLost()) break;
+        const change = await run.callHook(hook, 'afterInference', response);
         if (change?.state) run.change(change.state);
         response = change?.response ?? response;
       }
     } finally {
-      if (!run.isLost()) this.takeResponse(response);
+      this.takeResponse(response);
     }
     return response;
   }

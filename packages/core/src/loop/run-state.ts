@@ -2,36 +2,30 @@ import type { Instant } from '../clock.ts';
 import { secondsBetween } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/continuation.ts';
-import { isAgentStop, stopSignal } from '../state/continuation.ts';
-import { ExecutionId, StepId, ToolExecutionId } from '../state/ids.ts';
-import { abortKind, abortMessage, NEVER } from './abort.ts';
+import { isAgentStop } from '../state/continuation.ts';
 import type { AbortKind } from './abort.ts';
-import { CutOffTimer, stoppedBy } from './cut-off.ts';
+import { stoppedBy } from './cut-off.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
-import type { HookContext } from './hook.ts';
+import { withinGrace } from './grace.ts';
+import type { Hook, HookContext, HookPoint } from './hook.ts';
+import type { ResultOf } from './hook-results.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
+import { RunSignals } from './run-signals.ts';
 import type { Outcome } from './stepper.ts';
-import { apply } from './stepper.ts';
+import { apply, withToolsOf } from './stepper.ts';
 
 /**
  * The state of one run in progress: the only variable there is. Whatever changes it goes through `change`, which
- * tells the listeners; whatever a hook, tool or driver threw ends up in it.
+ * tells the listeners, and changes nothing once the run is lost; whatever a hook, tool or driver threw ends up in it.
  */
 export class RunState {
   state: AgentState;
   readonly loop: LoopParts;
   readonly listeners: readonly AgentEventListener[];
   readonly parent: ParentRun | undefined;
-  /** The caller's. */
-  private readonly runSignal: AbortSignal;
-  /** Cuts the present step off, when a hook wants that. */
-  private timer: CutOffTimer | undefined;
-  /** Aborts when the run does and when the timer goes off. */
-  private stepSignal: AbortSignal | undefined;
-  /** Set when the run is to be left as it is: another process goes on with it. */
-  private left: AbortKind | undefined;
+  readonly signals: RunSignals;
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
   /** Since when work was not yet counted. */
@@ -40,7 +34,7 @@ export class RunState {
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
     this.loop = loop;
-    this.runSignal = run.signal;
+    this.signals = new RunSignals(run.signal);
     this.listeners = run.listeners;
     this.parent = run.parent;
     this.workingSince = this.now();
@@ -51,6 +45,7 @@ export class RunState {
   }
 
   change(state: AgentState): void {
+    if (this.isLost()) return;
     const before = this.state;
     this.state = state;
     this.parent?.follow(state);
@@ -58,24 +53,10 @@ export class RunState {
   }
 
   /**
-   * Takes in what a hook made of `base`. What tools have said in the meantime, of progress and usage, stays. Nothing is
-   * taken in once the run is lost.
+   * Takes in what a hook made of `base`. What tools have said in the meantime, of progress and usage, stays.
    */
   changeFrom(base: AgentState, changed: AgentState): void {
-    if (!this.isLost()) this.change(this.merged(base, changed));
-  }
-
-  private merged(base: AgentState, changed: AgentState): AgentState {
-    if (this.state === base) return changed;
-    let state = changed;
-    for (const toolExecution of this.state.currentStep?.toolExecutions ?? []) {
-      const { id } = toolExecution;
-      const was = base.currentStep?.toolExecutions.find((execution) => execution.id === id);
-      const isHooks = changed.currentStep?.toolExecutions.find((execution) => execution.id === id) !== was;
-      if (toolExecution !== was && !isHooks)
-        state = apply(state, { type: 'toolAdvanced', toolExecution, at: this.now() });
-    }
-    return state;
+    this.change(withToolsOf(this.state, base, changed, this.now()));
   }
 
   /**
@@ -88,8 +69,41 @@ export class RunState {
     return this.state.execution?.otherUsage === before ? undefined : this.askLimits();
   }
 
+  private limitReached(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
+    const state = withToolsOf(this.state, base, changed, this.now());
+    return this.loop.hooks.limitReached(state, this.context);
+  }
+
   private async askLimits(): Promise<void> {
-    this.stopBy(await this.context.limitReached(this.state));
+    this.stopBy(await this.inTime(this.limitReached(this.state, this.state)));
+  }
+
+  // What is waited for
+
+  /**
+   * Calls a hook. A promise only when it returned one, which comes to nothing when the hook does not settle in the time
+   * that it has once the run was told to stop.
+   */
+  callHook<P extends HookPoint>(
+    hook: Hook,
+    point: P,
+    subject: unknown,
+    context: HookContext = this.context,
+  ): ResultOf<P> | undefined | Promise<ResultOf<P> | undefined> {
+    const result = this.loop.hooks.call(hook, point, subject, context);
+    return result instanceof Promise ? this.inTime(result) : result;
+  }
+
+  private inTime<T>(promise: Promise<T | undefined>): Promise<T | undefined> {
+    // Between steps no timer aborts the signal.
+    const until = this.signals.isArmed ? undefined : this.loop.hooks.cutOff(this.context)?.at;
+    const { signal } = this;
+    return withinGrace(promise, { signal, until, clock: this.loop.clock, otherwise: () => this.giveUp() });
+  }
+
+  /** A hook has not had its say: what it was asked about is not over as it is. */
+  private giveUp(): undefined {
+    if (!this.state.execution?.isTerminal) this.checkAbort();
   }
 
   /** How many stop signals there are. */
@@ -114,6 +128,7 @@ export class RunState {
     this.isQuiet = true;
     await work();
     this.isQuiet = false;
+    if (this.isLost()) return;
     this.announce(before, this.state);
   }
 
@@ -141,8 +156,9 @@ export class RunState {
     if (isOver) this.change(this.state.withFailure(thrown, this.now()));
     else this.advance({ type: 'failed', error: thrown, at: this.now() });
     for (const hook of this.loop.hooks.at('onError')) {
+      if (this.isLost()) return;
       try {
-        const state = await this.loop.hooks.call(hook, 'onError', thrown, this.context);
+        const state = await this.callHook(hook, 'onError', thrown);
         if (state) this.change(state);
       } catch (secondError) {
         if (isAgentStop(secondError)) this.raise(secondError.signal);
@@ -155,49 +171,32 @@ export class RunState {
 
   /** Aborts when the run does, or when the present step is cut off. */
   get signal(): AbortSignal {
-    return this.stepSignal ?? this.runSignal;
-  }
-
-  /** The same for tools: a run that yields lets them end. */
-  toolSignal(heldSignal: AbortSignal): AbortSignal {
-    if (this.timer === undefined) return heldSignal;
-    const { signal } = this.timer;
-    return heldSignal === NEVER ? signal : AbortSignal.any([heldSignal, signal]);
+    return this.signals.current;
   }
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(): void {
     const cutOff = this.loop.hooks.cutOff(this.context);
-    if (cutOff === undefined) return;
-    this.timer = new CutOffTimer(cutOff, this.loop.clock);
-    const { signal } = this.timer;
-    this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
+    if (cutOff) this.signals.arm(cutOff, this.loop.clock);
   }
 
   /** The step is over. When it was cut off after its answer had arrived in full, that stays an answer. */
   release(): void {
-    const { timer } = this;
-    if (timer === undefined) return;
-    timer.disarm();
-    this.timer = this.stepSignal = undefined;
-    if (!timer.signal.aborted || this.isLost() || abortKind(this.runSignal) === 'cancel') return;
-    if (!this.state.currentStep?.isAnswer) this.stopBy(timer.stop);
+    const stop = this.signals.release();
+    if (stop && !this.state.currentStep?.isAnswer) this.stopBy(stop);
   }
 
   /** May something be begun that costs time or money? Takes note of an abort, and of a cut-off that is due. */
   mayBegin(): boolean {
-    this.timer?.check();
+    this.signals.check();
     return this.checkAbort() === undefined;
   }
 
   /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
   checkAbort(): AbortKind | undefined {
-    if (!this.signal.aborted) return undefined;
-    const kind = abortKind(this.runSignal);
-    if (kind === undefined) this.stopBy(this.timer?.stop);
-    else if (kind === 'cancel') this.stopBy(aborted(this.runSignal));
-    else this.left = kind;
-    return kind ?? 'cancel';
+    const told = this.signals.told();
+    this.stopBy(told?.stop);
+    return told?.kind;
   }
 
   private stopBy(signal: StopSignal | undefined): void {
@@ -206,13 +205,12 @@ export class RunState {
 
   /** Another process has the execution: from here on nothing is changed. */
   isLost(): boolean {
-    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
-    return this.left === 'lost';
+    return this.signals.isLost();
   }
 
   /** Is the step in progress to be left open, for another process? */
   hasLeft(): boolean {
-    return this.isLost() || this.left !== undefined;
+    return this.signals.hasLeft();
   }
 
   // Time and identity
@@ -223,12 +221,18 @@ export class RunState {
       state,
       signal: this.signal,
       clock: this.loop.clock,
-      limitReached: (changed) => this.loop.hooks.limitReached(this.merged(state, changed), this.context),
+      limitReached: (changed) => this.limitReached(state, changed),
     };
   }
 
   now(): Instant {
     return this.loop.clock.now();
+  }
+
+  /** Counts the seconds worked since they were counted last. */
+  countWork(): void {
+    const seconds = this.workSinceLastCount();
+    if (!this.isLost()) this.state = this.state.withTimeWorked(seconds, this.now());
   }
 
   /** Work begins: what was before does not count. */
@@ -251,20 +255,4 @@ export class RunState {
   private get uncountedSeconds(): number {
     return Math.max(0, secondsBetween(this.workingSince, this.now()));
   }
-
-  newExecutionId(): ExecutionId {
-    return ExecutionId.create(this.loop.clock);
-  }
-
-  newStepId(): StepId {
-    return StepId.create(this.loop.clock);
-  }
-
-  newToolExecutionId(): ToolExecutionId {
-    return ToolExecutionId.create(this.loop.clock);
-  }
-}
-
-function aborted(signal: AbortSignal): StopSignal {
-  return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
 }

@@ -73,6 +73,11 @@ export class RunningTool implements ToolContext {
     if (!this.#hasEnded && !this.#run.isLost()) announceTo(this.#run.listeners, event);
   };
 
+  /** Aborts when the run does, also when it yields, and when the step is cut off. */
+  get runSignal(): AbortSignal {
+    return this.#run.signal;
+  }
+
   // For subagents
 
   get parent(): ParentRun | undefined {

@@ -113,3 +113,16 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
 function inStep(state: AgentState, at: Instant, change: (step: AgentStep) => AgentStep): AgentState {
   return state.currentStep === undefined ? state : state.withCurrentStep(change(state.currentStep), at);
 }
+
+/** What a hook made of `base`, and what tools have said of progress and usage between `base` and `now`. */
+export function withToolsOf(now: AgentState, base: AgentState, changed: AgentState, at: Instant): AgentState {
+  if (now === base) return changed;
+  let state = changed;
+  for (const toolExecution of now.currentStep?.toolExecutions ?? []) {
+    const { id } = toolExecution;
+    const was = base.currentStep?.toolExecutions.find((execution) => execution.id === id);
+    const isHooks = changed.currentStep?.toolExecutions.find((execution) => execution.id === id) !== was;
+    if (toolExecution !== was && !isHooks) state = apply(state, { type: 'toolAdvanced', toolExecution, at });
+  }
+  return state;
+}

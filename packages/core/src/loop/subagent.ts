@@ -6,6 +6,7 @@ import { AgentId } from '../state/ids.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ToolOutput, UserPart } from '../state/messages.ts';
+import { unlessAborted } from './abort.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { ChildRun, depthExceeded, nestingOf, subagentFailed } from './child-run.ts';
@@ -119,12 +120,16 @@ export function subagent(
     async execute(args: never, context) {
       const nesting = nestingOf(context, maxDepth);
       if (nesting.depth > nesting.maxDepth) throw depthExceeded(name, nesting.maxDepth);
-      const begin = async (): Promise<AgentState> => stateFor(init, await toTask(args, context), context);
+      const inTime = <T>(work: () => T | Promise<T>): Promise<T> =>
+        unlessAborted((async () => work())(), context.signal);
+      const begin = async (): Promise<AgentState> =>
+        stateFor(init, await inTime(() => toTask(args, context)), context);
       const run = new ChildRun(name, context, nesting);
       const agent = await run.toEnd(loopOf(), begin, budget);
       if (!agent.hasFinalResponse || agent.status !== 'completed') throw subagentFailed(name, agent);
-      if (init.toResult) return init.toResult(agent, args);
-      return init.output ? init.output.readAsync(agent) : agent.finalResponse;
+      if (init.toResult) return inTime(() => init.toResult?.(agent, args));
+      const { output } = init;
+      return output ? inTime(() => output.readAsync(agent)) : agent.finalResponse;
     },
   });
   return Object.freeze({ ...made, isResumable: true });

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { callAfter } from '../clock.ts';
-import type { ToolExecutionId } from '../state/ids.ts';
+import { ToolExecutionId } from '../state/ids.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
@@ -98,7 +98,7 @@ export class ToolRound {
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('beforeToolUse')) {
       const { context } = this.run;
-      const change = await hooks.call(hook, 'beforeToolUse', call, context);
+      const change = await this.run.callHook(hook, 'beforeToolUse', call, context);
       if (change?.state) this.run.changeFrom(context.state, change.state);
       call = change?.call ?? call;
       if (change?.block !== undefined) return this.block(call, change.block);
@@ -117,7 +117,7 @@ export class ToolRound {
   private begin(call: ToolCallPart): void {
     const { run } = this;
     const at = run.now();
-    const toolExecution = ToolExecution.ofChecked(call, at, run.newToolExecutionId());
+    const toolExecution = ToolExecution.ofChecked(call, at, ToolExecutionId.create(run.loop.clock));
     run.advance({ type: 'toolAdvanced', toolExecution, at });
     this.running++;
     void this.tryUntilFinished(toolExecution);
@@ -169,7 +169,7 @@ export class ToolRound {
 
   private async block(call: ToolCallPart, reason: string): Promise<void> {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, reason));
-    const intended = ToolExecution.intended(call, this.run.newToolExecutionId());
+    const intended = ToolExecution.intended(call, ToolExecutionId.create(this.run.loop.clock));
     await this.finish(intended.withOutcome({ type: 'blocked', error }, this.run.now()));
   }
 
@@ -185,8 +185,9 @@ export class ToolRound {
     let execution = toolExecution;
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('afterToolUse')) {
+      if (this.run.isLost()) return;
       const { context } = this.run;
-      const change = await hooks.call(hook, 'afterToolUse', execution, context);
+      const change = await this.run.callHook(hook, 'afterToolUse', execution, context);
       if (change?.state) this.run.changeFrom(context.state, change.state);
       if (change?.toolExecution === undefined) continue;
       execution = change.toolExecution;

@@ -10,8 +10,11 @@ import type { ToolExecution } from '../state/tool-execution.ts';
 import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { abortKind, NEVER, unlessAborted } from './abort.ts';
+import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
+import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { toolNotFound, ToolResult } from './tool.ts';
+import type { Validated } from './tool-schema.ts';
 
 export interface ToolRunOptions {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -36,34 +39,42 @@ export interface FinishedTool {
  */
 export async function runTool(
   execution: ToolExecution,
-  context: ToolContext,
+  context: RunningTool,
   options: ToolRunOptions,
 ): Promise<FinishedTool | undefined> {
-  const { signal } = context;
+  const { signal, runSignal } = context;
   const tool = options.tools.get(execution.call.toolName);
   /** Set while it runs: only what it throws itself may be gone with another try. */
   let running: Tool | undefined;
   try {
-    const validation = validated(execution, tool, options);
-    const args = acceptedBy(
-      execution,
-      validation instanceof Promise ? await unlessAborted(validation, signal) : validation,
-    );
-    running = tool as Tool;
-    const isUnbounded = running.timeoutSeconds === undefined && signal === NEVER;
-    const returned = await (isUnbounded
-      ? running.execute(args, context)
-      : withinTime(running, args, context));
+    if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
+    const validation = validated(execution, tool);
+    const begin = (checked: Validated<unknown>, within: ToolContext): unknown => {
+      const args = acceptedBy(execution, checked);
+      running = tool;
+      return tool.execute(args, within);
+    };
+    const isUnbounded = tool.timeoutSeconds === undefined && signal === NEVER;
+    const returned = await (isUnbounded && !(validation instanceof Promise)
+      ? begin(validation, context)
+      : withinTime(tool, context, async (within) => {
+          const checked =
+            validation instanceof Promise
+              ? await unlessAborted(validation, eitherOf(within.signal, runSignal))
+              : validation;
+          return ended(tool, async () => begin(checked, within), within);
+        }));
     running = undefined;
-    return { outcome: succeeded(tool as Tool, returned, options) };
+    return { outcome: succeeded(tool, returned, options) };
   } catch (error) {
-    const isAbort = signal.aborted && error === signal.reason;
+    const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {
       const { reason, message } = error.signal;
       const value = toJsonValue({ stop: { reason, message } });
       return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
-    if (tool?.isResumable && isLeft(signal)) return undefined;
+    const hasBegun = running !== undefined || !isAbort;
+    if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
     if (signal.aborted) return { outcome: interrupted(execution) };
     const record = shortened(toErrorRecord(asToolError(execution.name, error)), options.maxResultLength);
     const outcome: ToolOutcome = Object.freeze({ type: 'failed', error: record });
@@ -79,12 +90,7 @@ export function interrupted({ name }: ToolExecution): ToolOutcome {
   return Object.freeze({ type: 'interrupted', error });
 }
 
-function validated(
-  { call }: ToolExecution,
-  tool: Tool | undefined,
-  { tools }: ToolRunOptions,
-): ReturnType<Tool['validate']> {
-  if (tool === undefined) throw toolNotFound(call.toolName, tools.keys());
+function validated({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {
   return call.invalid === undefined ? tool.validate(call.input) : { problem: call.invalid };
 }
 
@@ -140,33 +146,36 @@ const LONGEST_ESCAPE = 6;
 /** `-1.2345678901234567e-100`. */
 const LONGEST_NUMBER = 24;
 
-/** Runs the tool until it ends, the run is aborted, or its time is up. */
-async function withinTime(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
+/** Checks the arguments and runs the tool, until it ends, the run is aborted, or its time is up. */
+async function withinTime(
+  { name, timeoutSeconds }: Tool,
+  context: ToolContext,
+  work: (context: ToolContext) => Promise<unknown>,
+): Promise<unknown> {
   const { signal, clock } = context;
-  const { name, timeoutSeconds } = tool;
   signal.throwIfAborted();
-  if (timeoutSeconds === undefined) return ended(tool, args, context);
+  if (timeoutSeconds === undefined) return work(context);
   const limit = new AbortController();
   const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
     const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
     limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
   });
-  const either = signal === NEVER ? limit.signal : AbortSignal.any([signal, limit.signal]);
   try {
-    return await ended(tool, args, { ...context, signal: either });
+    return await work({ ...context, signal: eitherOf(signal, limit.signal) });
   } finally {
     disarm();
   }
 }
 
-/** What the tool comes to, unless its signal aborts first. A resumable one is waited for: it has something to say yet. */
-function ended(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
-  const result = started(tool, args, context);
-  return tool.isResumable ? result : unlessAborted(result, context.signal);
+/** What the tool comes to, unless its signal aborts first. A resumable one has some time then: it has something to say yet. */
+function ended(tool: Tool, start: () => Promise<unknown>, { signal, clock }: ToolContext): Promise<unknown> {
+  if (!tool.isResumable) return unlessAborted(start(), signal);
+  return withinGrace(start(), { signal, clock, graceSeconds: RESUMABLE_GRACE_SECONDS });
 }
 
-async function started(tool: Tool, args: unknown, context: ToolContext): Promise<unknown> {
-  return tool.execute(args, context);
+function eitherOf(one: AbortSignal, other: AbortSignal): AbortSignal {
+  if (one === NEVER || one === other) return other;
+  return other === NEVER ? one : AbortSignal.any([one, other]);
 }
 
 /** Is another process to go on with it? */

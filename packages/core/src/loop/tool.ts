@@ -59,7 +59,7 @@ export interface ToolRetry {
 
 /** Something a model can ask for. Make one with `tool()`. */
 export interface Tool extends ToolDescription {
-  /** Checked arguments, or what is wrong with them. */
+  /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
   validate(input: JsonValue): Validated<unknown> | Promise<Validated<unknown>>;
   /**
    * Does the work. What it returns is turned into JSON, and may be a `toolResult()`; what it throws becomes an error
@@ -73,9 +73,9 @@ export interface Tool extends ToolDescription {
   readonly retry: ToolRetry | undefined;
   /**
    * It can be left and taken up: what it needs for that it has saved as progress. Its signal aborts also when the run
-   * yields to another process; it ends soon after, and is waited for. A call that was left, or lost with its process,
-   * is then tried once more, with its progress, instead of ending `interrupted`. Once it has ended the progress is
-   * forgotten.
+   * yields to another process; it ends soon after, and is waited for, half a minute at most. A call that was left, or lost
+   * with its process, is then tried once more, with its progress, instead of ending `interrupted`. Once it has ended the
+   * progress is forgotten.
    */
   readonly isResumable?: boolean;
 }

@@ -1,11 +1,18 @@
 import { getEventListeners } from 'node:events';
-import type { AgentState, Hook, InferenceResponseInit, RunOptions } from '@holdfast/core';
-import { AgentStop, createAgentLoop, HoldfastError, RunAbort } from '@holdfast/core';
+import type {
+  AgentState,
+  Hook,
+  HookContext,
+  HookPoint,
+  InferenceResponseInit,
+  RunOptions,
+} from '@holdfast/core';
+import { AgentStop, createAgentLoop, HoldfastError, InferenceResponse, RunAbort } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../builders.ts';
-import { deferred, does, observe, recorder, told } from '../builders.ts';
+import { deferred, does, observe, POINTS, recorder, told } from '../builders.ts';
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);
@@ -369,6 +376,37 @@ describe('lost: from that moment on nothing changes', () => {
     expect(after.filter((line) => !/^(before|after|on)/.test(line))).toEqual([]);
     expect(after.length).toBeLessThanOrEqual(1);
   });
+
+  const changes: { readonly [P in HookPoint]?: (state: AgentState) => object } = {
+    beforeInference: (state) => ({ state }),
+    afterInference: (state) => ({ state, response: InferenceResponse.of({ text: 'Late.' }) }),
+    beforeToolUse: (state) => ({ state, block: 'Late.' }),
+    afterToolUse: (state) => ({ state }),
+  };
+  test.each(POINTS.flatMap((point) => [[point, 'at once'] as const, [point, 'later'] as const]))(
+    'what a hook of %s returns, %s, is not taken',
+    async (point, when) => {
+      const seen: AgentState[] = [];
+      const others: string[] = [];
+      const { state } = await aborted((abort) => {
+        const late = (_: unknown, context: HookContext): unknown => {
+          abort();
+          seen.push(context.state);
+          const changed = context.state.withMetadata('late', true);
+          const result = changes[point]?.(changed) ?? changed;
+          return when === 'later' ? Promise.resolve(result) : result;
+        };
+        return {
+          script: point === 'onError' ? [new Error('down')] : [call('a'), 'Done.'],
+          tools,
+          budget: { maxSteps: point === 'onStop' ? 1 : 5 },
+          hooks: [{ [point]: late }, { [point]: () => void (when === 'later' && others.push(point)) }],
+        };
+      }, lost);
+      expect([seen.length, others]).toEqual([1, []]);
+      expect(state).toBe(seen[0]);
+    },
+  );
 
   test('before the run: the same state comes back', async () => {
     const state = told();

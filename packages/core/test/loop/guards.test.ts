@@ -555,15 +555,14 @@ describe('limits are asked again after a hook that used something', () => {
     expect(asked).toBe(0);
   });
 
-  test.each<readonly [string, unknown, status: string]>([
-    ['throws', () => throwIt(new Error('down')), 'failed'],
+  test.each<readonly [string, unknown, status: string, message?: string]>([
+    ['throws', () => throwIt(new Error('down')), 'failed', 'Hook "odd" failed in limit: down'],
     ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
-    ['says something else', () => 'stop', 'failed'],
-  ])('one that %s', async (_, limit, status) => {
+    ['says something else', () => 'stop', 'failed', expect.stringMatching(/^Hook "odd" failed in limit: /)],
+  ])('one that %s', async (_, limit, status, message) => {
     const odd = { name: 'odd', limit } as Hook;
     const { state, driver } = await observe({ hooks: [spends, odd] });
-    expect([state.status, driver.requests.length]).toEqual([status, 0]);
-    if (status === 'failed') expect(state.errors[0]?.message).toMatch(/^Hook "odd" failed in limit: /);
+    expect([state.status, driver.requests.length, state.errors[0]?.message]).toEqual([status, 0, message]);
   });
 });
 

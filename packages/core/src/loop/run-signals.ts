@@ -1,0 +1,88 @@
+import type { Clock } from '../clock.ts';
+import type { StopSignal } from '../state/continuation.ts';
+import { stopSignal } from '../state/continuation.ts';
+import { abortKind, abortMessage, NEVER } from './abort.ts';
+import type { AbortKind } from './abort.ts';
+import { CutOffTimer } from './cut-off.ts';
+import type { CutOff } from './hook.ts';
+
+/** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
+export class RunSignals {
+  /** The caller's. */
+  private readonly runSignal: AbortSignal;
+  /** Cuts the present step off, when a hook wants that. */
+  private timer: CutOffTimer | undefined;
+  /** Aborts when the run does and when the timer goes off. */
+  private stepSignal: AbortSignal | undefined;
+  /** Set when the run is to be left as it is: another process goes on with it. */
+  private left: AbortKind | undefined;
+
+  constructor(runSignal: AbortSignal) {
+    this.runSignal = runSignal;
+  }
+
+  /** Aborts when the run does, or when the present step is cut off. */
+  get current(): AbortSignal {
+    return this.stepSignal ?? this.runSignal;
+  }
+
+  /** The same for tools: a run that yields lets them end. */
+  forTools(heldSignal: AbortSignal): AbortSignal {
+    if (this.timer === undefined) return heldSignal;
+    const { signal } = this.timer;
+    return heldSignal === NEVER ? signal : AbortSignal.any([heldSignal, signal]);
+  }
+
+  /** Sees to it that the step that begins is cut off in time. */
+  arm(cutOff: CutOff, clock: Clock): void {
+    this.timer = new CutOffTimer(cutOff, clock);
+    const { signal } = this.timer;
+    this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
+  }
+
+  /** Is the present step cut off at some moment? */
+  get isArmed(): boolean {
+    return this.timer !== undefined;
+  }
+
+  /** The step is over. Gives the signal to raise when it was cut off, and nothing else has ended the run. */
+  release(): StopSignal | undefined {
+    const { timer } = this;
+    if (timer === undefined) return undefined;
+    timer.disarm();
+    this.timer = this.stepSignal = undefined;
+    if (!timer.signal.aborted || this.isLost() || abortKind(this.runSignal) === 'cancel') return undefined;
+    return timer.stop;
+  }
+
+  /** Sees whether the step is due to be cut off. */
+  check(): void {
+    this.timer?.check();
+  }
+
+  /** What the run was told, and the signal to raise for it; a run that is not to stop is left from then on. */
+  told(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
+    if (!this.current.aborted) return undefined;
+    const kind = abortKind(this.runSignal);
+    if (kind === undefined) return { kind: 'cancel', stop: this.timer?.stop };
+    if (kind === 'cancel') return { kind, stop: aborted(this.runSignal) };
+    this.left = kind;
+    return { kind };
+  }
+
+  /** Another process has the execution. */
+  isLost(): boolean {
+    if (this.runSignal === NEVER) return false;
+    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
+    return this.left === 'lost';
+  }
+
+  /** Is the step in progress to be left open, for another process? */
+  hasLeft(): boolean {
+    return this.isLost() || this.left !== undefined;
+  }
+}
+
+function aborted(signal: AbortSignal): StopSignal {
+  return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
+}
