@@ -219,13 +219,14 @@ function latest({ state }: RunState, { id }: { readonly id: ToolExecutionId }): 
 async function pause(clock: Clock, seconds: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
   return new Promise<boolean>((resolve) => {
-    const end = (isOver: boolean): void => {
+    const leave = (): void => {
       disarm();
-      signal.removeEventListener('abort', leave);
-      resolve(isOver);
+      resolve(false);
     };
-    const leave = (): void => end(false);
-    const disarm = callAfter(clock, seconds * 1000, () => end(true));
     signal.addEventListener('abort', leave);
+    const disarm = callAfter(clock, seconds * 1000, () => {
+      signal.removeEventListener('abort', leave);
+      resolve(true);
+    });
   });
 }

@@ -1,5 +1,5 @@
 import { callAfter } from '../clock.ts';
-import { HoldfastError } from '../errors.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
@@ -13,7 +13,7 @@ import { abortKind, NEVER, unlessAborted } from './abort.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { toolNotFound, ToolResult } from './tool.ts';
+import { isPause, toolNotFound, ToolResult } from './tool.ts';
 import type { Validated } from './tool-schema.ts';
 
 export interface ToolRunOptions {
@@ -44,7 +44,7 @@ export async function runTool(
 ): Promise<FinishedTool | undefined> {
   const { signal, runSignal } = context;
   const tool = options.tools.get(execution.call.toolName);
-  /** Set while it runs: only what it throws itself may be gone with another try. */
+  /** Set while it runs. */
   let running: Tool | undefined;
   try {
     if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
@@ -76,10 +76,26 @@ export async function runTool(
     const hasBegun = running !== undefined || !isAbort;
     if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
     if (signal.aborted) return { outcome: interrupted(execution) };
-    const record = shortened(toErrorRecord(asToolError(execution.name, error)), options.maxResultLength);
-    const outcome: ToolOutcome = Object.freeze({ type: 'failed', error: record });
-    const retryAfterSeconds = pauseBeforeRetry(running, execution.attempt, error);
-    return retryAfterSeconds === undefined ? { outcome } : { outcome, retryAfterSeconds };
+    return failedBy(error, running, execution, options);
+  }
+}
+
+/** Only what the tool threw itself, while it was `running`, may be gone with another try. */
+function failedBy(
+  error: unknown,
+  running: Tool | undefined,
+  { name, attempt }: ToolExecution,
+  { maxResultLength }: ToolRunOptions,
+): FinishedTool {
+  const failed = (thrown: unknown): ToolOutcome => {
+    const record = shortened(toErrorRecord(asToolError(name, thrown)), maxResultLength);
+    return Object.freeze({ type: 'failed', error: record });
+  };
+  try {
+    const retryAfterSeconds = pauseBeforeRetry(running, attempt, error);
+    return { outcome: failed(error), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  } catch (problem) {
+    return { outcome: failed(cannotRetry(problem, error)) };
   }
 }
 
@@ -186,17 +202,23 @@ function isLeft(signal: AbortSignal): boolean {
 
 const MAX_PAUSE_SECONDS = 60;
 
+/** The seconds to wait before another try; `undefined` when there is to be none. */
 function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknown): number | undefined {
   const { retry } = tool ?? {};
-  if (retry === undefined || attempt >= retry.maxAttempts) return undefined;
-  try {
-    if (retry.isRetryable?.(error) === false) return undefined;
-    const { delaySeconds } = retry;
-    if (typeof delaySeconds === 'number') return delaySeconds;
-    return delaySeconds ? delaySeconds(attempt) : Math.min(2 ** (attempt - 1), MAX_PAUSE_SECONDS);
-  } catch {
+  if (retry === undefined || attempt >= retry.maxAttempts || retry.isRetryable?.(error) === false)
     return undefined;
-  }
+  const { delaySeconds = Math.min(2 ** (attempt - 1), MAX_PAUSE_SECONDS) } = retry;
+  const seconds: unknown = typeof delaySeconds === 'function' ? delaySeconds(attempt) : delaySeconds;
+  if (isPause(seconds)) return seconds;
+  throw invalidArgument(`retry.delaySeconds gave ${describeValue(seconds)}, not a number of seconds.`);
+}
+
+/** Both what the tool threw and what is wrong with its `retry`. */
+function cannotRetry(problem: unknown, cause: unknown): Error {
+  const [reason, why] = [toErrorRecord(cause).message, toErrorRecord(problem).message];
+  return Object.assign(invalidArgument(`${reason} It was not tried again, as \`retry\` failed: ${why}`), {
+    cause,
+  });
 }
 
 function badArguments(name: string, problem: string): HoldfastError {

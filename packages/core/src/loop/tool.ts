@@ -1,4 +1,4 @@
-import { HoldfastError, invalidArgument } from '../errors.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Clock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
@@ -51,9 +51,12 @@ export interface ToolContext {
 export interface ToolRetry {
   /** Tries in all, the first included: 2 or more. */
   readonly maxAttempts: number;
-  /** Seconds before the next try; default 1, twice as long each time, at most a minute. */
+  /**
+   * Seconds before the next try; default 1, twice as long each time, at most a minute. When a function gives what is not a
+   * number of seconds, or throws, the call is not tried again, and the model reads both errors (`ARGUMENT_INVALID`).
+   */
   readonly delaySeconds?: number | ((attempt: number) => number);
-  /** Is the error worth another try? Default: every error is. */
+  /** Is the error worth another try? Default: every error is. What throws here ends the tries as above. */
   readonly isRetryable?: (error: unknown) => boolean;
 }
 
@@ -137,7 +140,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out or a number of tries that cannot be, `TOOL_SCHEMA_INVALID` for a schema
+ * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, a number of tries or a pause that cannot be, `TOOL_SCHEMA_INVALID` for a schema
  * that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
@@ -167,6 +170,11 @@ export function tool(
       `retry.maxAttempts of tool "${name}" must be a whole number from 2, found ${retry.maxAttempts}.`,
     );
   }
+  if (retry !== undefined && typeof retry.delaySeconds !== 'function' && !isPause(retry.delaySeconds ?? 0)) {
+    throw invalidArgument(
+      `retry.delaySeconds of tool "${name}" must be a number of at least 0, found ${describeValue(retry.delaySeconds)}.`,
+    );
+  }
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
   const { toModelOutput } = init;
   return Object.freeze({
@@ -179,6 +187,11 @@ export function tool(
     retry,
     ...(toModelOutput && { toModelOutput }),
   });
+}
+
+/** Is it a number of seconds that one can wait? */
+export function isPause(seconds: unknown): seconds is number {
+  return typeof seconds === 'number' && seconds >= 0 && seconds < Infinity;
 }
 
 /** Tools by name. @throws RangeError `ARGUMENT_INVALID` when two have one name. */

@@ -1,6 +1,6 @@
 import { AgentBuilder, ExecutionBudget, HoldfastError, tool, toolResult } from '@holdfast/core';
-import type { Hook, Tool } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
+import type { Clock, Hook, Tool } from '@holdfast/core';
+import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred, does, driverOf, expectSound, observe, scriptedLoop, told } from '../builders.ts';
@@ -140,4 +140,49 @@ test('the message of an error is cut as a value is', async () => {
   });
   const [error] = state.errors;
   expect(error?.message).toMatch(/^x{100}\n\[Cut: the first 100 of 1000 characters are shown\.\]$/);
+});
+
+describe('pauses before another try', () => {
+  const flaky = (retry: object): Tool => {
+    let tries = 0;
+    return tool({
+      name: 'flaky',
+      description: '',
+      inputSchema: { type: 'object' },
+      retry: { maxAttempts: 3, ...retry },
+      execute: () => (++tries > 1 ? tries : throws(() => new Error('The line is down.'))),
+    });
+  };
+  const no = (): never => throws(() => new Error('no'));
+
+  test.each([
+    { problem: 'delaySeconds gave number NaN', retry: { delaySeconds: () => NaN } },
+    { problem: 'delaySeconds gave number -1', retry: { delaySeconds: () => -1 } },
+    { problem: 'delaySeconds gave number Infinity', retry: { delaySeconds: () => Infinity } },
+    { problem: 'delaySeconds gave string "1"', retry: { delaySeconds: () => '1' } },
+    { problem: 'delaySeconds gave an object', retry: { delaySeconds: async () => 1 } },
+    { problem: 'failed: no', retry: { delaySeconds: no } },
+    { problem: 'failed: no', retry: { isRetryable: no } },
+  ])('$problem: the model reads that, and why the call failed', async ({ problem, retry }) => {
+    const { state } = await observe({ script: [call('flaky'), 'Sorry.'], tools: [flaky(retry)] });
+    expect(state.status).toBe('completed');
+    const cause = { message: 'The line is down.' };
+    expect(state.errors).toMatchObject([{ code: 'ARGUMENT_INVALID', cause }]);
+    expect(state.errors[0]?.message).toMatch(/^The line is down\. It was not tried again/);
+    expect(state.errors[0]?.message).toContain(problem);
+  });
+
+  test.each([NaN, -1, Infinity, '1'])('of %s seconds are refused with the tool', (delay) => {
+    expect(() => flaky({ delaySeconds: delay })).toThrow(/^retry\.delaySeconds of tool "flaky" must be/);
+  });
+
+  test('of a clock that calls back at once are over at once', async () => {
+    const clock: Clock = { ...steppedClock(5_000), after: (_, callback) => (callback(), () => undefined) };
+    const { state } = await observe({
+      script: [call('flaky'), 'Done.'],
+      tools: [flaky({ delaySeconds: 1 })],
+      clock,
+    });
+    expect([state.status, state.lastToolExecution?.value]).toEqual(['completed', 2]);
+  });
 });

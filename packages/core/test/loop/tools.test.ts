@@ -422,14 +422,6 @@ describe('a call is tried again when its tool throws', () => {
       'no luck 4',
     ],
     [
-      'at once, for a pause that cannot be',
-      Infinity,
-      { maxAttempts: 3, delaySeconds: () => Number.NaN },
-      [0, 0],
-      'no luck 3',
-    ],
-    ['at once, for a pause below 0', Infinity, { maxAttempts: 2, delaySeconds: -1 }, [0], 'no luck 2'],
-    [
       'not when the error is not worth it',
       Infinity,
       { maxAttempts: 3, isRetryable: () => false },
@@ -442,20 +434,6 @@ describe('a call is tried again when its tool throws', () => {
       { maxAttempts: 5, isRetryable: (error) => (error as Error).message !== 'no luck 2' },
       [1],
       'no luck 2',
-    ],
-    [
-      'not when nobody can say whether it is worth it',
-      Infinity,
-      { maxAttempts: 3, isRetryable: noLuck },
-      [],
-      'no luck 1',
-    ],
-    [
-      'not when nobody can say how long to wait',
-      Infinity,
-      { maxAttempts: 3, delaySeconds: noLuck },
-      [],
-      'no luck 1',
     ],
   ];
   test.each(rows)('%s', async (_, failures, retry, waits, result) => {
