@@ -8,6 +8,7 @@ import { agentOf, missingNames, notBuildable } from './agent.ts';
 import type { Agent } from './agent.ts';
 import { createAgentLoop } from './agent-loop.ts';
 import type { AgentLoop, AgentLoopOptions } from './agent-loop.ts';
+import { requireDriver } from './driver.ts';
 import type { AgentEventListener } from './events.ts';
 import type { Hook } from './hook.ts';
 import type { Tool } from './tool.ts';
@@ -70,11 +71,13 @@ export class AgentBuilder {
   // Changes
 
   /**
-   * The same with these settings in the place of those it has. A budget replaces a budget, with all its limits.
-   * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be.
+   * The same with these settings in the place of those it has. A budget replaces a budget, with all its limits. One that is
+   * `undefined` goes back to its default; a driver has none.
+   * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be; TypeError of that code for what is not a driver.
    */
   withSettings(settings: Partial<AgentSettings>): AgentBuilder {
     const { budget } = settings;
+    if ('driver' in settings) requireDriver(settings.driver);
     if (budget === undefined) return this.withOptions(settings);
     ExecutionBudget.of(budget);
     const known = this.options.budget;

@@ -1,17 +1,19 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { AgentState } from '../state/agent-state.ts';
-import { describeValue, invalidArgument } from '../errors.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
-import type { LoopParts, RunParts } from './loop-parts.ts';
+import { loopFor } from './loop-parts.ts';
+import type { LoopParts } from './loop-parts.ts';
 import type { Redact } from './redact.ts';
 import { redacted } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile-messages.ts';
 import type { MessageSelector } from './compile-messages.ts';
+import { requireDriver } from './driver.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
-import type { AgentEvent, AgentEventListener } from './events.ts';
+import type { AgentEventListener } from './events.ts';
 import { announceTo } from './events.ts';
 import type { CostLimitOptions } from './guards.ts';
 import { guardsFor, modelOf, retryLimit } from './guards.ts';
@@ -20,7 +22,6 @@ import { pricing } from './model-prices.ts';
 import { ExecutionBudget } from '../state/budget.ts';
 import type { BudgetLimits } from '../state/budget.ts';
 import type { ParentRun } from './parent-run.ts';
-import { parentBudget } from './parent-run.ts';
 import type { Hook } from './hook.ts';
 import { HookChain } from './hook-chain.ts';
 import type { Tool } from './tool.ts';
@@ -80,9 +81,14 @@ export interface RunOptions {
  * A function from state to state: it takes steps until nothing is left to do or something says stop. It keeps
  * nothing between calls, so one loop can run any number of states at the same time.
  *
- * A state between executions, or with one that is over, begins a new execution. One with an unfinished execution
- * is taken up where it stands: finished tools are not run again, an answered step is not inferred again. Whatever
- * a driver, tool or hook throws ends up in the state that is returned; only misuse throws.
+ * A state between executions, or with one that is over, begins a new execution, also when nothing was added since: the
+ * model is asked again, and a budget counts from the start. To go on only where there is something to do, look at
+ * `state.status` first. One with an unfinished execution is taken up where it stands: finished tools are not run again,
+ * an answered step is not inferred again.
+ *
+ * Whatever a driver, tool or hook throws ends up in the state that is returned. Only misuse throws: a TypeError or
+ * RangeError `ARGUMENT_INVALID` for what is not a state and for limits that cannot be, from `iterate` and `stream` at
+ * once, from `run` as a rejection.
  */
 export interface AgentLoop {
   /** Runs to the end and returns the last state. */
@@ -109,8 +115,13 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     return redact && all.length > 0 ? [redacted((event) => announceTo(all, event), redact)] : all;
   };
 
-  async function* iterate(state: AgentState, run: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
-    const agentRun = startRun(parts, state, { ...run, listeners: told(run.onEvent) });
+  const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
+    const { signal = NEVER, onEvent, parent } = options;
+    return new AgentRun(state, loop, { signal, listeners: told(onEvent), parent });
+  };
+
+  async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {
+    const agentRun = run();
     try {
       if (await agentRun.begin()) {
         while (await agentRun.step()) yield agentRun.state;
@@ -122,8 +133,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     }
   }
 
-  async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    const agentRun = startRun(parts, state, { ...options, listeners: told(options.onEvent) });
+  async function toEnd(agentRun: AgentRun): Promise<AgentState> {
     try {
       if (await agentRun.begin()) {
         while (await agentRun.step());
@@ -135,16 +145,24 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     }
   }
 
+  async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
+    return toEnd(begun(loopFor(state, parts, options), state, options));
+  }
+
+  function iterate(state: AgentState, options: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
+    const loop = loopFor(state, parts, options);
+    return states(() => begun(loop, state, options));
+  }
+
   function stream(state: AgentState, options: RunOptions = {}): EventStream<AgentState> {
+    const loop = loopFor(state, parts, options);
     const { signal, onEvent } = options;
     const leaving = new AbortController();
     const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
-    const work = (put: (event: AgentEvent) => void): Promise<AgentState> =>
-      run(state, {
-        ...options,
-        signal: either,
-        onEvent: onEvent ? (event) => (put(event), onEvent(event)) : put,
-      });
+    const work = (put: AgentEventListener): Promise<AgentState> => {
+      const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
+      return toEnd(begun(loop, state, { ...options, signal: either, onEvent: listener }));
+    };
     return new EventStream(work, () =>
       leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')),
     );
@@ -171,12 +189,7 @@ function refuseUnknownLimits(options: AgentLoopOptions): void {
 function loopParts(options: AgentLoopOptions): LoopParts {
   refuseUnknownLimits(options);
   const { driver, tools = [], hooks = [], maxParallelTools = 8, maxToolResultLength = 100_000 } = options;
-  if (typeof driver?.infer !== 'function') {
-    throw invalidArgument(
-      `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
-      TypeError,
-    );
-  }
+  requireDriver(driver);
   if (!(maxParallelTools >= 1)) {
     throw invalidArgument(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
   }
@@ -219,27 +232,4 @@ function guardsOf(options: AgentLoopOptions, cost: Required<CostLimitOptions> | 
     ...guardsFor(budgetOf(options), cost),
     ...(maxConsecutiveFailures === undefined ? [] : [retryLimit(maxConsecutiveFailures)]),
   ];
-}
-
-function startRun(
-  loop: LoopParts,
-  state: AgentState,
-  { signal = NEVER, listeners, budget, parent }: RunOptions & Pick<RunParts, 'listeners'>,
-): AgentRun {
-  if (!(state instanceof AgentState)) {
-    throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
-  }
-  return new AgentRun(state, limited(loop, budget, parent), { signal, listeners, parent });
-}
-
-/** The loop for one run, within limits of its own and what its parent has left. */
-function limited(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
-  const limits = ExecutionBudget.of(budget);
-  const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];
-  if (guards.length === 0) return loop;
-  return {
-    ...loop,
-    hooks: loop.hooks.with(guards),
-    budget: ExecutionBudget.of(loop.budget).cappedBy(limits),
-  };
 }

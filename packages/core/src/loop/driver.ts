@@ -1,3 +1,4 @@
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../state/inference.ts';
 import type { LlmConfig, ResponseFormat } from '../state/llm-config.ts';
@@ -61,4 +62,13 @@ export interface Driver {
     request: InferenceRequest,
     options: InferenceOptions,
   ): Promise<InferenceResponse | InferenceResponseInit>;
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` for what is not a driver. @internal */
+export function requireDriver(driver: Driver | undefined): void {
+  if (typeof driver?.infer === 'function') return;
+  throw invalidArgument(
+    `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
+    TypeError,
+  );
 }

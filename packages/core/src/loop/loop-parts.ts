@@ -1,10 +1,15 @@
 import type { Clock } from '../clock.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { ExecutionBudget } from '../state/budget.ts';
 import type { BudgetLimits } from '../state/budget.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener } from './events.ts';
+import { guardsFor } from './guards.ts';
 import type { CostLimitOptions } from './guards.ts';
 import type { HookChain } from './hook-chain.ts';
+import { parentBudget } from './parent-run.ts';
 import type { ParentRun } from './parent-run.ts';
 import type { Tool } from './tool.ts';
 
@@ -31,4 +36,26 @@ export interface RunParts {
   readonly listeners: readonly AgentEventListener[];
   /** The run in which this one is a tool. */
   readonly parent?: ParentRun | undefined;
+}
+
+/** The loop for one run of a state. @throws `ARGUMENT_INVALID` for what is not a state, and limits that cannot be. */
+export function loopFor(
+  state: AgentState,
+  loop: LoopParts,
+  { budget, parent }: { readonly budget?: BudgetLimits | undefined } & Pick<RunParts, 'parent'>,
+): LoopParts {
+  if (state instanceof AgentState) return limited(loop, budget, parent);
+  throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
+}
+
+/** The loop for one run, within limits of its own and what its parent has left. */
+function limited(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
+  const limits = ExecutionBudget.of(budget);
+  const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];
+  if (guards.length === 0) return loop;
+  return {
+    ...loop,
+    hooks: loop.hooks.with(guards),
+    budget: ExecutionBudget.of(loop.budget).cappedBy(limits),
+  };
 }

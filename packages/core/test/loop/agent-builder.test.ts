@@ -113,6 +113,7 @@ describe('a builder', () => {
     for (const value of [tools, hooks, listeners, budget]) expect(Object.isFrozen(value)).toBe(true);
     expect(builder.withTools().withHooks().withListeners().withSettings({})).toBe(builder);
     expect(builder.withSettings({ driver, budget: { maxSteps: 5 } })).toBe(builder);
+    expect(builder.withSettings({ budget: undefined as never }).options).not.toHaveProperty('budget');
     expect(builder.withCapabilityFactories({}).use((same) => same)).toBe(builder);
   });
 
@@ -147,6 +148,10 @@ describe('a builder', () => {
     says(() => AgentBuilder.of().toLoop(), 'needs a driver');
     says(() => AgentBuilder.of().build({ name: 'writer' }), 'needs a driver');
     says(() => builder.withSettings({ budget: { maxSteps: -1 } }), 'maxSteps');
+    for (const driver of [undefined, null, {}]) {
+      says(() => builder.withSettings({ driver: driver as never }), 'needs a driver');
+      says(() => AgentBuilder.of({ driver: driver as never }), 'needs a driver');
+    }
     says(() => builder.use(undefined as never), 'A capability is a function, found nothing');
     says(() => builder.use((() => undefined) as never), 'returns the builder that it changed, found nothing');
     says(() => builder.withCapabilityFactories({ memory: {} as never }), '"memory" must be a function');

@@ -1,5 +1,5 @@
 import { AgentState, createAgentLoop } from '@holdfast/core';
-import type { AgentEvent, AgentLoop, Driver, Hook } from '@holdfast/core';
+import type { AgentEvent, AgentLoop, Driver, Hook, RunOptions } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -49,6 +49,34 @@ test.each([
   const make = (): unknown => createAgentLoop({ driver: scriptedDriver('Hi.'), ...options } as never);
   expect(make).toThrow(TypeError);
   expect(make).toThrow(message);
+});
+
+describe.each<readonly [string, unknown, object?]>([
+  ['a state as JSON', told().toJSON()],
+  ['nothing', undefined],
+  ['a text', 'Hi'],
+  ['a limit that cannot be', told(), { budget: { maxSteps: -1 } }],
+  ['a limit of cost without prices', told(), { budget: { maxCost: 1 } }],
+])('%s instead of what a loop runs', (_, state, options) => {
+  const refusal = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
+
+  test('is refused at once', async () => {
+    const loop = loopOf(['Hi.']);
+    const [given, run] = [state as AgentState, options as RunOptions];
+    expect(() => loop.iterate(given, run)).toThrow(refusal);
+    expect(() => loop.stream(given, run)).toThrow(refusal);
+    await expect(loop.run(given, run)).rejects.toEqual(refusal);
+  });
+});
+
+test('a finished state is run again, as a new execution with a new budget', async () => {
+  const driver = scriptedDriver('Hi.', 'Hi again.');
+  const loop = createAgentLoop({ driver, budget: { maxSteps: 1 } });
+  const once = await loop.run(told());
+  const twice = await loop.run(once);
+  expect([once.status, twice.status, twice.executionCount]).toEqual(['completed', 'completed', 2]);
+  expect(twice.executionId).not.toBe(once.executionId);
+  expect(twice.messages.length).toBe(3);
 });
 
 describe('run, iterate and stream are one algorithm', () => {

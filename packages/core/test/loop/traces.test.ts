@@ -1382,19 +1382,6 @@ describe('misuse throws', () => {
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     );
   });
-
-  test('what is not a state', async () => {
-    const loop = createAgentLoop({ driver });
-    await expect(loop.run({} as AgentState)).rejects.toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
-    );
-    await expect(loop.iterate({} as AgentState).next()).rejects.toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
-    );
-    await expect(loop.stream({} as AgentState).result).rejects.toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
-    );
-  });
 });
 
 test('a clock and a tool may be objects that need their this', async () => {
