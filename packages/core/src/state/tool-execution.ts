@@ -62,7 +62,10 @@ export class ToolExecution {
   readonly outcome: ToolOutcome | undefined;
   /** What the tool itself used, such as the inference of a subagent. Counts in the totals of the execution. */
   readonly usage: Usage;
-  /** What the tool wants to find again when it goes on after a crash. */
+  /**
+   * What the tool wants to find at its next try: another try after an error, or, of a resumable tool such as a subagent,
+   * a call taken up after a crash. Other calls that a crash has interrupted are not tried again.
+   */
   readonly progress: JsonValue | undefined;
 
   private constructor(fields: ToolExecutionFields) {
