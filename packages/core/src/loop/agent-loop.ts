@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { invalidArgument } from '../errors.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import { NEVER, RunAbort } from './abort.ts';
 import { AgentRun } from './agent-run.ts';
 import { loopFor } from './loop-parts.ts';
@@ -196,6 +196,13 @@ function loopParts(options: AgentLoopOptions): LoopParts {
   if (!(maxToolResultLength >= 1)) {
     throw invalidArgument(`maxToolResultLength must be at least 1, found ${String(maxToolResultLength)}.`);
   }
+  const { toolErrors = 'continue' } = options;
+  if (toolErrors !== 'continue' && toolErrors !== 'fail') {
+    throw invalidArgument(
+      `toolErrors is 'continue' or 'fail', found ${describeValue(toolErrors)}.`,
+      TypeError,
+    );
+  }
   const cost = costOptionsOf(options);
   return {
     driver,
@@ -204,7 +211,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     toolChoice: options.toolChoice ?? 'auto',
     hooks: new HookChain([...guardsOf(options, cost), ...hooks]),
     compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
-    toolErrors: options.toolErrors ?? 'continue',
+    toolErrors,
     maxParallelTools,
     maxResultLength: maxToolResultLength,
     budget: budgetOf(options),

@@ -58,7 +58,7 @@ export class AgentRun {
   async step(): Promise<boolean> {
     const { run } = this;
     const stepsBefore = run.state.stepExecutions.length;
-    run.beginWork();
+    run.work.begin();
     try {
       run.arm();
       await this.work();
@@ -126,7 +126,7 @@ export class AgentRun {
 
   private closeStep(): void {
     const { run } = this;
-    const workedSeconds = run.workSinceLastCount();
+    const workedSeconds = run.work.count();
     const messageIds = newStepMessageIds(this.loop.clock);
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at: run.now() });
   }

@@ -21,9 +21,8 @@ export interface ConsoleObserverOptions {
 
 /**
  * A listener that makes runs readable in a terminal: executions, steps, what the model says, tool calls with their
- * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of subagents are told
- * apart by their names.
- * Control characters are replaced, so that nothing that a model or tool says can drive the terminal.
+ * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of
+ * subagents are told apart by their names. Control characters are replaced, so that nothing that a model or tool says can drive the terminal.
  *
  * @example
  * const loop = createAgentLoop({ driver, listeners: [consoleObserver({ colors: true })] });

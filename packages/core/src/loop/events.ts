@@ -62,9 +62,9 @@ export function announceTo<E>(listeners: readonly ((event: E) => void)[], event:
   }
 }
 
-/** By its method: a promise of another realm is of another class. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value;
+/** Is it a promise? By its method: one of another realm is of another class. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
 const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: Happening['type'] } = {

@@ -3,6 +3,7 @@ import type { AgentState } from '../state/agent-state.ts';
 import { stopSignal } from '../state/continuation.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
+import { isThenable } from './events.ts';
 import { asHookError, Misfit, takeResult } from './hook-results.ts';
 import type { ResultOf } from './hook-results.ts';
 
@@ -133,8 +134,4 @@ function cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
   } catch (error) {
     throw asHookError({ hook, point: 'cutOff' }, error);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -1,7 +1,6 @@
 import { isSameJson } from '../json.ts';
 import type {
   AssistantMessage,
-  AssistantPart,
   Message,
   ToolCallPart,
   ToolMessage,
@@ -9,6 +8,8 @@ import type {
 } from '../state/messages.ts';
 import { messageOf } from '../state/messages.ts';
 import { errorOutput } from '../state/tool-execution.ts';
+import { hasResult, isCalledBefore, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
+import type { Content } from './answer-parts.ts';
 
 /** A message that is not a result, and the results that follow it. */
 export interface Exchange {
@@ -17,9 +18,6 @@ export interface Exchange {
   readonly head: Exclude<Message, ToolMessage>;
   readonly results: ToolMessage[];
 }
-
-/** What a model said. */
-export type Content = readonly AssistantPart[];
 
 /** A call that waits for its result, and the id that its result has been given. */
 interface OpenCall {
@@ -190,40 +188,6 @@ function isAbandoned(toolCallId: string, exchanges: readonly Exchange[], from: n
     if (head.role === 'assistant' && hasResult(head.content, toolCallId)) return false;
   }
   return false;
-}
-
-function isCalledBefore(content: Content, call: ToolCallPart): boolean {
-  for (const part of content) {
-    if (part === call) return false;
-    if (part.type === 'tool-call' && part.toolCallId === call.toolCallId) return true;
-  }
-  return false;
-}
-
-function hasResult(content: Content, toolCallId: string): boolean {
-  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
-}
-
-/** The parts that stay, without reasoning that led to nothing that stays: up to the next reasoning, or the end. */
-function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Content {
-  const kept: AssistantPart[] = [];
-  let [leadsToSomething, isInReasoning] = [false, false];
-  for (let index = content.length - 1; index >= 0; index--) {
-    const part = content[index] as AssistantPart;
-    const isReasoning = part.type === 'reasoning' || part.type === 'reasoning-file';
-    if (isInReasoning && !isReasoning) leadsToSomething = false;
-    isInReasoning = isReasoning;
-    if (isReasoning ? !leadsToSomething : !stays[index]) continue;
-    leadsToSomething ||= saysSomething(part);
-    kept.push(part);
-  }
-  return kept.length === content.length ? content : Object.freeze(kept.toReversed());
-}
-
-/** Is there anything in the part that a model is sent? */
-function saysSomething(part: AssistantPart): boolean {
-  if (part.type === 'text') return part.text !== '' || part.providerOptions !== undefined;
-  return part.type !== 'source';
 }
 
 function missingResult({ call: { toolCallId, toolName } }: OpenCall): ToolResultPart {

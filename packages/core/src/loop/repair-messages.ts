@@ -3,8 +3,9 @@ import { checked } from '../json.ts';
 import { List, ListNotes } from '../state/list.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
+import type { Content } from './answer-parts.ts';
 import { AnswerRepair, isSameList, madeBefore } from './repair-answers.ts';
-import type { Content, Exchange } from './repair-answers.ts';
+import type { Exchange } from './repair-answers.ts';
 
 /** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
 interface Settled {

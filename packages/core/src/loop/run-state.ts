@@ -1,5 +1,4 @@
 import type { Instant } from '../clock.ts';
-import { secondsBetween } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -15,6 +14,7 @@ import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './run-signals.ts';
 import type { Outcome } from './stepper.ts';
 import { apply, withToolsOf } from './stepper.ts';
+import { WorkTime } from './work-time.ts';
 
 /**
  * The state of one run in progress: the only variable there is. Whatever changes it goes through `change`, which
@@ -28,8 +28,7 @@ export class RunState {
   readonly signals: RunSignals;
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
-  /** Since when work was not yet counted. */
-  private workingSince: Instant;
+  readonly work: WorkTime;
 
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
@@ -37,7 +36,7 @@ export class RunState {
     this.signals = new RunSignals(run.signal);
     this.listeners = run.listeners;
     this.parent = run.parent;
-    this.workingSince = this.now();
+    this.work = new WorkTime(loop.clock);
   }
 
   advance(outcome: Outcome): void {
@@ -231,28 +230,12 @@ export class RunState {
 
   /** Counts the seconds worked since they were counted last. */
   countWork(): void {
-    const seconds = this.workSinceLastCount();
+    const seconds = this.work.count();
     if (!this.isLost()) this.state = this.state.withTimeWorked(seconds, this.now());
-  }
-
-  /** Work begins: what was before does not count. */
-  beginWork(): void {
-    this.workingSince = this.now();
-  }
-
-  /** The seconds worked since they were counted last; they count as counted. */
-  workSinceLastCount(): number {
-    const seconds = this.uncountedSeconds;
-    this.beginWork();
-    return seconds;
   }
 
   /** Seconds worked in this execution, up to now. */
   get workedSeconds(): number {
-    return (this.state.execution?.workedSeconds ?? 0) + this.uncountedSeconds;
-  }
-
-  private get uncountedSeconds(): number {
-    return Math.max(0, secondsBetween(this.workingSince, this.now()));
+    return (this.state.execution?.workedSeconds ?? 0) + this.work.seconds;
   }
 }

@@ -45,6 +45,7 @@ test.each([
     'at least one of before',
   ],
   ['a hook that is none', { hooks: [undefined] }, 'found nothing'],
+  ['another way with errors of tools', { toolErrors: 'stop' }, "'continue' or 'fail', found string \"stop\""],
 ])('%s is refused: it would do nothing, without a word', (_, options, message) => {
   const make = (): unknown => createAgentLoop({ driver: scriptedDriver('Hi.'), ...options } as never);
   expect(make).toThrow(TypeError);
