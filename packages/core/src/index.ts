@@ -71,6 +71,7 @@ export type { SnapshotEnvelope, SnapshotFormat } from './state/snapshot.ts';
 
 // What an agent does: one step at a time
 export { createAgentLoop } from './loop/agent-loop.ts';
+export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
 export { apply, next } from './loop/stepper.ts';
 export type { NextAction, Outcome } from './loop/stepper.ts';
@@ -191,20 +192,39 @@ export { SessionRuntime } from './session/session-runtime.ts';
 export type {
   AgentCatalog,
   CreateSessionOptions,
-  SessionEvent,
-  SessionHooks,
+  ExecuteOptions,
   SessionRuntimeOptions,
 } from './session/session-runtime.ts';
+export type { SessionEvent, SessionHooks } from './session/session-events.ts';
+export type { SavePolicy } from './session/session-work.ts';
 export {
+  approve,
   changeModel,
   changeStatus,
   changeSystemPrompt,
   clear,
+  deny,
   resume,
   sendMessage,
   writeMetadata,
 } from './session/actions.ts';
-export type { ActionContext, SessionAction } from './session/actions.ts';
+export type { ActionContext, DecisionOptions, SessionAction } from './session/actions.ts';
+export { pendingApprovals } from './session/approval.ts';
+export type { Decision } from './session/approval.ts';
+export type { InboxContent } from './session/inbox.ts';
+
+// How many machines work on agents
+export { sweep } from './session/engine.ts';
+export type {
+  Advance,
+  Advanced,
+  AdvanceOptions,
+  AdvanceOutcome,
+  ExecutionEngine,
+  ServedEngine,
+} from './session/engine.ts';
+export { InProcessEngine } from './session/in-process-engine.ts';
+export type { InProcessEngineOptions } from './session/in-process-engine.ts';
 
 // Leaves
 export { ERROR_CODES, hasErrorCode, HoldfastError, invalidArgument, StateFormatError } from './errors.ts';

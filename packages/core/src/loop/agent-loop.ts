@@ -11,6 +11,7 @@ import { redacted } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile-messages.ts';
 import type { MessageSelector } from './compile-messages.ts';
 import { requireDriver } from './driver.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEventListener } from './events.ts';
@@ -73,6 +74,8 @@ export interface RunOptions {
   readonly onEvent?: AgentEventListener | undefined;
   /** Limits of this run besides those of the loop, counted likewise: the tighter one holds. */
   readonly budget?: BudgetLimits | undefined;
+  /** Keeps the states of the run as it goes on. */
+  readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. @internal */
   readonly parent?: ParentRun | undefined;
 }

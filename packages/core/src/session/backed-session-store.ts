@@ -168,11 +168,14 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  async release(claim: SessionClaim): Promise<boolean> {
+  async release(
+    claim: SessionClaim,
+    { onlyIfIdle = false }: { readonly onlyIfIdle?: boolean | undefined } = {},
+  ): Promise<boolean> {
     return untilDone(claim.sessionId, async () => {
       const record = await this.readRecord(claim.sessionId);
       const after = record && releasedRecord(record, claim, this.now());
-      if (after === undefined) return { answer: false };
+      if (after === undefined || (onlyIfIdle && after.inbox)) return { answer: false };
       return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
     });
   }

@@ -165,8 +165,11 @@ export interface SessionStore {
    * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
    */
   renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim>;
-  /** Ends a claim, so that others need not wait. `false` when it was lost before. */
-  release(claim: SessionClaim): Promise<boolean>;
+  /**
+   * Ends a claim, so that others need not wait. `false` when it was lost before; with `onlyIfIdle` also when something
+   * is in the inbox, and then the claim stays.
+   */
+  release(claim: SessionClaim, options?: { readonly onlyIfIdle?: boolean | undefined }): Promise<boolean>;
   /**
    * Leaves something for whoever works on the session next, and makes the session due. Needs no claim and no revision.
    * `false` when the item is there already, or is among the last 16 that were used.

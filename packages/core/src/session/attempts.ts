@@ -1,0 +1,26 @@
+import type { Clock } from '../clock.ts';
+import { HoldfastError } from '../errors.ts';
+import { apply } from '../loop/stepper.ts';
+import { interrupted } from '../loop/tool-runner.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { stopSignal } from '../state/continuation.ts';
+import { newStepMessageIds } from '../state/step.ts';
+
+/**
+ * The state with its execution failed, because one process after another has died over it. Nothing of the agent's code
+ * is asked: it may be what they died of.
+ */
+export function withAttemptsExhausted(state: AgentState, maxAttempts: number, clock: Clock): AgentState {
+  const at = clock.now();
+  const message = `${maxAttempts} processes in a row died over one step; the execution is given up.`;
+  const error = new HoldfastError('ATTEMPTS_EXHAUSTED', message, { data: { maxAttempts } });
+  let failed = apply(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
+  failed = failed.withStopSignal(stopSignal({ reason: 'retryLimitReached', message, source: 'runtime' }), at);
+  for (const execution of failed.currentStep?.toolExecutions ?? []) {
+    if (!execution.isRunning) continue;
+    const toolExecution = execution.withCheckedOutcome(interrupted(execution), at);
+    failed = apply(failed, { type: 'toolAdvanced', toolExecution, at });
+  }
+  failed = apply(failed, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
+  return apply(failed, { type: 'finished', at });
+}

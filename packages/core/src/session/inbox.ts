@@ -1,0 +1,95 @@
+import type { Clock, Instant } from '../clock.ts';
+import type { JsonObject } from '../json.ts';
+import { isJsonObject } from '../json.ts';
+import { next } from '../loop/stepper.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { stopSignal } from '../state/continuation.ts';
+import { ExecutionState } from '../state/execution.ts';
+import { ExecutionId } from '../state/ids.ts';
+import type { MessageOptions, UserPart } from '../state/messages.ts';
+import { withDecision } from './approval.ts';
+import type { Decision } from './approval.ts';
+import type { InboxItem } from './session-store.ts';
+
+/** What may be left for whoever works on a session. */
+export type InboxContent =
+  | {
+      readonly type: 'message';
+      readonly content: string | readonly UserPart[];
+      readonly metadata?: JsonObject;
+    }
+  /** Ends the execution `stopped`, at once where somebody works on it. */
+  | { readonly type: 'stop'; readonly reason?: string }
+  | ({ readonly type: 'decision' } & Decision);
+
+/** What came of an item. */
+export interface UsedItem {
+  readonly state: AgentState;
+  /** Why it changed nothing, when it did not. */
+  readonly ignored?: string;
+}
+
+/** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
+export function mustWait(state: AgentState, { content }: InboxItem): boolean {
+  return isJsonObject(content) && content['type'] === 'message' && next(state).type === 'finish';
+}
+
+/** Why the execution is to stop, when that is what an item asks for. */
+export function stopReasonOf({ content }: InboxItem): string | undefined {
+  if (!isJsonObject(content) || content['type'] !== 'stop') return undefined;
+  const { reason } = content;
+  return typeof reason === 'string' ? reason : 'Somebody asked for it.';
+}
+
+/** The state with what an item asks for. One that cannot be used is ignored, with the reason: it must not block others. */
+export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock): UsedItem {
+  if (!isJsonObject(item.content)) return { state, ignored: 'It is not an object.' };
+  const content = item.content as unknown as InboxContent;
+  const at = clock.now();
+  try {
+    switch (content.type) {
+      case 'message': {
+        const { metadata } = content;
+        const options = { id: item.id, createdAt: item.enqueuedAt, ...(metadata && { metadata }) };
+        return { state: withMessage(state, content.content, options, clock, at) };
+      }
+      case 'stop':
+        if (!state.hasActiveExecution) return { state, ignored: 'There is nothing to stop.' };
+        return { state: withStop(state, stopReasonOf(item) as string, at) };
+      case 'decision':
+        return { state: withDecision(state, content, at) };
+      default:
+        return { state, ignored: 'It is of an unknown type.' };
+    }
+  } catch (error) {
+    return { state, ignored: error instanceof Error ? error.message : 'It cannot be read.' };
+  }
+}
+
+/** The state with a message of the user, and with work to do on it. */
+export function withMessage(
+  state: AgentState,
+  content: string | readonly UserPart[],
+  options: MessageOptions,
+  clock: Clock,
+  at: Instant,
+): AgentState {
+  return asked(state, clock, at).withUserMessage(content, { clock, ...options }, at);
+}
+
+/** The state with somebody asking for an answer: in the execution that is unfinished, or in a new one. */
+function asked(state: AgentState, clock: Clock, at: Instant): AgentState {
+  const { execution } = state;
+  if (execution === undefined || execution.isTerminal) {
+    const fresh = ExecutionState.fresh({ id: ExecutionId.create(clock), at });
+    return AgentState.restore({ ...state, execution: fresh });
+  }
+  const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');
+  const going = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
+  return going.withContinuationRequested(at);
+}
+
+function withStop(state: AgentState, message: string, at: Instant): AgentState {
+  const going = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
+  return going.withStopSignal(stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+}
