@@ -130,7 +130,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
         while (await agentRun.step()) yield agentRun.state;
         await agentRun.finish();
       }
-      yield agentRun.state;
+      yield agentRun.result();
     } finally {
       agentRun.dispose();
     }
@@ -142,7 +142,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
         while (await agentRun.step());
         await agentRun.finish();
       }
-      return agentRun.state;
+      return agentRun.result();
     } finally {
       agentRun.dispose();
     }

@@ -10,6 +10,7 @@ import { ModelCall } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tool-round.ts';
+import { waitingIn, withTimePassed } from './waiting.ts';
 
 /**
  * One run in progress: the interpreter of the stepper. Every error of a driver, tool or hook ends up in the state;
@@ -36,8 +37,10 @@ export class AgentRun {
    */
   async begin(): Promise<boolean> {
     const { run } = this;
+    if (run.isLost()) return false;
+    run.change(withTimePassed(run.state, run.now()));
     const { status } = run.state;
-    if (status === 'suspended' || run.isLost()) return false;
+    if (status === 'suspended') return false;
     run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
     run.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
     try {
@@ -47,8 +50,7 @@ export class AgentRun {
     }
     const action = next(run.state);
     if (action.type === 'resolveTools') {
-      const gone = action.toolExecutions.filter(({ name }) => !this.loop.tools.get(name)?.isResumable);
-      await this.toolRound().closeInterrupted(gone);
+      await this.toolRound().resolve(action.toolExecutions);
     }
     run.countWork();
     return true;
@@ -66,12 +68,13 @@ export class AgentRun {
       await run.take(error);
     }
     run.release();
-    if (run.state.currentStep && next(run.state).type !== 'wait' && !run.hasLeft()) this.closeStep();
+    if (run.state.currentStep && !run.hasLeft()) this.endStep();
     return run.state.stepExecutions.length > stepsBefore;
   }
 
   private async work(): Promise<void> {
     const { run } = this;
+    if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
     if (next(run.state).type === 'beginStep' && !run.checkAbort()) {
       const { signalCount } = run;
       const hooks = this.callHooks('beforeStep');
@@ -83,12 +86,12 @@ export class AgentRun {
     const action = next(run.state);
     if (action.type === 'runTools' && !(await this.toolRound().carryOut(action.calls))) return;
     if (action.type === 'resolveTools') {
-      const calls = run.state.currentStep?.pendingToolCalls ?? [];
+      const calls = run.state.currentStep?.callsToRun ?? [];
       if (!(await this.toolRound().carryOut(calls, action.toolExecutions))) return;
     }
-    if (next(run.state).type !== 'closeStep' || run.hasLeft()) return;
-    const hooks = this.callHooks('afterStep');
-    if (hooks) await hooks;
+    if (next(run.state).type !== 'closeStep' || run.hasLeft() || !this.loop.hooks.has('afterStep')) return;
+    await run.kept.keep(run, 'outcome');
+    await this.callHooks('afterStep');
   }
 
   /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
@@ -116,12 +119,29 @@ export class AgentRun {
     this.toolSignal.release();
   }
 
+  /** The state to go on with. @throws what a checkpoint has thrown. */
+  result(): AgentState {
+    const { failure } = this.run.kept;
+    if (failure) throw failure.error as Error;
+    return this.state;
+  }
+
   // Steps
 
   private openStep(): void {
     const { run, loop } = this;
     const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
     run.advance({ type: 'stepBegun', stepId, input, at: run.now() });
+  }
+
+  /** Closes the step, or suspends the execution when all that it lacks are decisions. */
+  private endStep(): void {
+    const { run } = this;
+    const action = next(run.state);
+    if (action.type !== 'wait') return this.closeStep();
+    const step = run.state.currentStep;
+    if (run.state.status === 'suspended' || step === undefined) return;
+    run.advance({ type: 'suspended', waiting: waitingIn(step, this.loop.tools), at: run.now() });
   }
 
   private closeStep(): void {

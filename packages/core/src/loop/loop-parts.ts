@@ -3,6 +3,7 @@ import { describeValue, invalidArgument } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { ExecutionBudget } from '../state/budget.ts';
 import type { BudgetLimits } from '../state/budget.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import type { MessageCompiler } from './compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener } from './events.ts';
@@ -34,6 +35,8 @@ export interface LoopParts {
 export interface RunParts {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
+  /** Keeps the states of the run as it goes on. */
+  readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. */
   readonly parent?: ParentRun | undefined;
 }

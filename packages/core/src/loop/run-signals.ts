@@ -62,6 +62,7 @@ export class RunSignals {
 
   /** What the run was told, and the signal to raise for it; a run that is not to stop is left from then on. */
   told(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
+    if (this.left === 'lost') return { kind: 'lost' };
     if (!this.current.aborted) return undefined;
     const kind = abortKind(this.runSignal);
     if (kind === undefined) return { kind: 'cancel', stop: this.timer?.stop };
@@ -72,9 +73,15 @@ export class RunSignals {
 
   /** Another process has the execution. */
   isLost(): boolean {
+    if (this.left === 'lost') return true;
     if (this.runSignal === NEVER) return false;
     if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
     return this.left === 'lost';
+  }
+
+  /** From here on the run is another's. */
+  lose(): void {
+    this.left = 'lost';
   }
 
   /** Is the step in progress to be left open, for another process? */

@@ -9,6 +9,7 @@ import { announceTo, happeningsBetween } from './events.ts';
 import { withinGrace } from './grace.ts';
 import type { Hook, HookContext, HookPoint } from './hook.ts';
 import type { ResultOf } from './hook-results.ts';
+import { KeptState } from './kept-state.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './run-signals.ts';
@@ -26,6 +27,7 @@ export class RunState {
   readonly listeners: readonly AgentEventListener[];
   readonly parent: ParentRun | undefined;
   readonly signals: RunSignals;
+  readonly kept: KeptState;
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
   readonly work: WorkTime;
@@ -34,6 +36,7 @@ export class RunState {
     this.state = state;
     this.loop = loop;
     this.signals = new RunSignals(run.signal);
+    this.kept = new KeptState(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
     this.work = new WorkTime(loop.clock);

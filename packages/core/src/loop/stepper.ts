@@ -15,9 +15,9 @@ import type { ToolExecution } from '../state/tool-execution.ts';
  * - `beginStep`: nothing is in progress and nothing speaks for stopping
  * - `infer`: the current step has its input and no answer
  * - `resolveTools`: these were started by a process that is gone, and nobody knows how they ended
- * - `runTools`: these calls were not begun
+ * - `runTools`: these calls were not begun, and nobody needs to be asked about them any more
  * - `closeStep`: the current step has all it will get
- * - `wait`: the execution is suspended
+ * - `wait`: the execution is suspended, or is to be: all that the step still lacks are decisions
  * - `finish`: the execution is over but for its terminal status
  * - `none`: it is over
  */
@@ -46,6 +46,8 @@ export type Outcome =
       readonly workedSeconds?: number;
       readonly at: Instant;
     }
+  /** Nothing can be done until somebody, or the time, has its say. */
+  | { readonly type: 'suspended'; readonly waiting: readonly Waiting[]; readonly at: Instant }
   | { readonly type: 'finished'; readonly at: Instant };
 
 /** An answer that ended for these reasons is not to be acted upon. */
@@ -64,17 +66,22 @@ export function next(state: AgentState): NextAction {
 
 function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   for (const execution of step.toolExecutions) {
-    if (execution.isRunning)
-      return {
-        type: 'resolveTools',
-        toolExecutions: step.toolExecutions.filter(({ isRunning }) => isRunning),
-      };
+    if (isLeft(execution))
+      return { type: 'resolveTools', toolExecutions: step.toolExecutions.filter(isLeft) };
   }
   if (step.errors.length > 0 || isToldToStop) return { type: 'closeStep' };
   if (step.response === undefined) return { type: 'infer' };
   if (CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
-  const calls = step.pendingToolCalls;
-  return calls.length > 0 ? { type: 'runTools', calls } : { type: 'closeStep' };
+  const calls = step.callsToRun;
+  if (calls.length > 0) return { type: 'runTools', calls };
+  const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
+  if (asked.length === 0) return { type: 'closeStep' };
+  return { type: 'wait', waiting: asked.map(({ id }) => ({ type: 'approval', toolExecutionId: id })) };
+}
+
+/** Was it started, and is nobody asked what is to become of it? */
+function isLeft({ isRunning, isAwaitingApproval }: ToolExecution): boolean {
+  return isRunning && !isAwaitingApproval;
 }
 
 /** May tools of the current step be started? They may run already. */
@@ -105,6 +112,8 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
       const step = state.currentStep?.withOutput(messageIds, at);
       return step === undefined ? state : state.withStepCompleted(step, at, workedSeconds);
     }
+    case 'suspended':
+      return state.withExecutionStatus('suspended', outcome.at, outcome.waiting);
     case 'finished':
       return state.withExecutionCompleted(outcome.at);
   }

@@ -6,9 +6,11 @@ import type { ToolCallPart } from '../state/messages.ts';
 import { ToolExecution } from '../state/tool-execution.ts';
 import type { RunState } from './run-state.ts';
 import { canRunTools } from './stepper.ts';
+import { resolveLeft } from './left-tools.ts';
 import { ToolExecutionBlockedError } from './tool.ts';
+import type { Tool } from './tool.ts';
 import type { FinishedTool } from './tool-runner.ts';
-import { interrupted, runTool } from './tool-runner.ts';
+import { interrupted, needsApproval, runTool } from './tool-runner.ts';
 import { RunningTool } from './running-tool.ts';
 
 /**
@@ -21,8 +23,12 @@ export class ToolRound {
   /** Calls that have ended and were not taken in yet. */
   private readonly finished: (FinishedTool & { readonly id: ToolExecutionId })[] = [];
   private running = 0;
+  /** Calls that are marked as started, and wait for that to be kept. */
+  private begun: ToolExecution[] = [];
   private wake: () => void = () => undefined;
   private hasThrown = false;
+  /** Something with an effect has ended, and that was not kept yet. */
+  private hasOutcome = false;
 
   constructor(run: RunState, toolSignal: AbortSignal) {
     this.run = run;
@@ -41,6 +47,8 @@ export class ToolRound {
         const asked = this.attempt(() => (open ? this.takeUp(open) : this.start(call as ToolCallPart)));
         if (asked) await asked;
       }
+      const launched = this.launch();
+      if (launched) await launched;
       if (this.running === 0) {
         if (started < left.length && !this.run.hasLeft()) await this.closeInterrupted(left.slice(started));
         return !this.hasThrown;
@@ -57,6 +65,17 @@ export class ToolRound {
         );
         if (taken) await taken;
       }
+    }
+  }
+
+  /** Calls that an earlier process started and left: they end, or wait for a person, unless they can be called again. */
+  async resolve(executions: readonly ToolExecution[]): Promise<void> {
+    for (const left of executions) {
+      const resolution = await resolveLeft(this.run, left);
+      if (this.run.hasLeft()) return;
+      if (resolution === 'ask') this.take(left.withApprovalRequested(this.run.now()));
+      else if (resolution !== 'again')
+        await this.attempt(() => this.finish(left.withCheckedOutcome(resolution, this.run.now())));
     }
   }
 
@@ -89,8 +108,38 @@ export class ToolRound {
   /** Asks the hooks, then marks the call as started, unless it must not run. */
   private start(call: ToolCallPart): Promise<void> | undefined {
     if (this.run.loop.hooks.has('beforeToolUse')) return this.startIfAllowed(call);
-    this.begin(call);
+    return this.beginOrAsk(call);
+  }
+
+  /** Begins a call, unless a person has to approve it first. */
+  private beginOrAsk(call: ToolCallPart): Promise<void> | undefined {
+    const { run } = this;
+    const execution = this.intended(call);
+    const tool = run.loop.tools.get(call.toolName);
+    if (!execution.isApproved && tool?.needsApproval) return this.askIfNeeded(tool, execution);
+    this.begin(execution.withStarted(run.now()));
     return undefined;
+  }
+
+  private async askIfNeeded(tool: Tool, intended: ToolExecution): Promise<void> {
+    const { run } = this;
+    try {
+      const needed = await needsApproval(tool, intended, run);
+      if (!this.mayStart()) return;
+      if (needed) this.take(intended.withApprovalRequested(run.now()));
+      else this.begin(intended.withStarted(run.now()));
+    } catch (error) {
+      await this.finish(intended.withOutcome({ type: 'failed', error: toErrorRecord(error) }, run.now()));
+    }
+  }
+
+  /** The execution of a call that was approved, or a new one. */
+  private intended(call: ToolCallPart): ToolExecution {
+    const known = this.run.state.currentStep?.executionOf(call.toolCallId);
+    return (
+      known?.withCall(call) ??
+      ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(this.run.loop.clock))
+    );
   }
 
   private async startIfAllowed(requested: ToolCallPart): Promise<void> {
@@ -104,23 +153,38 @@ export class ToolRound {
       if (change?.block !== undefined) return this.block(call, change.block);
       if (!this.mayStart()) return;
     }
-    this.begin(call);
+    await this.beginOrAsk(call);
   }
 
   private takeUp(left: ToolExecution): undefined {
-    const execution = left.withNextAttempt(this.run.now());
-    this.take(execution);
-    this.running++;
-    void this.tryUntilFinished(execution);
+    this.begin(left.withNextAttempt(this.run.now()));
   }
 
-  private begin(call: ToolCallPart): void {
-    const { run } = this;
-    const at = run.now();
-    const toolExecution = ToolExecution.ofChecked(call, at, ToolExecutionId.create(run.loop.clock));
-    run.advance({ type: 'toolAdvanced', toolExecution, at });
+  private begin(execution: ToolExecution): void {
+    this.take(execution);
     this.running++;
-    void this.tryUntilFinished(toolExecution);
+    if (this.run.kept.isAsked) this.begun.push(execution);
+    else void this.tryUntilFinished(execution);
+  }
+
+  /** Calls what was begun, once that is kept. A promise only when there is something to wait for. */
+  private launch(): Promise<void> | undefined {
+    const { begun, run } = this;
+    if (!run.kept.isAsked || (begun.length === 0 && !this.hasOutcome)) return undefined;
+    const hasEffect = begun.some((execution) => this.hasEffect(execution));
+    if (begun.length === 0 && this.running === 0) return undefined; // the step is kept as a whole
+    const kept = run.kept.keep(run, hasEffect ? 'intent' : begun.length > 0 ? 'inference' : 'outcome');
+    this.begun = [];
+    this.hasOutcome = false;
+    const call = (): void => {
+      for (const execution of begun) void this.tryUntilFinished(execution);
+    };
+    return kept ? kept.then(call) : void call();
+  }
+
+  /** Would calling it twice do harm, or is its outcome worth keeping at once? */
+  private hasEffect({ name }: ToolExecution): boolean {
+    return this.run.loop.tools.get(name)?.effect !== 'readOnly';
   }
 
   /** Tries the call until it ends in a way that stays, which it does whatever is thrown. */
@@ -139,13 +203,10 @@ export class ToolRound {
     const signal = this.isResumable(first) ? run.signal : this.toolSignal;
     let execution = first;
     for (;;) {
+      if (run.kept.isAsked && this.hasEffect(execution) && !(await run.kept.mayAct(run))) return this.drop();
       const context = new RunningTool(run, execution, signal);
       const ended = await runTool(execution, context, run.loop).finally(() => context.end());
-      if (ended === undefined) {
-        this.running--;
-        run.checkAbort();
-        return this.wake();
-      }
+      if (ended === undefined) return this.drop();
       const again = ended.retryAfterSeconds;
       if (again === undefined || !(await this.mayTryAgainAfter(again))) {
         this.finished.push({ id: execution.id, ...ended });
@@ -154,6 +215,13 @@ export class ToolRound {
       execution = latest(run, execution).withNextAttempt(run.now());
       this.take(execution);
     }
+  }
+
+  /** Leaves a call as it is, to another process. */
+  private drop(): void {
+    this.running--;
+    this.run.checkAbort();
+    this.wake();
   }
 
   private isResumable({ name }: ToolExecution): boolean {
@@ -169,13 +237,13 @@ export class ToolRound {
 
   private async block(call: ToolCallPart, reason: string): Promise<void> {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, reason));
-    const intended = ToolExecution.intended(call, ToolExecutionId.create(this.run.loop.clock));
-    await this.finish(intended.withOutcome({ type: 'blocked', error }, this.run.now()));
+    await this.finish(this.intended(call).withOutcome({ type: 'blocked', error }, this.run.now()));
   }
 
   private finish(toolExecution: ToolExecution, ended?: FinishedTool): Promise<void> | undefined {
     if (this.run.isLost()) return undefined;
     this.take(toolExecution);
+    this.hasOutcome ||= this.hasEffect(toolExecution);
     if (this.run.loop.hooks.has('afterToolUse')) return this.finishWithHooks(toolExecution, ended);
     this.conclude(toolExecution, ended);
     return undefined;
@@ -183,6 +251,7 @@ export class ToolRound {
 
   private async finishWithHooks(toolExecution: ToolExecution, ended?: FinishedTool): Promise<void> {
     let execution = toolExecution;
+    await this.run.kept.keep(this.run, 'outcome');
     const { hooks } = this.run.loop;
     for (const hook of hooks.at('afterToolUse')) {
       if (this.run.isLost()) return;

@@ -12,6 +12,7 @@ import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { abortKind, NEVER, unlessAborted } from './abort.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
 import type { RunningTool } from './running-tool.ts';
+import type { RunState } from './run-state.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { isPause, toolNotFound, ToolResult } from './tool.ts';
 import type { Validated } from './tool-schema.ts';
@@ -99,6 +100,20 @@ function failedBy(
   }
 }
 
+/** Must a person approve the call? One whose arguments are wrong fails anyway, and so does one that cannot say. */
+export async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState): Promise<boolean> {
+  const { signal, state, loop } = run;
+  if (call.invalid !== undefined) return false;
+  const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock };
+  const asked = async (): Promise<boolean> => {
+    const validation = await tool.validate(call.input);
+    return 'problem' in validation
+      ? false
+      : ((await tool.needsApproval?.(validation.value, context)) ?? false);
+  };
+  return withinGrace(asked(), { signal, clock: loop.clock, otherwise: () => true });
+}
+
 /** The outcome of a call that was started and of which nothing more is known. */
 export function interrupted({ name }: ToolExecution): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
@@ -115,7 +130,8 @@ function acceptedBy({ name }: ToolExecution, validation: Awaited<ReturnType<Tool
   return validation.value;
 }
 
-function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
+/** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON` */
+export function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
   const given = returned instanceof ToolResult ? returned : undefined;
   const whole = toJsonValue(given ? given.value : returned);
   const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);

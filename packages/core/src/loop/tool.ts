@@ -60,6 +60,22 @@ export interface ToolRetry {
   readonly isRetryable?: (error: unknown) => boolean;
 }
 
+/**
+ * What calling a tool twice would do, and so what becomes of a call that was started by a process that died. `readOnly`:
+ * nothing, and it is called again; the state need not be kept before it. `idempotent`: nothing, under one idempotency key;
+ * it is called again with that. `ask`: a person says whether it is called again. `once`: harm; it is not called again,
+ * and the model is told that the outcome is unknown.
+ */
+export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
+
+/** What the outside world knows of a call. With `unknown`, the tool's effect says what becomes of it. */
+export type Reconciled =
+  | { readonly status: 'done'; readonly value: unknown }
+  | { readonly status: 'notDone' | 'unknown' };
+
+/** What is known of a call when it is asked whether a person must approve it. */
+export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
+
 /** Something a model can ask for. Make one with `tool()`. */
 export interface Tool extends ToolDescription {
   /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
@@ -81,6 +97,14 @@ export interface Tool extends ToolDescription {
    * progress is forgotten.
    */
   readonly isResumable?: boolean;
+  /** Default `once`. */
+  readonly effect?: ToolEffect;
+  /** Asks the outside world what became of a call that was started and left. */
+  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /** Must a person approve the call? What it throws is the call's failure. */
+  needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
+  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  readonly approvalTimeoutSeconds?: number | undefined;
 }
 
 interface ToolInit<Args, Result> {
@@ -95,6 +119,17 @@ interface ToolInit<Args, Result> {
   readonly timeoutSeconds?: number;
   /** Another try for a call that threw. Only for tools that may safely be run twice. */
   readonly retry?: ToolRetry;
+  /** What calling it twice would do; default `once`. */
+  readonly effect?: ToolEffect;
+  /**
+   * Asks the outside world what became of a call that was started by a process that died, by its idempotency key. With
+   * `done` the value is the call's; with `notDone` it is called again. What it throws counts as `unknown`.
+   */
+  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /** Must a person approve the call? The execution is then suspended until somebody has decided. */
+  readonly needsApproval?: boolean | ((args: Args, context: ApprovalContext) => boolean | Promise<boolean>);
+  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  readonly approvalTimeoutSeconds?: number;
 }
 
 /** What a tool may return instead of a bare value. */
@@ -127,6 +162,7 @@ export function toolResult(init: ToolResultInit): ToolResult {
   return new ToolResult(init);
 }
 
+const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -175,8 +211,18 @@ export function tool(
       `retry.delaySeconds of tool "${name}" must be a number of at least 0, found ${describeValue(retry.delaySeconds)}.`,
     );
   }
+  const { effect = 'once', approvalTimeoutSeconds: patience } = init;
+  if (!EFFECTS.includes(effect)) {
+    throw invalidArgument(
+      `effect of tool "${name}" must be one of ${EFFECTS.join(', ')}, found ${describeValue(effect)}.`,
+    );
+  }
+  if (patience !== undefined && !(patience > 0)) {
+    throw invalidArgument(`approvalTimeoutSeconds of tool "${name}" must be more than 0, found ${patience}.`);
+  }
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
-  const { toModelOutput } = init;
+  const { toModelOutput, needsApproval } = init;
+  const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
   return Object.freeze({
     name,
     description,
@@ -185,7 +231,11 @@ export function tool(
     execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
     timeoutSeconds,
     retry,
+    effect,
     ...(toModelOutput && { toModelOutput }),
+    ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
+    ...(asksPerson && { needsApproval: asksPerson as NonNullable<Tool['needsApproval']> }),
+    ...(patience !== undefined && { approvalTimeoutSeconds: patience }),
   });
 }
 

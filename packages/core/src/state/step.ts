@@ -125,6 +125,17 @@ export class AgentStep {
     return calls.filter(({ toolCallId }) => this.executionOf(toolCallId) === undefined);
   }
 
+  /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
+  get callsToRun(): readonly ToolCallPart[] {
+    const pending = this.pendingToolCalls;
+    const approved = this.toolExecutions.filter(({ isApproved }) => isApproved);
+    if (approved.length === 0) return pending;
+    const ids = new Set(pending.map(({ toolCallId }) => toolCallId));
+    for (const { call } of approved) ids.add(call.toolCallId);
+    const wanted = this.requestedToolCalls.filter(({ toolCallId }) => ids.has(toolCallId));
+    return wanted.map((call) => this.executionOf(call.toolCallId)?.call ?? call);
+  }
+
   get hasErrors(): boolean {
     return this.errors.length > 0 || this.toolExecutions.some((execution) => execution.hasError);
   }

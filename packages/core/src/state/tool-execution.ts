@@ -153,6 +153,15 @@ export class ToolExecution {
     return this.approval !== undefined && this.approval.decision === undefined;
   }
 
+  /** True when a person has approved it and nothing was begun since. */
+  get isApproved(): boolean {
+    return (
+      this.startedAt === undefined &&
+      this.outcome === undefined &&
+      this.approval?.decision?.type === 'approved'
+    );
+  }
+
   /** The key to hand to an outside service, so that a repeated call has one effect. The same for every attempt. */
   get idempotencyKey(): string {
     return this.id;
@@ -169,25 +178,37 @@ export class ToolExecution {
     return this.outcome && OUTCOME_RULES[this.outcome.type];
   }
 
-  /** The same, waiting for a person. `this` when it was asked for already. */
+  /**
+   * The same, waiting for a person. `this` when it was asked for already; of one that was started since, and left, it is
+   * asked again.
+   */
   withApprovalRequested(at: Instant): ToolExecution {
-    if (this.approval !== undefined) return this;
+    if (this.isAwaitingApproval || (this.approval !== undefined && !this.isRunning)) return this;
     return this.with({ approval: Object.freeze({ requestedAt: toInstant(at) }) });
   }
 
   /**
    * The same with the decision, which is made once: `this` when there is one. An approval may come with other
-   * arguments than the model gave. A denial ends the call.
+   * arguments than the model gave; a call that was started before is to be tried once more. A denial ends the call.
    * @throws HoldfastError `CONTEXT_INVALID` for a decision that is none.
    */
   withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
     if (!this.isAwaitingApproval) return this;
     const checkedDecision = checked('decision', decision, readDecision);
     const approval = Object.freeze({ ...(this.approval as Approval), decision: checkedDecision });
-    if (checkedDecision.type === 'approved') return this.with({ approval, call: checkedToolCall(call) });
-    const message = checkedDecision.reason ?? 'The call was denied.';
+    if (checkedDecision.type === 'approved') {
+      const attempt = this.isRunning ? this.attempt + 1 : this.attempt;
+      return this.with({ approval, call: checkedToolCall(call), attempt, startedAt: undefined });
+    }
+    const reason = checkedDecision.reason ?? 'The call was denied.';
+    const message = this.isRunning ? `${reason} ${UNKNOWN_OUTCOME}` : reason;
     const error = { name: 'Error', code: 'TOOL_DENIED', message };
     return this.with({ approval }).withOutcome({ type: 'denied', error }, checkedDecision.at);
+  }
+
+  /** The same with another call, which was checked. @internal */
+  withCall(call: ToolCallPart): ToolExecution {
+    return call === this.call ? this : this.with({ call });
   }
 
   /** The same, begun: from here on the tool may have had its effect. `this` when it was begun before. */

@@ -1,0 +1,54 @@
+import type { AgentState } from '../state/agent-state.ts';
+import type { Checkpoint, CheckpointPoint } from './checkpoint.ts';
+import type { RunState } from './run-state.ts';
+
+/** What of a run has been kept, and how more of it is. */
+export class KeptState {
+  private readonly checkpoint: Checkpoint | undefined;
+  /** As it was kept last, or given. */
+  private kept: AgentState;
+  /** Why nothing more can be kept: the run ends with it. */
+  failure: { readonly error: unknown } | undefined;
+
+  constructor(state: AgentState, checkpoint: Checkpoint | undefined) {
+    this.kept = state;
+    this.checkpoint = checkpoint;
+  }
+
+  /** Is there anybody to keep it? */
+  get isAsked(): boolean {
+    return this.checkpoint !== undefined;
+  }
+
+  /** Was a step closed since? */
+  hasNewStep({ execution }: AgentState): boolean {
+    return execution?.stepExecutions !== this.kept.execution?.stepExecutions;
+  }
+
+  /** Keeps the state of a run. A promise only when there is something to keep. */
+  keep(run: RunState, point: CheckpointPoint): Promise<void> | undefined {
+    const { checkpoint } = this;
+    if (checkpoint === undefined || run.state === this.kept || run.isLost()) return undefined;
+    return this.keepWith(checkpoint, run, point);
+  }
+
+  private async keepWith(checkpoint: Checkpoint, run: RunState, point: CheckpointPoint): Promise<void> {
+    const base = run.state;
+    try {
+      const state = await checkpoint.save(base, point);
+      if (state !== base) run.changeFrom(base, state);
+      this.kept = run.state === base || state !== base ? run.state : base;
+    } catch (error) {
+      this.failure = { error };
+      run.signals.lose();
+    }
+  }
+
+  /** May a tool with effects be called? When not, the run is lost. */
+  async mayAct(run: RunState): Promise<boolean> {
+    const may = this.checkpoint?.mayAct?.() ?? true;
+    if (await may) return true;
+    run.signals.lose();
+    return false;
+  }
+}

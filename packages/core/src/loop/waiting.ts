@@ -1,0 +1,51 @@
+import type { Instant } from '../clock.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import type { AgentStep } from '../state/step.ts';
+import type { Waiting } from '../state/execution.ts';
+import type { Tool } from './tool.ts';
+
+/** All that a step waits for: decisions, and the moments until which they may be made. */
+export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
+  const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
+  const decisions = asked.map(({ id }) => ({ type: 'approval', toolExecutionId: id }) as const);
+  const moments = asked.flatMap(({ id, name, approval }) => {
+    const seconds = tools.get(name)?.approvalTimeoutSeconds;
+    if (seconds === undefined || approval === undefined) return [];
+    return [
+      {
+        type: 'until',
+        until: approval.requestedAt + Math.ceil(seconds * 1000),
+        toolExecutionId: id,
+      } as const,
+    ];
+  });
+  return [...decisions, ...moments];
+}
+
+const EXPIRED = 'Nobody decided in time.';
+
+/**
+ * The state of a suspended execution as the time has left it: what waited until now waits no more, and decisions whose
+ * time is over are denials. When nothing is left to wait for, the execution goes on.
+ */
+export function withTimePassed(state: AgentState, now: Instant): AgentState {
+  if (state.status !== 'suspended') return state;
+  const waiting = state.execution?.waiting ?? [];
+  const over = waiting.filter((entry) => entry.type === 'until' && entry.until <= now);
+  if (over.length === 0) return state;
+  const ids = new Set(over.flatMap((entry) => ('toolExecutionId' in entry ? [entry.toolExecutionId] : [])));
+  let changed = state;
+  for (const execution of state.currentStep?.toolExecutions ?? []) {
+    const step = changed.currentStep;
+    if (step === undefined || !ids.has(execution.id)) continue;
+    const denied = execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
+    changed = changed.withCurrentStep(step.withToolExecution(denied), now);
+  }
+  const left = waiting.filter(
+    (entry) =>
+      !over.includes(entry) && !('toolExecutionId' in entry && ids.has(entry.toolExecutionId as never)),
+  );
+  return left.length === 0
+    ? changed.withExecutionStatus('inProgress', now)
+    : changed.withExecutionStatus('suspended', now, left);
+}
