@@ -119,8 +119,8 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   };
 
   const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
-    const { signal = NEVER, onEvent, parent } = options;
-    return new AgentRun(state, loop, { signal, listeners: told(onEvent), parent });
+    const { signal = NEVER, onEvent, checkpoint, parent } = options;
+    return new AgentRun(state, loop, { signal, listeners: told(onEvent), checkpoint, parent });
   };
 
   async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {

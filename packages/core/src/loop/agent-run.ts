@@ -38,7 +38,7 @@ export class AgentRun {
   async begin(): Promise<boolean> {
     const { run } = this;
     if (run.isLost()) return false;
-    run.change(withTimePassed(run.state, run.now()));
+    if (run.state.status === 'suspended') run.change(withTimePassed(run.state, run.now()));
     const { status } = run.state;
     if (status === 'suspended') return false;
     run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
@@ -74,7 +74,8 @@ export class AgentRun {
 
   private async work(): Promise<void> {
     const { run } = this;
-    if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
+    if (next(run.state).type === 'beginStep' && run.kept.hasNewStep(run.state))
+      await run.kept.keep(run, 'step');
     if (next(run.state).type === 'beginStep' && !run.checkAbort()) {
       const { signalCount } = run;
       const hooks = this.callHooks('beforeStep');
@@ -100,6 +101,8 @@ export class AgentRun {
     if (run.isLost()) return;
     const isOver = next(run.state).type === 'none';
     if (!isOver && !this.isEnding()) return run.countWork();
+    if (this.loop.hooks.has('onStop') || this.loop.hooks.has('afterExecution'))
+      await run.kept.keep(run, 'step');
     if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
     if (run.isLost()) return;
     run.countWork();

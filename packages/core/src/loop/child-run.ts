@@ -51,6 +51,7 @@ export class ChildRun {
       signal,
       budget,
       onEvent: this.listener(),
+      checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.keep(state, true)),
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (!signal.aborted || last.status === 'completed') return last;

@@ -1,12 +1,22 @@
 import type { AgentState } from '../state/agent-state.ts';
 import type { Checkpoint, CheckpointPoint } from './checkpoint.ts';
-import type { RunState } from './run-state.ts';
+import type { RunSignals } from './run-signals.ts';
+
+/** A run, as far as its state is kept. */
+interface KeptRun {
+  readonly state: AgentState;
+  readonly signals: RunSignals;
+  isLost(): boolean;
+  changeFrom(base: AgentState, changed: AgentState): void;
+}
 
 /** What of a run has been kept, and how more of it is. */
 export class KeptState {
   private readonly checkpoint: Checkpoint | undefined;
   /** As it was kept last, or given. */
   private kept: AgentState;
+  private underWay: Promise<void> | undefined;
+  private following: Promise<void> | undefined;
   /** Why nothing more can be kept: the run ends with it. */
   failure: { readonly error: unknown } | undefined;
 
@@ -25,14 +35,27 @@ export class KeptState {
     return execution?.stepExecutions !== this.kept.execution?.stepExecutions;
   }
 
-  /** Keeps the state of a run. A promise only when there is something to keep. */
-  keep(run: RunState, point: CheckpointPoint): Promise<void> | undefined {
+  /**
+   * Keeps the state of a run. A promise only when there is something to keep. One is kept after the other; those who ask
+   * while one is under way share the next.
+   */
+  keep(run: KeptRun, point: CheckpointPoint): Promise<void> | undefined {
     const { checkpoint } = this;
-    if (checkpoint === undefined || run.state === this.kept || run.isLost()) return undefined;
-    return this.keepWith(checkpoint, run, point);
+    if (checkpoint === undefined || run.isLost()) return undefined;
+    if (this.underWay) {
+      return (this.following ??= this.underWay.then(() => {
+        this.following = undefined;
+        return this.keep(run, point);
+      }));
+    }
+    if (run.state === this.kept) return undefined;
+    this.underWay = this.keepWith(checkpoint, run, point).finally(() => {
+      this.underWay = undefined;
+    });
+    return this.underWay;
   }
 
-  private async keepWith(checkpoint: Checkpoint, run: RunState, point: CheckpointPoint): Promise<void> {
+  private async keepWith(checkpoint: Checkpoint, run: KeptRun, point: CheckpointPoint): Promise<void> {
     const base = run.state;
     try {
       const state = await checkpoint.save(base, point);
@@ -45,7 +68,7 @@ export class KeptState {
   }
 
   /** May a tool with effects be called? When not, the run is lost. */
-  async mayAct(run: RunState): Promise<boolean> {
+  async mayAct(run: KeptRun): Promise<boolean> {
     const may = this.checkpoint?.mayAct?.() ?? true;
     if (await may) return true;
     run.signals.lose();

@@ -5,6 +5,8 @@ import { ExecutionBudget } from '../state/budget.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import { Usage } from '../state/usage.ts';
 import type { CallUsage } from '../state/usage.ts';
+import { RunAbort } from './abort.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { announceTo } from './events.ts';
 import type { AgentEvent, Happening } from './events.ts';
 import type { ParentRun } from './parent-run.ts';
@@ -95,6 +97,21 @@ export class RunningTool implements ToolContext {
       const used = execution.withUsage(usage);
       return progress === undefined ? used : used.withNewProgress(progress);
     });
+  }
+
+  /** Keeps the states of a subagent's run, which `save` puts into this call, with the run that makes the call. */
+  checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
+    const run = this.#run;
+    if (!run.kept.isAsked) return undefined;
+    return {
+      save: async (state, point) => {
+        save(state);
+        await run.kept.keep(run, point);
+        if (run.isLost()) throw run.kept.failure?.error ?? new RunAbort('lost');
+        return state;
+      },
+      mayAct: () => run.kept.mayAct(run),
+    };
   }
 
   /** The same as `emit`, of what happens to the run as it is now. */

@@ -117,7 +117,8 @@ export class ToolRound {
     const execution = this.intended(call);
     const tool = run.loop.tools.get(call.toolName);
     if (!execution.isApproved && tool?.needsApproval) return this.askIfNeeded(tool, execution);
-    this.begin(execution.withStarted(run.now()));
+    const at = run.now();
+    this.begin(execution.withStarted(at), at);
     return undefined;
   }
 
@@ -137,7 +138,7 @@ export class ToolRound {
   private intended(call: ToolCallPart): ToolExecution {
     const known = this.run.state.currentStep?.executionOf(call.toolCallId);
     return (
-      known?.withCall(call) ??
+      known?.forCall(call) ??
       ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(this.run.loop.clock))
     );
   }
@@ -160,8 +161,8 @@ export class ToolRound {
     this.begin(left.withNextAttempt(this.run.now()));
   }
 
-  private begin(execution: ToolExecution): void {
-    this.take(execution);
+  private begin(execution: ToolExecution, at = this.run.now()): void {
+    this.run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
     this.running++;
     if (this.run.kept.isAsked) this.begun.push(execution);
     else void this.tryUntilFinished(execution);

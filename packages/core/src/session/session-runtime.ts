@@ -235,7 +235,7 @@ export class SessionRuntime {
     { onEvent, signal }: ExecuteOptions,
   ): Promise<AgentSession> {
     const run = (session: AgentSession): Promise<AgentSession> =>
-      work.run(session, this.loopOf(session), onEvent);
+      work.run(session, (begun) => this.loopOf(begun), onEvent);
     const context = {
       run,
       save: (session: AgentSession) => work.save(session),
@@ -261,7 +261,7 @@ export class SessionRuntime {
   ): Promise<AgentSession> {
     const ready = session === work.latest ? this.begun(work) : session;
     if (ready.status === 'active' && ready.state.hasActiveExecution)
-      return work.run(ready, this.loopOf(ready), onEvent);
+      return work.run(ready, (begun) => this.loopOf(begun), onEvent);
     return ready === work.latest ? ready : work.save(ready);
   }
 

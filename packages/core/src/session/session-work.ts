@@ -142,18 +142,24 @@ export class SessionWork {
   }
 
   /** Lets the agent work on a session until it ends, waits, or must be left; keeps it as the policy says. */
-  async run(session: AgentSession, loop: AgentLoop, onEvent?: AgentEventListener): Promise<AgentSession> {
+  async run(
+    session: AgentSession,
+    loopOf: (session: AgentSession) => AgentLoop,
+    onEvent?: AgentEventListener,
+  ): Promise<AgentSession> {
     const isKept = session === this.latest || this.parts.savePolicy === 'end';
     const begun = isKept ? session : await this.save(session);
     const { signal, checkpoint } = this;
     this.isRunning = true;
-    const state = await loop.run(begun.state, { signal, onEvent, checkpoint }).finally(() => {
-      this.isRunning = false;
-    });
+    const state = await loopOf(begun)
+      .run(begun.state, { signal, onEvent, checkpoint })
+      .finally(() => {
+        this.isRunning = false;
+      });
     if (this.failure !== undefined) throw this.failure as Error;
     if (this.isLost) return this.latest;
     this.taken.push(...this.stops.splice(0));
-    const ended = this.latest.withState(state);
+    const ended = this.latest.withStatus(begun.status).withState(state);
     return ended === this.latest && this.taken.length === 0 ? ended : this.save(ended);
   }
 
@@ -199,7 +205,6 @@ export class SessionWork {
   async end(): Promise<void> {
     this.hasEnded = true;
     this.stopBeating();
-    if (this.isLost) return;
     await this.parts.store.release(this.claim).catch(() => false); // the lease runs out by itself
   }
 

@@ -207,7 +207,7 @@ export class ToolExecution {
   }
 
   /** The same with another call, which was checked. @internal */
-  withCall(call: ToolCallPart): ToolExecution {
+  forCall(call: ToolCallPart): ToolExecution {
     return call === this.call ? this : this.with({ call });
   }
 

@@ -208,7 +208,7 @@ describe('states made by hand', () => {
   });
 
   const waits = [begun, inStep, asked, running].map((state) =>
-    state.withExecutionStatus('suspended', 5_010, [{ type: 'until', until: 9_000 }]),
+    state.withExecutionStatus('suspended', 5_010, [{ type: 'until', until: 9_000_000 }]),
   );
   test.each(waits.map((state, index) => [index, state] as const))(
     'one that waits is left as it is (%i)',

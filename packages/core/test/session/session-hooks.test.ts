@@ -165,11 +165,11 @@ describe('beforeSave', () => {
       },
     });
     const session = await runtime.execute(sessionId, sendMessage('Go'));
-    expect(store.saves.map(({ saved }) => countIn(saved, 'saves'))).toEqual([1, 2, 3, 4, 5]);
+    expect(store.saves.map(({ saved }) => countIn(saved, 'saves'))).toEqual([1, 2, 3, 4, 5, 6]);
     expect(driver.requests.map(({ systemPrompt }) => systemPrompt)).toEqual([
       'Saved 1.',
-      'Saved 2.',
       'Saved 3.',
+      'Saved 5.',
     ]);
     const { state } = session;
     expect([state.status, state.finalResponse, state.steps.length]).toEqual(['completed', 'Done.', 3]);
@@ -178,7 +178,7 @@ describe('beforeSave', () => {
     expectPaired(expectSound(state).messages);
   });
 
-  test('a run is taken up again only where it was changed', async () => {
+  test('a run goes on from what was changed, and does not begin again', async () => {
     const begun: number[] = [];
     const watch: Hook = {
       name: 'watch',
@@ -196,7 +196,7 @@ describe('beforeSave', () => {
       loopHooks: [watch],
     });
     const { state } = await runtime.execute(sessionId, sendMessage('Go'));
-    expect([begun, state.metadata.values, state.finalResponse]).toEqual([[0, 1], { saves: 1 }, 'Done.']);
+    expect([begun, state.metadata.values, state.finalResponse]).toEqual([[0], { saves: 2 }, 'Done.']);
   });
 
   test('a run whose state a store gives back as an equal value goes on as it was', async () => {

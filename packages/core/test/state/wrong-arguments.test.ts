@@ -134,7 +134,7 @@ const subjects: readonly Subject[] = [
       withProgress: [{ a: 1 }],
       withNextAttempt: [T],
     },
-    internal: ['with', 'withCheckedOutcome', 'withNewProgress'],
+    internal: ['with', 'withCheckedOutcome', 'forCall', 'withNewProgress'],
   },
   {
     name: 'InferenceResponse',
