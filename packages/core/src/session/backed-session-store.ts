@@ -1,7 +1,6 @@
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { invalidArgument, StateFormatError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
+import { describeValue, hasErrorCode, invalidArgument, StateFormatError } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
 import { fingerprint, planSave, restoreSession } from './save-plan.ts';
@@ -149,8 +148,9 @@ export class BackedSessionStore implements SessionStore {
       if (stored === undefined) throw new SessionNotFoundError(sessionId);
       const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.now());
       const session = this.restored(stored, after);
+      const inbox = inboxOf(stored);
       if (!(await this.backend.swap(sessionId, stored.record, after, {}))) return undefined;
-      return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox: inboxOf(stored) } };
+      return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox } };
     });
   }
 
@@ -289,10 +289,12 @@ export class BackedSessionStore implements SessionStore {
 
   private restored({ saved, record }: StoredSession, now: SessionRecord): AgentSession {
     const { info, incarnation } = record;
-    const session = restoreSession(saved, { incarnation, version: info.version }, info.updatedAt);
-    if (session.sessionId === info.sessionId) return this.remembered(session, now);
-    const expected = `session ${JSON.stringify(info.sessionId)}`;
-    throw new StateFormatError('the head', expected, `session ${JSON.stringify(session.sessionId)}`);
+    return naming(info.sessionId, () => {
+      const session = restoreSession(saved, { incarnation, version: info.version }, info.updatedAt);
+      if (session.sessionId === info.sessionId) return this.remembered(session, now);
+      const found = `that of session ${JSON.stringify(session.sessionId)}`;
+      throw new StateFormatError('the head', 'that of this session', found);
+    });
   }
 
   private remembered(session: AgentSession, record: SessionRecord): AgentSession {
@@ -310,12 +312,32 @@ function isBase(base: AgentSession | undefined, { sessionId, revision }: AgentSe
   );
 }
 
-/** The items in the order in which they came. @throws StateFormatError when one is missing. */
+/** Reads what was kept of a session; what cannot be read is told with the session's id. */
+function naming<T>(sessionId: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    const where = `session ${JSON.stringify(sessionId)}`;
+    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    const expected = 'parts that this release can read';
+    throw new StateFormatError(where, expected, error.message, { code, cause: error });
+  }
+}
+
+/** The items in the order in which they came. @throws StateFormatError when one cannot be read. */
 function inboxOf({ record, inbox }: Pick<StoredSession, 'record' | 'inbox'>): readonly InboxItem[] {
-  const items = (record.inbox?.ids ?? []).map((id) => {
-    const text = inbox.get(id);
-    if (text === undefined) throw new StateFormatError('the inbox', `item ${JSON.stringify(id)}`, 'nothing');
-    return JSON.parse(text) as InboxItem & { content: JsonValue };
+  return naming(record.info.sessionId, () => {
+    return Object.freeze((record.inbox?.ids ?? []).map((id) => itemOf(id, inbox.get(id))));
   });
-  return Object.freeze(items);
+}
+
+function itemOf(id: string, text: string | undefined): InboxItem {
+  const where = `the inbox item ${JSON.stringify(id)}`;
+  if (text === undefined) throw new StateFormatError(where, 'an item that is there', 'nothing');
+  try {
+    return JSON.parse(text) as InboxItem;
+  } catch (cause) {
+    throw new StateFormatError(where, 'JSON', describeValue(text), { cause });
+  }
 }
