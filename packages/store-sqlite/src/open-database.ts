@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { invalidArgument } from '@holdfast/core';
-import { prepareSchema, schemaVersion } from './schema.ts';
+import { hasSchema, prepareSchema } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
 
@@ -18,7 +18,7 @@ export interface OpenDatabase {
 
 /**
  * Opens a session database and makes it when there is none, its folder too.
- * @throws StateFormatError for a file that is not ours, or is of a newer schema: it is not touched;
+ * @throws StateFormatError for a file that is not ours, or is of another schema: it is not touched;
  * StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
@@ -67,7 +67,7 @@ function checkFile(location: string, busyTimeout: string): void {
   const database = new DatabaseSync(location, { readOnly: true });
   try {
     database.exec(busyTimeout);
-    schemaVersion(database, location);
+    hasSchema(database, location);
   } catch (error) {
     // A journal that a crash left must be rolled back before anything can be read: opening it to write does that.
     if (!isReadOnly(error)) throw error;

@@ -1,5 +1,5 @@
-import type { ResolvedSessionQuery } from '@holdfast/core';
-import { escapeText, LISTED_COLUMNS } from './session-rows.ts';
+import type { Instant, ResolvedDueQuery, ResolvedSessionQuery } from '@holdfast/core';
+import { escapeText, RECORD_COLUMNS } from './session-row.ts';
 import type { SqliteParameters } from './sqlite-database.ts';
 
 /** A statement and what its parameters stand for. */
@@ -10,38 +10,58 @@ export interface BoundSql {
 
 const ORDER_COLUMNS = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
+const NOT_EXPIRED = '(expires_at <= :now) IS NOT TRUE';
+
 /**
  * The rows of one page, and one more if there is another page. Each part of the statement is one walk along an
  * index: what is left of the moment at which the page before ended, then the moments before it.
  */
-export function listSql(query: ResolvedSessionQuery): BoundSql {
+export function listSql(query: ResolvedSessionQuery, now: Instant): BoundSql {
   const { order, after, limit } = query;
   const filters = filterParameters(query);
   const at = ORDER_COLUMNS[order];
-  const conditions = Object.keys(filters).map((column) => `${column} = :${column}`);
-  const selects = after
-    ? [[`${at} = :at`, 'session_id > :after_id'], [`${at} < :at`]].map((place) =>
-        select([...conditions, ...place]),
-      )
-    : [select(conditions)];
+  const conditions = [...Object.keys(filters).map((column) => `${column} = :${column}`), NOT_EXPIRED];
+  const places = after ? [[`${at} = :at`, 'session_id > :after_id'], [`${at} < :at`]] : [[]];
+  const selects = places.map((place) => select(at, [...conditions, ...place]));
   return {
     sql: `${selects.join(' UNION ALL ')} ORDER BY ${at} DESC, session_id LIMIT :count`,
-    parameters: { ...filters, ...(after && { at: after.at, after_id: after.sessionId }), count: limit + 1 },
+    parameters: {
+      ...filters,
+      ...(after && { at: after.at, after_id: after.sessionId }),
+      now,
+      count: limit + 1,
+    },
   };
 }
 
-function select(conditions: readonly string[]): string {
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  return `SELECT ${LISTED_COLUMNS} FROM sessions${where}`;
+/** The same for what is due: what is left of the moment at which the page before ended, then the moments after it. */
+export function dueSql({ at, after, limit }: ResolvedDueQuery, now: Instant): BoundSql {
+  const conditions = ['due_at <= :at', NOT_EXPIRED];
+  const places = after ? [['due_at = :after_at', 'session_id > :after_id'], ['due_at > :after_at']] : [[]];
+  const selects = places.map((place) => select('due_at', [...conditions, ...place]));
+  return {
+    sql: `${selects.join(' UNION ALL ')} ORDER BY due_at, session_id LIMIT :count`,
+    parameters: {
+      ...(after && { after_at: after.at, after_id: after.sessionId }),
+      at,
+      now,
+      count: limit + 1,
+    },
+  };
+}
+
+function select(at: string, conditions: readonly string[]): string {
+  return `SELECT session_id, ${at}, ${RECORD_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')}`;
 }
 
 /** The value that each filtered column must have. */
 function filterParameters(query: ResolvedSessionQuery): SqliteParameters {
-  const { status, agentName, parentId, executionStatus } = query;
+  const { status, agentName, parentId, executionStatus, waitingFor } = query;
   return {
     ...(status !== undefined && { status }),
     ...(agentName !== undefined && { agent_name: escapeText(agentName) }),
     ...(parentId !== undefined && { parent_id: parentId }),
     ...(executionStatus !== undefined && { execution_status: executionStatus }),
+    ...(waitingFor !== undefined && { waiting_for: waitingFor }),
   };
 }

@@ -5,8 +5,8 @@ export interface SqliteAttempt {
   /** The file, or what stands for it, as messages name it. */
   readonly location: string;
   readonly isWrite: boolean;
-  /** What was to be written. */
-  readonly written?: { readonly sessionId: string; readonly document: string } | undefined;
+  /** Whose content was to be written, and the size of the largest value in it, in bytes. */
+  readonly written?: { readonly sessionId: string; readonly largest: () => number } | undefined;
 }
 
 /** SQLite's primary result codes. */
@@ -22,7 +22,7 @@ const TOOBIG = 18;
 const NOTADB = 26;
 
 /** Bytes of one value; SQLite's own limit, and Node's. */
-const MAX_VALUE_BYTES = 1_000_000_000;
+export const MAX_VALUE_BYTES = 1_000_000_000;
 
 const LOCKED_ADVICE =
   'is locked by another connection for longer than the busy timeout. Nothing was written: try again, end the transaction that holds it, or raise busyTimeoutSeconds';
@@ -76,7 +76,7 @@ function toStoreError(error: unknown, { location, isWrite, written }: SqliteAtte
   const detail = `SQLite error ${extendedCode(error)}: ${error.message}`;
   if (code === CORRUPT || code === NOTADB) return notReadable(location, detail, error);
   if (code === TOOBIG && written) {
-    return new SessionTooLargeError(written.sessionId, Buffer.byteLength(written.document), MAX_VALUE_BYTES);
+    return new SessionTooLargeError(written.sessionId, written.largest(), MAX_VALUE_BYTES);
   }
   const message = `The session database ${location} ${ADVICE[code] ?? 'refused to answer'} (${detail}).`;
   return unavailable(message, error, isWrite && code === IOERR);

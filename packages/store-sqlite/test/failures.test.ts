@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
-import { newSession, testClock } from '@holdfast/conformance';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();
@@ -65,7 +65,8 @@ test('a full database refuses a write and keeps what it has', async () => {
   const database = connect(newFile());
   const store = await SqliteSessionStore.from(database, { clock });
   const created = await store.create(newSession('a'));
-  database.exec('PRAGMA max_page_count = 16');
+  const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
+  database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
   const state = created.state.withMetadata('text', 'x'.repeat(100_000), created.updatedAt);
   await expect(store.save(created.withState(state))).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
@@ -73,6 +74,8 @@ test('a full database refuses a write and keeps what it has', async () => {
     message: expect.stringContaining('no room left'),
   });
   await expect(store.load('a')).resolves.toEqual(created);
+  database.exec('PRAGMA max_page_count = 1000');
+  await expect(store.save(created.withState(state), { base: created })).resolves.toHaveProperty('version', 2);
 });
 
 test('a database that is open for reading refuses writes', async () => {
@@ -110,19 +113,27 @@ test('a damaged file is told as such and not written to', async () => {
   const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining(path) };
   await expect(store.load('session 7')).rejects.toMatchObject(refusal);
   await expect(store.create(newSession('new'))).rejects.toMatchObject(refusal);
+  await expect(store.list()).rejects.toMatchObject(refusal);
+  await expect(store.due()).rejects.toMatchObject(refusal);
   await store.close();
   expect(readFileSync(path)).toEqual(damaged);
 });
 
-/** A database whose statements fail as they do on broken hardware, once it is told to. */
+/** A database whose statements, or those that begin so, fail as they do on broken hardware, once it is told to. */
 function faulty(): {
   readonly database: SqliteDatabase;
-  readonly fail: (errcode: number, errstr: string) => void;
+  readonly fail: (errcode: number, errstr: string, only?: string) => void;
+  readonly heal: () => void;
 } {
   const inner = connect(':memory:');
   let fault: Error | undefined;
+  let failing = '';
   return {
-    fail(errcode, errstr) {
+    heal() {
+      fault = undefined;
+    },
+    fail(errcode, errstr, only = '') {
+      failing = only;
       fault = Object.assign(new Error(errstr), { code: 'ERR_SQLITE_ERROR', errcode, errstr });
     },
     database: {
@@ -131,7 +142,7 @@ function faulty(): {
         const statement = inner.prepare(sql);
         const sound = <T>(act: (parameters: SqliteParameters) => T) => {
           return (parameters: SqliteParameters): T => {
-            if (fault) throw fault;
+            if (fault && sql.startsWith(failing)) throw fault;
             return act(parameters);
           };
         };
@@ -161,22 +172,50 @@ describe('SQLite errors that cannot be brought about here', () => {
       code: 'STORE_UNAVAILABLE',
       message: expect.stringContaining(`SQLite error ${errcode}: ${errstr}`),
     };
-    await expect(store.save(created)).rejects.toMatchObject({ ...refusal, isAmbiguous: write });
+    const save = store.save(created, { base: created });
+    await expect(save).rejects.toMatchObject({ ...refusal, isAmbiguous: write });
     await expect(store.load('a')).rejects.toMatchObject({ ...refusal, isAmbiguous: read });
     const error = await store.list().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StoreUnavailableError);
     expect(error).toHaveProperty('cause.errcode', errcode);
   });
 
-  test('a document beyond the limit is too large', async () => {
+  test.each(['UPDATE sessions', 'INSERT INTO session_values', 'INSERT INTO session_lists', 'COMMIT'])(
+    'a save that fails at %s has changed nothing, and the next one is done',
+    async (statement) => {
+      const { database, fail, heal } = faulty();
+      const store = await SqliteSessionStore.from(database, { clock });
+      const created = await store.create(newSession('a'));
+      const { state } = withFact(created, 'fact', 1);
+      const next = created.withState(state.withUserMessage('Hello', undefined, clock.now()));
+      fail(13, 'database or disk is full', statement);
+      await expect(store.save(next, { base: created })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      heal();
+      await expect(store.load('a')).resolves.toEqual(created);
+      const saved = await store.save(next, { base: created });
+      await expect(store.load('a')).resolves.toEqual(saved);
+    },
+  );
+
+  test('a value beyond the limit is too large, and its size is told', async () => {
     const { database, fail } = faulty();
     const store = await SqliteSessionStore.from(database, { clock });
-    fail(18, 'string or blob too big');
-    const session = newSession('a');
-    await expect(store.create(session)).rejects.toMatchObject({
+    const created = await store.create(newSession('a'));
+    fail(18, 'string or blob too big', 'INSERT');
+    const text = 'ø'.repeat(10_000);
+    const message = created.state.withUserMessage(text, undefined, clock.now());
+    const value = created.state.withMetadata('fact', text, clock.now());
+    for (const state of [message, value]) {
+      await expect(store.save(created.withState(state), { base: created })).rejects.toMatchObject({
+        code: 'SESSION_TOO_LARGE',
+        data: { sessionId: 'a', bytes: expect.toSatisfy((bytes) => bytes > 20_000 && bytes < 20_300) },
+      });
+    }
+    await expect(store.enqueue('a', { id: 'item', content: text })).rejects.toMatchObject({
       code: 'SESSION_TOO_LARGE',
       data: { sessionId: 'a', limit: 1_000_000_000 },
     });
+    await expect(store.load('a')).resolves.toEqual(created);
   });
 
   test('an error that is not of SQLite comes out as it is', async () => {

@@ -7,10 +7,12 @@ import { fileURLToPath } from 'node:url';
 import type { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
+import { newSession } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();
 const COUNT_UP = fileURLToPath(new URL('children/count-up.ts', import.meta.url));
+const ADD_UP = fileURLToPath(new URL('children/add-up.ts', import.meta.url));
 const SAVE_UNTIL_KILLED = fileURLToPath(new URL('children/save-until-killed.ts', import.meta.url));
 const children: ChildProcessWithoutNullStreams[] = [];
 
@@ -36,7 +38,7 @@ function start(file: string, ...args: readonly string[]) {
 }
 
 /** Is the file sound, by SQLite's own examination? */
-function examine(path: string): unknown {
+function examine(path: string): object | undefined {
   const database = new DatabaseSync(path);
   const result = database.prepare('PRAGMA integrity_check').get();
   database.close();
@@ -49,23 +51,43 @@ async function loadVictim(store: SqliteSessionStore): Promise<AgentSession> {
   return loaded;
 }
 
+/** Runs processes that begin together, to their end. */
+async function runTogether(children: readonly ReturnType<typeof start>[]): Promise<void> {
+  await Promise.all(children.map(({ lines, exited }) => Promise.race([once(lines, 'line'), exited])));
+  for (const { child } of children) child.stdin.write('go\n');
+  for (const { exited } of children) {
+    await expect(exited).resolves.toEqual({ code: 0, signal: null, complaints: '' });
+  }
+}
+
+/** What a file has at the end, and whether it is sound. */
+async function countIn(path: string): Promise<unknown> {
+  const store = await SqliteSessionStore.open({ path });
+  const counted = await store.load('counter');
+  await store.close();
+  return { count: counted?.state.metadata.get('count'), version: counted?.version, ...examine(path) };
+}
+
 test(
   '4 processes that count to 100 in a file that they also make count to 400',
   { timeout: 120_000 },
   async () => {
     const path = newFile();
-    const counting = Array.from({ length: 4 }, () => start(COUNT_UP, path, '100'));
-    await Promise.all(counting.map(({ lines, exited }) => Promise.race([once(lines, 'line'), exited])));
-    for (const { child } of counting) child.stdin.write('go\n');
-    for (const { exited } of counting)
-      await expect(exited).resolves.toEqual({ code: 0, signal: null, complaints: '' });
+    await runTogether(Array.from({ length: 4 }, () => start(COUNT_UP, path, '100')));
+    await expect(countIn(path)).resolves.toEqual({ count: 400, version: 401, integrity_check: 'ok' });
+  },
+);
 
+test(
+  '50 writers in 5 processes that each add 1 twenty times, through a runtime, lose none',
+  { timeout: 120_000 },
+  async () => {
+    const path = newFile();
     const store = await SqliteSessionStore.open({ path });
-    const counted = await store.load('counter');
+    await store.create(newSession('counter'));
     await store.close();
-    expect(counted?.state.metadata.get('count')).toBe(400);
-    expect(counted?.version).toBe(401);
-    expect(examine(path)).toEqual({ integrity_check: 'ok' });
+    await runTogether(Array.from({ length: 5 }, () => start(ADD_UP, path, '10', '20')));
+    await expect(countIn(path)).resolves.toEqual({ count: 1_000, version: 1_001, integrity_check: 'ok' });
   },
 );
 

@@ -1,53 +1,46 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { SessionQuery } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { newSession, testClock } from '@holdfast/conformance';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
+import { notingDatabase } from './noting-database.ts';
+import type { AskedSql } from './noting-database.ts';
 
+const clock = testClock();
+const asked: AskedSql[] = [];
 let database: DatabaseSync;
-let asked: { readonly sql: string; readonly parameters: SqliteParameters }[];
 let store: SqliteSessionStore;
 
-/** The database, noting down what it is asked for. */
-function noting(): SqliteDatabase {
-  return {
-    exec: (sql) => database.exec(sql),
-    prepare(sql) {
-      const statement = database.prepare(sql);
-      const note = (parameters: SqliteParameters): SqliteParameters => {
-        asked.push({ sql, parameters });
-        return parameters;
-      };
-      return {
-        get: (parameters) => statement.get(note(parameters)),
-        all: (parameters) => statement.all(note(parameters)),
-        run: (parameters) => statement.run(note(parameters)),
-      };
-    },
-  };
-}
-
 beforeEach(async () => {
-  asked = [];
   database = new DatabaseSync(':memory:');
-  store = await SqliteSessionStore.from(noting(), { clock: testClock() });
-  await store.create(newSession('a'));
-  await store.create(newSession('b'));
-  asked = [];
+  store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  for (const id of ['a', 'b']) {
+    await store.create(newSession(id));
+    await store.enqueue(id, { id: 'item', content: 1 });
+  }
+  asked.length = 0;
 });
 
 afterEach(() => {
   database.close();
 });
 
-/** How SQLite goes about what it was last asked for. */
-function lastPlan(): string[] {
-  const { sql = '', parameters = {} } = asked.at(-1) ?? {};
+const isBoundary = ({ sql }: AskedSql): boolean => /^(BEGIN|COMMIT)/u.test(sql);
+
+/** How SQLite goes about a statement. */
+function planOf({ sql, parameters }: AskedSql): string[] {
   return database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
     .all(parameters)
     .map((row) => String(row['detail']));
+}
+
+/** How it went about what it was asked for since this was asked last. */
+function plans(): string[][] {
+  return asked
+    .splice(0)
+    .filter((statement) => !isBoundary(statement))
+    .map(planOf);
 }
 
 const FILTERS: readonly (readonly [filter: SessionQuery, index: string, column: string])[] = [
@@ -56,6 +49,7 @@ const FILTERS: readonly (readonly [filter: SessionQuery, index: string, column: 
   [{ agentName: 'tester' }, 'sessions_agent', 'agent_name'],
   [{ parentId: 'p' }, 'sessions_parent', 'parent_id'],
   [{ executionStatus: 'failed' }, 'sessions_execution', 'execution_status'],
+  [{ waitingFor: 'approval' }, 'sessions_waiting', 'waiting_for'],
 ];
 
 describe.each(FILTERS)('a list of %j', (filter, index, column) => {
@@ -64,54 +58,92 @@ describe.each(FILTERS)('a list of %j', (filter, index, column) => {
     await store.list({ ...filter, order });
     const walk = column === '' ? 'SCAN' : 'SEARCH';
     const where = column === '' ? '' : ` (${column}=?)`;
-    expect(lastPlan()).toEqual([`${walk} sessions USING INDEX ${index}_${by}${where}`]);
+    expect(plans()).toEqual([[`${walk} sessions USING INDEX ${index}_${by}${where}`]]);
 
     const { cursor } = await store.list({ order, limit: 1 });
+    asked.length = 0;
     await store.list({ ...filter, order, cursor });
     const search = `SEARCH sessions USING INDEX ${index}_${by}`;
     const first = column === '' ? '' : `${column}=? AND `;
-    expect(lastPlan()).toEqual([
-      'MERGE (UNION ALL)',
-      'LEFT',
-      `${search} (${first}${by}_at=? AND session_id>?)`,
-      'RIGHT',
-      `${search} (${first}${by}_at<?)`,
+    expect(plans()).toEqual([
+      [
+        'MERGE (UNION ALL)',
+        'LEFT',
+        `${search} (${first}${by}_at=? AND session_id>?)`,
+        'RIGHT',
+        `${search} (${first}${by}_at<?)`,
+      ],
     ]);
   });
 });
 
 test('a list of several filters walks along the index of one of them', async () => {
-  await store.list({ status: 'active', agentName: 'tester', parentId: 'p', executionStatus: 'failed' });
-  expect(lastPlan()).toEqual([
-    expect.stringMatching(/^SEARCH sessions USING INDEX sessions_\w+_created \(\w+=\?\)$/),
+  await store.list({
+    status: 'active',
+    agentName: 'tester',
+    parentId: 'p',
+    executionStatus: 'suspended',
+    waitingFor: 'approval',
+  });
+  expect(plans()).toEqual([
+    [expect.stringMatching(/^SEARCH sessions USING INDEX sessions_\w+_created \(\w+=\?\)$/)],
   ]);
 });
 
-test('a session is found by its id', async () => {
-  const found = 'SEARCH sessions USING INDEX sqlite_autoindex_sessions_1 (session_id=?)';
-  const session = await store.load('a');
-  expect(lastPlan()).toEqual([found]);
-  await store.exists('a');
-  expect(lastPlan()).toEqual([found.replace('USING INDEX', 'USING COVERING INDEX')]);
-  if (session) await store.save(session);
-  expect(lastPlan()).toEqual([found]);
-  await store.delete('a');
-  expect(lastPlan()).toEqual([found]);
+test('what is due is one walk along an index', async () => {
+  const { cursor, sessions } = await store.due({ limit: 1 });
+  expect(sessions).toHaveLength(1);
+  expect(plans()).toEqual([['SEARCH sessions USING INDEX sessions_due (due_at<?)']]);
+  await store.due({ cursor });
+  expect(plans()).toEqual([
+    [
+      'MERGE (UNION ALL)',
+      'LEFT',
+      'SEARCH sessions USING INDEX sessions_due (due_at=? AND session_id>?)',
+      'RIGHT',
+      'SEARCH sessions USING INDEX sessions_due (due_at>? AND due_at<?)',
+    ],
+  ]);
 });
 
-test('an operation that succeeds is one statement', async () => {
-  const session = await store.create(newSession('c'));
-  await store.save(session);
-  await store.load('c');
+test('what has expired is found along an index, and no more of it than asked for', async () => {
+  await store.prune({ limit: 7 });
+  expect(asked[1]?.parameters).toMatchObject({ limit: 7 });
+  expect(plans()).toEqual([
+    [
+      'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
+      'LIST SUBQUERY 1',
+      'SEARCH sessions USING COVERING INDEX sessions_expiring (expires_at<?)',
+    ],
+  ]);
+});
+
+test('all that is done with a session finds it, and what belongs to it, by an index', async () => {
+  const created = await store.create(newSession('c'));
+  await store.enqueue('c', { id: 'item', content: 'Hello' });
+  const { session, claim } = await store.claim('c', { owner: 'worker', leaseSeconds: 60 });
+  await store.renew(claim, { leaseSeconds: 60 });
+  const changed = withFact(session, 'fact', 1);
+  const said = changed.withState(changed.state.withUserMessage('Hello', undefined, clock.now()));
+  const { epoch } = claim;
+  const saved = await store.save(said, { base: session, epoch, acknowledge: ['item'] });
+  await store.save(saved.withState(created.state), { epoch });
+  await store.release(claim);
   await store.exists('c');
-  await store.list();
+  await store.load('c');
   await store.delete('c');
-  expect(asked.map(({ sql }) => sql.split(' ')[0])).toEqual([
-    'INSERT',
-    'UPDATE',
-    'SELECT',
-    'SELECT',
-    'SELECT',
-    'DELETE',
-  ]);
+  const done = plans();
+  expect(done.length).toBeGreaterThan(25);
+  expect(done.flat().filter((detail) => !/^SEARCH \w+ USING (COVERING )?INDEX/u.test(detail))).toEqual([]);
+});
+
+test('what belongs to a session that is deleted is found by an index', () => {
+  const trigger = database.prepare(`SELECT sql FROM sqlite_schema WHERE type = 'trigger'`).get();
+  const deletes = String(trigger?.['sql']).match(/DELETE FROM [^;]+/gu) ?? [];
+  expect(deletes).toHaveLength(3);
+  for (const sql of deletes) {
+    expect(planOf({ sql: sql.replace('old.session_key', '1'), parameters: {} })).toEqual([
+      expect.stringMatching(/^SEARCH \w+ USING (COVERING )?INDEX \w+ \(session_key=\?\)$/u),
+    ]);
+  }
 });

@@ -1,8 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase } from '@holdfast/store-sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newSession, testClock } from '@holdfast/conformance';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();
@@ -23,7 +24,7 @@ afterEach(() => {
 function interrupted(sql: string, happens: () => void): SqliteDatabase {
   let isDue = true;
   const look = (text: string): void => {
-    if (!isDue || !text.startsWith(sql)) return;
+    if (!isDue || !text.trimStart().startsWith(sql)) return;
     isDue = false;
     happens();
   };
@@ -40,7 +41,10 @@ function interrupted(sql: string, happens: () => void): SqliteDatabase {
           return statement.get(parameters);
         },
         all: (parameters) => statement.all(parameters),
-        run: (parameters) => statement.run(parameters),
+        run(parameters) {
+          look(text);
+          return statement.run(parameters);
+        },
       };
     },
   };
@@ -71,9 +75,11 @@ test('a migration that fails leaves nothing behind', async () => {
   other.close();
 });
 
+const READ = 'SELECT CAST(session_id';
+
 test('an id whose session is deleted while another is created with it is free', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted('SELECT incarnation', happens), { clock });
+  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
   const old = await store.create(newSession('a'));
   const anew = await store.create(newSession('a'));
   expect(anew.revision.incarnation).not.toBe(old.revision.incarnation);
@@ -82,16 +88,55 @@ test('an id whose session is deleted while another is created with it is free', 
 
 test('a session that is deleted between a refused save and its diagnosis is not found', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted('SELECT incarnation', happens), { clock });
+  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
   const base = await store.create(newSession('a'));
-  await store.save(base);
-  await expect(store.save(base)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  await store.save(base, { base });
+  await expect(store.save(base, { base })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a session that is deleted between a refused delete and its diagnosis was not there', async () => {
+test('a session that is deleted before a delete looks at it was not there', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted('SELECT incarnation', happens), { clock });
+  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
   const base = await store.create(newSession('a'));
-  await store.save(base);
+  await store.save(base, { base });
   await expect(store.delete('a', { revision: base.revision })).resolves.toBe(false);
+});
+
+describe('a write that comes between reading and writing', () => {
+  /** A store with session "a", which somebody else writes to just before it does. */
+  async function overtaken(change: string): Promise<{ store: SqliteSessionStore; created: AgentSession }> {
+    database.exec('PRAGMA journal_mode = WAL');
+    const created = await (await SqliteSessionStore.from(database, { clock })).create(newSession('a'));
+    const other = new DatabaseSync(path);
+    const happens = (): void => {
+      const record = `json_set(record, '$.writes', writes + 1, ${change})`;
+      other.exec(`UPDATE sessions SET writes = writes + 1, record = ${record}`);
+      other.close();
+    };
+    const store = await SqliteSessionStore.from(interrupted('BEGIN IMMEDIATE', happens), { clock });
+    return { store, created };
+  }
+
+  test('an item is left all the same', async () => {
+    const { store } = await overtaken(`'$.epoch', 7`);
+    await expect(store.enqueue('a', { id: 'item', content: 1 })).resolves.toBe(true);
+    const { claim, inbox } = await store.claim('a', { owner: 'worker', leaseSeconds: 1 });
+    expect(claim.epoch).toBe(8);
+    expect(inbox).toMatchObject([{ id: 'item' }]);
+  });
+
+  test('a save finds the claim of another', async () => {
+    const lease = `json_object('owner', 'other', 'until', ${clock.now() + 1_000})`;
+    const { store, created } = await overtaken(`'$.lease', ${lease}`);
+    const save = store.save(withFact(created, 'fact', 1), { base: created });
+    await expect(save).rejects.toMatchObject({ code: 'SESSION_BUSY', owner: 'other' });
+    expect((await store.load('a'))?.state.metadata.get('fact')).toBeUndefined();
+  });
+
+  test('a delete of one revision keeps the next', async () => {
+    const { store, created } = await overtaken(`'$.info.version', 2`);
+    const removal = store.delete('a', { revision: created.revision });
+    await expect(removal).rejects.toMatchObject({ code: 'SESSION_CONFLICT', kind: 'stale' });
+    await expect(store.exists('a')).resolves.toBe(true);
+  });
 });

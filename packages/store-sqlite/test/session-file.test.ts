@@ -32,7 +32,7 @@ describe('open', () => {
     await store.create(newSession('a'));
     await store.close();
     expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
-    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 1, 'wal']);
+    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 2, 'wal']);
   });
 
   test('finds what an earlier store kept', async () => {
@@ -59,9 +59,10 @@ describe('open', () => {
     const database = new DatabaseSync(path);
     const store = await SqliteSessionStore.from(database, { clock });
     const created = await store.create(newSession('a'));
-    database.exec(`PRAGMA cache_size = 1; BEGIN; UPDATE sessions SET document = 'half done';
+    database.exec(`PRAGMA cache_size = 1; BEGIN; UPDATE sessions SET record = 'half done', head = 'half done';
       WITH RECURSIVE n (n) AS (SELECT 1 UNION SELECT n + 1 FROM n WHERE n < 500)
-      INSERT INTO sessions SELECT 'b' || n, 'i', 1, 'active', 'x', NULL, NULL, n, n, NULL, 'half done' FROM n`);
+      INSERT INTO sessions (session_id, incarnation, writes, status, agent_name, created_at, updated_at, record, head)
+      SELECT 'b' || n, 'i', 1, 'active', 'x', n, n, 'half done', 'half done' FROM n`);
     const crashed = newFile();
     for (const end of ['', '-journal']) writeFileSync(`${crashed}${end}`, readFileSync(`${path}${end}`));
     database.close();
@@ -93,6 +94,29 @@ describe('open', () => {
       );
     },
   );
+
+  test('refuses an expiry that cannot be, and holds on to nothing', async () => {
+    const path = newFile();
+    const expiry = { afterSeconds: 0 };
+    const misuse = { code: 'ARGUMENT_INVALID', message: expect.stringContaining('expiry') };
+    await expect(SqliteSessionStore.open({ path, expiry })).rejects.toMatchObject(misuse);
+    // The last connection to close takes the write-ahead log away.
+    expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
+  });
+
+  test('passes on when sessions expire', async () => {
+    const own = testClock();
+    const store = await SqliteSessionStore.open({
+      path: newFile(),
+      clock: own,
+      expiry: { afterSeconds: 60 },
+    });
+    await store.create(newSession('a'));
+    own.time += 60_000;
+    await expect(store.exists('a')).resolves.toBe(false);
+    await expect(store.prune()).resolves.toBe(1);
+    await store.close();
+  });
 
   test('refuses an empty path', async () => {
     await expect(SqliteSessionStore.open({ path: '' })).rejects.toThrow(
@@ -178,7 +202,12 @@ const REFUSED: readonly {
     make: crashedDatabase,
     says: 'another application',
   },
-  { what: 'a newer schema', make: () => fileOfVersion(2), code: 'STATE_VERSION', says: 'schema version 2' },
+  { what: 'a newer schema', make: () => fileOfVersion(3), code: 'STATE_VERSION', says: 'schema version 3' },
+  {
+    what: 'the layout before this one',
+    make: () => fileOfVersion(1),
+    says: 'no release reads the older layout',
+  },
   { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },
 ];
 
@@ -218,6 +247,20 @@ describe('a database that was passed in', () => {
     database.close();
   });
 
+  test('is not written to within a transaction of its owner, who may end it', async () => {
+    const database = new DatabaseSync(':memory:');
+    const store = await SqliteSessionStore.from(database, { clock });
+    const created = await store.create(newSession('a'));
+    database.exec(`BEGIN; UPDATE sessions SET status = 'failed'`);
+    const refusal = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('within a transaction') };
+    await expect(store.save(created)).rejects.toMatchObject(refusal);
+    await expect(store.load('a')).rejects.toMatchObject(refusal);
+    expect(database.prepare('SELECT status FROM sessions').get()).toEqual({ status: 'failed' });
+    database.exec('ROLLBACK');
+    await expect(store.save(created)).resolves.toHaveProperty('version', 2);
+    database.close();
+  });
+
   test('is refused when something else is in it, and left as it is', async () => {
     const database = new DatabaseSync(':memory:');
     database.exec('CREATE TABLE notes (note TEXT)');
@@ -244,6 +287,10 @@ describe('close', () => {
     await expect(store.save(created)).rejects.toMatchObject(refusal);
     await expect(store.delete('a')).rejects.toMatchObject(refusal);
     await expect(store.list()).rejects.toMatchObject(refusal);
+    await expect(store.due()).rejects.toMatchObject(refusal);
+    await expect(store.prune()).rejects.toMatchObject(refusal);
+    await expect(store.claim('a', { owner: 'worker', leaseSeconds: 1 })).rejects.toMatchObject(refusal);
+    await expect(store.enqueue('a', { id: 'item', content: 1 })).rejects.toMatchObject(refusal);
   });
 });
 

@@ -17,65 +17,165 @@ afterEach(() => {
   database.close();
 });
 
-describe('a row that cannot be read', () => {
-  const DOCUMENT = JSON.stringify(
-    newSession('a').withRevision({ incarnation: 'i', version: 1 }, clock.now()),
-  );
+/** Two sessions, each with two messages and an item in its inbox. */
+async function createTwo(): Promise<void> {
+  for (const id of ['a', 'b']) {
+    const session = newSession(id);
+    const state = ['Hello', 'And?'].reduce(
+      (before, text, index) =>
+        before.withUserMessage(text, { id: `20000000-0000-4000-8000-00000000000${index}` }, clock.now()),
+      session.state,
+    );
+    await store.create(session.withState(state));
+    await store.enqueue(id, { id: 'item', content: 1 });
+  }
+}
 
-  test.each([
-    { what: 'no JSON', sql: `document = '{"format"'`, found: 'JSON' },
-    { what: 'another kind of document', sql: `document = '{"format":"x","version":1}'`, found: '$.format' },
-    {
-      what: 'a value out of place',
-      sql: `document = json_set(document, '$.status', 'asleep')`,
-      found: '$.status',
-    },
-    { what: 'the document of another version', sql: 'version = 9', found: 'version 1' },
-    { what: 'the document of another incarnation', sql: `incarnation = 'j'`, found: 'incarnation' },
-    {
-      what: 'the document of another session',
-      sql: `document = json_set(document, '$.sessionId', 'b')`,
-      found: '"b"',
-    },
-  ])('$what: is told with its session and left as it is', async ({ sql, found }) => {
-    await store.create(newSession('a'));
-    await store.create(newSession('b'));
-    database.exec(`UPDATE sessions SET ${sql} WHERE session_id = 'a'`);
-    const before = database.prepare('SELECT * FROM sessions').all();
-    const error = await store.load('a').catch((reason: unknown) => reason);
+/** All that is in the database. */
+function content(): unknown[] {
+  const tables = ['sessions', 'session_values', 'session_lists', 'session_inbox'];
+  return tables.map((table) => database.prepare(`SELECT * FROM ${table}`).all());
+}
+
+const OF_A = `session_key = (SELECT session_key FROM sessions WHERE session_id = 'a')`;
+const setRow = (sql: string): string => `UPDATE sessions SET ${sql} WHERE session_id = 'a'`;
+
+const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly found: string }[] = [
+  { what: 'a record that is no JSON', sql: `record = '{"info"'`, found: 'JSON' },
+  { what: 'another kind of record', sql: `record = '{"format":"x","version":1}'`, found: 'format' },
+  {
+    what: 'a record with a value out of place',
+    sql: `record = json_set(record, '$.info.status', 'asleep')`,
+    found: '$.info.status',
+  },
+  { what: 'the record of another write', sql: 'writes = 9', found: 'write 2 of' },
+  { what: 'the record of another incarnation', sql: `incarnation = 'j'`, found: 'incarnation i' },
+  {
+    what: 'the record of another session',
+    sql: `record = json_set(record, '$.info.sessionId', 'b')`,
+    found: '"b"',
+  },
+];
+
+const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readonly found: string }[] = [
+  { what: 'a head that is no JSON', sql: setRow(`head = '{"version"'`), found: 'the head' },
+  {
+    what: 'the head of another version',
+    sql: setRow(`head = json_set(head, '$.version', 9)`),
+    found: 'version 1',
+  },
+  {
+    what: 'the head of another session',
+    sql: setRow(`head = json_set(head, '$.document.sessionId', 'b')`),
+    found: '"b"',
+  },
+  { what: 'a value that is missing', sql: `DELETE FROM session_values WHERE ${OF_A}`, found: 'definition' },
+  {
+    what: 'a value that cannot be',
+    sql: `UPDATE session_values SET content = '7' WHERE ${OF_A}`,
+    found: '$.definition',
+  },
+  {
+    what: 'a value with a name that cannot be',
+    sql: `UPDATE session_values SET name = '"' WHERE ${OF_A}`,
+    found: 'the name of a value of session "a"',
+  },
+  {
+    what: 'a list without its last element',
+    sql: `DELETE FROM session_lists WHERE ${OF_A} AND position = 1`,
+    found: '2 elements',
+  },
+  {
+    what: 'a list without its first element',
+    sql: `DELETE FROM session_lists WHERE ${OF_A} AND position = 0`,
+    found: 'element 0',
+  },
+  {
+    what: 'a list with a gap and an element too many',
+    sql: `UPDATE session_lists SET position = 5 WHERE ${OF_A} AND position = 1`,
+    found: 'element 5',
+  },
+  {
+    what: 'a list with a name that cannot be',
+    sql: `UPDATE session_lists SET name = '"' WHERE ${OF_A}`,
+    found: 'the name of a list of session "a"',
+  },
+  {
+    what: 'an element that is no JSON',
+    sql: `UPDATE session_lists SET content = '{' WHERE ${OF_A} AND position = 1`,
+    found: 'element 1 of',
+  },
+];
+
+/** A load, and a claim, are refused with the session's id; nothing is changed, and others are not affected. */
+async function expectRefusal(found: string): Promise<void> {
+  const before = content();
+  const claim = { owner: 'worker', leaseSeconds: 1 };
+  for (const call of [() => store.load('a'), () => store.claim('a', claim)]) {
+    const error = await call().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StateFormatError);
     expect(error).toMatchObject({ code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') });
     expect(error).toHaveProperty('message', expect.stringContaining(found));
-    await expect(store.load('b')).resolves.toBeInstanceOf(AgentSession);
-    await expect(store.exists('a')).resolves.toBe(true);
-    expect(database.prepare('SELECT * FROM sessions').all()).toEqual(before);
+  }
+  await expect(store.load('b')).resolves.toBeInstanceOf(AgentSession);
+  expect(content()).toEqual(before);
+}
+
+describe('a row that cannot be read', () => {
+  test.each(IN_ROW)('$what: is told with its session and left as it is', async ({ sql, found }) => {
+    await createTwo();
+    database.exec(setRow(sql));
+    await expectRefusal(found);
+    const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') };
+    await expect(store.exists('a')).rejects.toMatchObject(refusal);
+    await expect(store.enqueue('a', { id: 'next', content: 1 })).rejects.toMatchObject(refusal);
+    await expect(store.list()).rejects.toMatchObject(refusal);
+    await expect(store.due()).rejects.toMatchObject(refusal);
   });
 
   test('a newer format is told as such, and a save over it is refused', async () => {
     const created = await store.create(newSession('a'));
-    database.exec(`UPDATE sessions SET version = 2, document = json_set(document, '$.version', 99)`);
+    database.exec(`UPDATE sessions SET writes = 2, record = json_set(record, '$.writes', 2, '$.info.version', 2),
+      head = json_set(head, '$.version', 2, '$.document.version', 99)`);
     await expect(store.load('a')).rejects.toMatchObject({
       code: 'STATE_VERSION',
       message: expect.stringContaining('session "a"'),
       cause: { code: 'STATE_VERSION' },
     });
     await expect(store.save(created)).rejects.toMatchObject({ code: 'SESSION_CONFLICT', kind: 'stale' });
+    await expect(store.save(created, { base: created })).rejects.toMatchObject({ kind: 'stale' });
   });
 
-  test.each([
-    { what: 'a status', sql: `status = 'asleep'` },
-    { what: 'an execution status', sql: `execution_status = 'asleep'` },
-    { what: 'an agent name', sql: `agent_name = '"'` },
-    { what: 'a parent', sql: `parent_id = ''` },
-    { what: 'an id', sql: `session_id = ''` },
-  ])('$what that cannot be: lists say so', async ({ sql }) => {
-    await store.create(newSession('a'));
-    database.exec(`UPDATE sessions SET ${sql}`);
-    await expect(store.list()).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+  test('goes when its row is deleted by hand, with all that belongs to it', async () => {
+    await createTwo();
+    database.exec(`DELETE FROM sessions WHERE session_id = 'a'; UPDATE sessions SET session_id = session_id`);
+    expect(content().map((rows) => (Array.isArray(rows) ? rows.length : 0))).toEqual([1, 1, 2, 1]);
+    await expect(store.load('b')).resolves.toBeInstanceOf(AgentSession);
+  });
+});
+
+describe('content that cannot be read', () => {
+  test.each(IN_CONTENT)('$what: is told with its session and left as it is', async ({ sql, found }) => {
+    await createTwo();
+    database.exec(sql);
+    await expectRefusal(found);
+    await expect(store.exists('a')).resolves.toBe(true);
+    await expect(store.list()).resolves.toHaveProperty('sessions.length', 2);
+    await expect(store.delete('a')).resolves.toBe(true);
   });
 
-  test('the document is the JSON of the session', async () => {
-    await store.create(newSession('a'));
-    expect(database.prepare('SELECT document FROM sessions').get()).toEqual({ document: DOCUMENT });
-  });
+  test.each(['DELETE FROM session_inbox', `UPDATE session_inbox SET content = '{'`])(
+    'an item of the inbox, %s: is told before the session is claimed',
+    async (sql) => {
+      await createTwo();
+      database.exec(`${sql} WHERE ${OF_A}`);
+      const before = content();
+      await expect(store.claim('a', { owner: 'worker', leaseSeconds: 1 })).rejects.toMatchObject({
+        code: 'STATE_FORMAT',
+        message: expect.stringContaining('session "a"'),
+      });
+      await expect(store.load('a')).resolves.toBeInstanceOf(AgentSession);
+      expect(content()).toEqual(before);
+    },
+  );
 });

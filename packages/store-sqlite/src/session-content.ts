@@ -1,0 +1,118 @@
+import { StateFormatError } from '@holdfast/core';
+import type { ListChange, RecordChange, SavedSession, SavePlan } from '@holdfast/core';
+import { escapeText, unescapeText } from './session-row.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import type { SqliteValue } from './sqlite-database.ts';
+
+/** Writes what belongs to a session beside its row. */
+export function writeContent(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  { plan, enqueue, acknowledge = [] }: RecordChange,
+): void {
+  if (plan) writePlan(connection, session_key, plan);
+  if (enqueue) {
+    connection.run(PUT_ITEM, { session_key, item_id: escapeText(enqueue.id), content: enqueue.item });
+  }
+  for (const id of acknowledge) connection.run(DROP_ITEM, { session_key, item_id: escapeText(id) });
+}
+
+function writePlan(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  { isWhole, values, lists }: SavePlan,
+): void {
+  if (isWhole) {
+    connection.run(DROP_VALUES, { session_key });
+    connection.run(DROP_LISTS, { session_key });
+  }
+  for (const [key, content] of values) {
+    const name = escapeText(key);
+    if (content === undefined) connection.run(DROP_VALUE, { session_key, name });
+    else connection.run(PUT_VALUE, { session_key, name, content });
+  }
+  for (const list of lists) writeList(connection, session_key, list);
+}
+
+function writeList(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  { name: list, keep, append }: ListChange,
+): void {
+  const name = escapeText(list);
+  connection.run(CUT_LIST, { session_key, name, keep });
+  let position = keep;
+  for (const content of append) connection.run(APPEND, { session_key, name, position: position++, content });
+}
+
+/** What was written of a session, as of one moment: within a transaction. @throws StateFormatError */
+export function readContent(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  where: string,
+): Pick<SavedSession, 'values' | 'lists'> {
+  const values = new Map<string, string>();
+  for (const { name, content } of connection.all(SELECT_VALUES, { session_key })) {
+    values.set(unescapeText(name, `the name of a value of ${where}`), String(content));
+  }
+  const lists = new Map<string, string[]>();
+  let [listed, list]: [SqliteValue | undefined, string[]] = [undefined, []];
+  for (const { name, position, content } of connection.all(SELECT_LISTS, { session_key })) {
+    if (name !== listed) {
+      [listed, list] = [name, []];
+      lists.set(unescapeText(name, `the name of a list of ${where}`), list);
+    }
+    if (position !== list.length) {
+      const path = `the list "${String(name)}" of ${where}`;
+      throw new StateFormatError(path, `element ${list.length}`, `element ${String(position)}`);
+    }
+    list.push(String(content));
+  }
+  return { values, lists };
+}
+
+/** The inbox items among these, as JSON, by id. */
+export function readInbox(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const items = new Map<string, string>();
+  if (ids.length === 0) return items;
+  const idOf = new Map(ids.map((id) => [escapeText(id), id]));
+  for (const { item_id: itemId, content } of connection.all(SELECT_ITEMS, { session_key })) {
+    const id = idOf.get(String(itemId));
+    if (id !== undefined) items.set(id, String(content));
+  }
+  return items;
+}
+
+/** The size of the largest value that is to be written, in bytes. */
+export function largestValue({ plan, enqueue }: RecordChange): number {
+  const texts = [
+    plan?.head,
+    ...(plan?.values.values() ?? []),
+    ...(plan?.lists.flatMap(({ append }) => append) ?? []),
+    enqueue?.item,
+  ];
+  return texts.reduce((largest, text) => Math.max(largest, Buffer.byteLength(text ?? '')), 0);
+}
+
+const SELECT_VALUES = 'SELECT name, content FROM session_values WHERE session_key = :session_key';
+const PUT_VALUE = `INSERT INTO session_values (session_key, name, content) VALUES (:session_key, :name, :content)
+  ON CONFLICT (session_key, name) DO UPDATE SET content = excluded.content`;
+const DROP_VALUE = 'DELETE FROM session_values WHERE session_key = :session_key AND name = :name';
+const DROP_VALUES = 'DELETE FROM session_values WHERE session_key = :session_key';
+
+const SELECT_LISTS = `SELECT name, position, content FROM session_lists WHERE session_key = :session_key
+  ORDER BY name, position`;
+const APPEND = `INSERT INTO session_lists (session_key, name, position, content)
+  VALUES (:session_key, :name, :position, :content)`;
+const CUT_LIST =
+  'DELETE FROM session_lists WHERE session_key = :session_key AND name = :name AND position >= :keep';
+const DROP_LISTS = 'DELETE FROM session_lists WHERE session_key = :session_key';
+
+const SELECT_ITEMS = 'SELECT item_id, content FROM session_inbox WHERE session_key = :session_key';
+const PUT_ITEM = `INSERT INTO session_inbox (session_key, item_id, content) VALUES (:session_key, :item_id, :content)
+  ON CONFLICT (session_key, item_id) DO UPDATE SET content = excluded.content`;
+const DROP_ITEM = 'DELETE FROM session_inbox WHERE session_key = :session_key AND item_id = :item_id';

@@ -1,0 +1,93 @@
+import { rollBack } from './schema.ts';
+import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } from './sqlite-database.ts';
+import { attempt, unavailable } from './sqlite-errors.ts';
+import type { SqliteAttempt } from './sqlite-errors.ts';
+
+export interface SqliteConnectionFields {
+  readonly database: SqliteDatabase;
+  /** The database's name in messages. */
+  readonly location: string;
+  readonly close: () => void;
+}
+
+/**
+ * A database in use: statements that are prepared once, and transactions. What SQLite throws comes out as an error of
+ * the store contract.
+ */
+export class SqliteConnection {
+  readonly location: string;
+  private readonly database: SqliteDatabase;
+  private readonly statements = new Map<string, SqliteStatement>();
+  private closeDatabase: (() => void) | undefined;
+
+  constructor({ database, location, close }: SqliteConnectionFields) {
+    this.database = database;
+    this.location = location;
+    this.closeDatabase = close;
+  }
+
+  /** Reads with one statement. */
+  read<T>(act: () => T): T {
+    return this.attempt({ isWrite: false }, act);
+  }
+
+  /** Reads with several statements as of one moment. */
+  readTogether<T>(act: () => T): T {
+    return this.attempt({ isWrite: false }, () => this.transaction('BEGIN', act));
+  }
+
+  /** Writes all of it, or nothing when it throws. Waits for other writers beforehand, so that none comes between. */
+  write<T>(written: SqliteAttempt['written'], act: () => T): T {
+    return this.attempt({ isWrite: true, written }, () => this.transaction('BEGIN IMMEDIATE', act));
+  }
+
+  /** The first row. */
+  get(sql: string, parameters: SqliteParameters): SqliteRow | undefined {
+    return this.statement(sql).get(parameters);
+  }
+
+  all(sql: string, parameters: SqliteParameters): readonly SqliteRow[] {
+    return this.statement(sql).all(parameters);
+  }
+
+  /** How many rows it changed. */
+  run(sql: string, parameters: SqliteParameters): number {
+    return Number(this.statement(sql).run(parameters).changes);
+  }
+
+  /** All that is asked for afterwards is refused. */
+  close(): void {
+    const close = this.closeDatabase;
+    this.closeDatabase = undefined;
+    this.statements.clear();
+    if (close) attempt({ location: this.location, isWrite: false }, close);
+  }
+
+  /** A transaction that could not begin is not ended: another one may be open, of the owner of the database. */
+  private transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', act: () => T): T {
+    this.run(begin, {});
+    try {
+      const result = act();
+      this.run('COMMIT', {});
+      return result;
+    } catch (error) {
+      rollBack(this.database);
+      throw error;
+    }
+  }
+
+  private attempt<T>(what: Omit<SqliteAttempt, 'location'>, act: () => T): T {
+    const { location } = this;
+    if (!this.closeDatabase) throw unavailable(`The session store ${location} is closed: open it again.`);
+    return attempt({ ...what, location }, act);
+  }
+
+  private statement(sql: string): SqliteStatement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.database.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

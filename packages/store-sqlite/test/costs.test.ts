@@ -1,0 +1,125 @@
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { AgentSession } from '@holdfast/core';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { expect, test } from 'vitest';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
+import { notingDatabase } from './noting-database.ts';
+import type { AskedSql } from './noting-database.ts';
+import { temporaryFolders } from './temporary-folders.ts';
+
+const { newFile } = temporaryFolders();
+const clock = testClock();
+const SAVES = 40;
+const PAGE_BYTES = 4_096 + 24; // in the write-ahead log
+const LOG_HEADER_BYTES = 32;
+
+function withMessages(session: AgentSession, count: number): AgentSession {
+  let { state } = session;
+  for (let index = 0; index < count; index++) {
+    state = state.withUserMessage(`${index} `.padEnd(1_000, '.'), undefined, clock.now());
+  }
+  return session.withState(state);
+}
+
+/** What it costs to save a session of so many messages with two more, on the average of some saves. */
+async function costOfSaves(messages: number): Promise<{ pages: number; statements: string[][] }> {
+  const path = newFile();
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
+  const asked: AskedSql[] = [];
+  const store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  let session = await store.create(withMessages(newSession('a'), messages));
+  let pages = 0;
+  const statements: string[][] = [];
+  for (let saves = 0; saves < SAVES; saves++) {
+    clock.time += 1_000;
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    asked.length = 0;
+    session = await store.save(withMessages(session, 2), { base: session });
+    pages += (statSync(`${path}-wal`).size - LOG_HEADER_BYTES) / PAGE_BYTES;
+    statements.push(asked.map(({ sql }) => sql));
+  }
+  expect((await store.load('a'))?.state.messages).toHaveLength(messages + 2 * SAVES);
+  database.close();
+  return { pages: pages / SAVES, statements };
+}
+
+test('a save of a session with 5,000 messages costs what one with 10 does', { timeout: 60_000 }, async () => {
+  const short = await costOfSaves(10);
+  const long = await costOfSaves(5_000);
+  expect(long.statements).toEqual(short.statements);
+  expect(Math.abs(long.pages - short.pages)).toBeLessThanOrEqual(1);
+  expect(long.pages).toBeLessThan(12);
+});
+
+/** The first words of the statements that it takes to do something with a session that was just created. */
+async function statementsOf(
+  act: (store: SqliteSessionStore, created: AgentSession) => Promise<unknown>,
+): Promise<string[]> {
+  const asked: AskedSql[] = [];
+  const database = new DatabaseSync(':memory:');
+  const store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  const created = await store.create(newSession('a'));
+  asked.length = 0;
+  await act(store, created);
+  database.close();
+  return asked.map(
+    ({ sql }) => /^(BEGIN IMMEDIATE|(INSERT INTO|DELETE FROM|UPDATE) \w+|\w+)/u.exec(sql)?.[0] ?? sql,
+  );
+}
+
+const write = (...statements: readonly string[]): string[] => ['BEGIN IMMEDIATE', ...statements, 'COMMIT'];
+
+test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: readonly string[] }>([
+  {
+    what: 'a save after a known session writes what changed, and reads nothing',
+    act: (store, base) => store.save(withFact(base, 'fact', 1), { base }),
+    statements: write('UPDATE sessions', 'INSERT INTO session_values'),
+  },
+  {
+    what: 'a save of added messages cuts and adds, and leaves the rest',
+    act: (store, base) => store.save(withMessages(base, 2), { base }),
+    statements: write(
+      'UPDATE sessions',
+      'DELETE FROM session_lists',
+      'INSERT INTO session_lists',
+      'INSERT INTO session_lists',
+    ),
+  },
+  {
+    what: 'a save after an unknown session replaces it',
+    act: (store, base) => store.save(withFact(base, 'fact', 1)),
+    statements: [
+      'SELECT',
+      ...write(
+        'UPDATE sessions',
+        'DELETE FROM session_values',
+        'DELETE FROM session_lists',
+        'INSERT INTO session_values',
+        'INSERT INTO session_values',
+      ),
+    ],
+  },
+  {
+    what: 'a claim reads all at once and writes one row',
+    act: (store) => store.claim('a', { owner: 'worker', leaseSeconds: 1 }),
+    statements: ['BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
+  },
+  {
+    what: 'an item is left with one row more',
+    act: (store) => store.enqueue('a', { id: 'item', content: 1 }),
+    statements: ['SELECT', ...write('UPDATE sessions', 'INSERT INTO session_inbox')],
+  },
+  { what: 'exists', act: (store) => store.exists('a'), statements: ['SELECT'] },
+  { what: 'list', act: (store) => store.list(), statements: ['SELECT'] },
+  { what: 'due', act: (store) => store.due(), statements: ['SELECT'] },
+  { what: 'prune', act: (store) => store.prune(), statements: write('DELETE FROM sessions') },
+  {
+    what: 'delete',
+    act: (store) => store.delete('a'),
+    statements: ['SELECT', ...write('DELETE FROM sessions')],
+  },
+])('$what', async ({ act, statements }) => {
+  await expect(statementsOf(act)).resolves.toEqual(statements);
+});
