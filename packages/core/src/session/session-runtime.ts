@@ -9,6 +9,7 @@ import { requireActive } from './actions.ts';
 import { withAttemptsExhausted } from './attempts.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
+import { forkedAtStep } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session.ts';
@@ -213,12 +214,20 @@ export class SessionRuntime {
     }
   }
 
-  /** A copy of a session under its own ids, ready for its next execution. The original is not touched. */
-  async fork(sessionId: string, options: { readonly sessionId?: string } = {}): Promise<AgentSession> {
+  /**
+   * A copy of a session under its own ids; the original is not touched. It is ready for its next execution, or with
+   * `atStep` as it was after so many finished steps of the last one, to go on from there with `resume()`.
+   * @throws RangeError `ARGUMENT_INVALID` for a step that was not taken.
+   */
+  async fork(
+    sessionId: string,
+    options: { readonly sessionId?: string; readonly atStep?: number } = {},
+  ): Promise<AgentSession> {
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
     const { clock } = this.parts;
-    const at = clock.now();
-    const copy = state.forked({ at, clock });
+    const { atStep } = options;
+    const copy = atStep === undefined ? state.forked({ clock }) : forkedAtStep(state, atStep, clock);
+    const at = copy.createdAt;
     return this.createSession(
       AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at, clock }),
     );
