@@ -209,7 +209,7 @@ export {
   writeMetadata,
 } from './session/actions.ts';
 export type { ActionContext, DecisionOptions, SessionAction } from './session/actions.ts';
-export { pendingApprovals } from './session/approval.ts';
+export { pendingApprovals, withDecision } from './session/approval.ts';
 export type { Decision } from './session/approval.ts';
 export type { InboxContent } from './session/inbox.ts';
 

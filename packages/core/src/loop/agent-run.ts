@@ -68,7 +68,7 @@ export class AgentRun {
       await run.take(error);
     }
     run.release();
-    if (run.state.currentStep && !run.hasLeft()) this.endStep();
+    if (run.state.currentStep && !run.hasLeft()) await this.endStep();
     return run.state.stepExecutions.length > stepsBefore;
   }
 
@@ -138,10 +138,16 @@ export class AgentRun {
   }
 
   /** Closes the step, or suspends the execution when all that it lacks are decisions. */
-  private endStep(): void {
+  private async endStep(): Promise<void> {
     const { run } = this;
     const action = next(run.state);
-    if (action.type !== 'wait') return this.closeStep();
+    if (action.type !== 'wait') {
+      const waiting = run.state.currentStep?.toolExecutions.filter(
+        ({ waitingInside }) => waitingInside.length > 0,
+      );
+      if (waiting && waiting.length > 0) await this.toolRound().closeInterrupted(waiting);
+      return this.closeStep();
+    }
     const step = run.state.currentStep;
     if (run.state.status === 'suspended' || step === undefined) return;
     run.advance({ type: 'suspended', waiting: waitingIn(step, this.loop.tools), at: run.now() });

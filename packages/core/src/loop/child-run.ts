@@ -4,6 +4,7 @@ import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/budget.ts';
 import { isTerminal } from '../state/execution.ts';
 import { Usage } from '../state/usage.ts';
+import { CallWaits } from './abort.ts';
 import type { AgentLoop } from './agent-loop.ts';
 import type { AgentEvent, AgentEventListener } from './events.ts';
 import type { ParentRun } from './parent-run.ts';
@@ -54,6 +55,10 @@ export class ChildRun {
       checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.keep(state, true)),
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
+    if (canBeWaitedFor(last)) {
+      this.keep(last, true);
+      throw new CallWaits();
+    }
     if (!signal.aborted || last.status === 'completed') return last;
     this.keep(last, true);
     throw signal.reason;
@@ -99,6 +104,12 @@ export class ChildRun {
   }
 }
 
+/** Does it wait for nothing but what can be had from outside of the call: decisions, and time? */
+function canBeWaitedFor({ execution }: AgentState): boolean {
+  const waiting = execution?.waiting ?? [];
+  return waiting.length > 0 && waiting.every(({ type }) => type === 'approval' || type === 'until');
+}
+
 /** An answer has arrived, a tool was begun, has said something or has ended, or a step is closed. */
 function hasEffect(before: AgentState | undefined, { execution: is }: AgentState): boolean {
   const was = before?.execution;
@@ -142,5 +153,5 @@ function fateOf({ status, stopSignal, execution }: AgentState, error: string | u
   if (status === 'stopped') return `was stopped before it had an answer: ${stopSignal?.message ?? why}`;
   if (status === 'completed') return 'ended without an answer.';
   const waiting = execution?.waiting.map(({ type }) => type).join(', ') ?? 'nothing';
-  return `waits (${waiting}), and nothing can be waited for inside a call.`;
+  return `waits (${waiting}), and that cannot be waited for inside a call.`;
 }

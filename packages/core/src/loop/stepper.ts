@@ -74,14 +74,19 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   if (CUT_SHORT.has(step.response.finishReason)) return { type: 'closeStep' };
   const calls = step.callsToRun;
   if (calls.length > 0) return { type: 'runTools', calls };
-  const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
-  if (asked.length === 0) return { type: 'closeStep' };
-  return { type: 'wait', waiting: asked.map(({ id }) => ({ type: 'approval', toolExecutionId: id })) };
+  const waiting = step.toolExecutions.flatMap(waitingOf);
+  return waiting.length === 0 ? { type: 'closeStep' } : { type: 'wait', waiting };
 }
 
-/** Was it started, and is nobody asked what is to become of it? */
-function isLeft({ isRunning, isAwaitingApproval }: ToolExecution): boolean {
-  return isRunning && !isAwaitingApproval;
+/** What a call waits for: a decision, or whatever a subagent waits for that it is. */
+export function waitingOf(execution: ToolExecution): readonly Waiting[] {
+  if (execution.isAwaitingApproval) return [{ type: 'approval', toolExecutionId: execution.id }];
+  return execution.waitingInside as unknown as readonly Waiting[];
+}
+
+/** Was it started, and does it wait for nobody? */
+function isLeft({ isRunning, isAwaitingApproval, waitingInside }: ToolExecution): boolean {
+  return isRunning && !isAwaitingApproval && waitingInside.length === 0;
 }
 
 /** May tools of the current step be started? They may run already. */

@@ -9,7 +9,7 @@ import type { ErrorRecord } from '../state/error-record.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
-import { abortKind, NEVER, unlessAborted } from './abort.ts';
+import { abortKind, CallWaits, NEVER, unlessAborted } from './abort.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { RunState } from './run-state.ts';
@@ -75,6 +75,7 @@ export async function runTool(
       return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
     const hasBegun = running !== undefined || !isAbort;
+    if (error instanceof CallWaits) return undefined;
     if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
     if (signal.aborted) return { outcome: interrupted(execution) };
     return failedBy(error, running, execution, options);

@@ -1,13 +1,21 @@
 import type { Instant } from '../clock.ts';
-import type { AgentState } from '../state/agent-state.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
 import type { AgentStep } from '../state/step.ts';
 import type { Waiting } from '../state/execution.ts';
+import { AgentState } from '../state/agent-state.ts';
+import { toJsonValue } from '../json.ts';
+import { waitingOf } from './stepper.ts';
 import type { Tool } from './tool.ts';
 
 /** All that a step waits for: decisions, and the moments until which they may be made. */
 export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
   const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
-  const decisions = asked.map(({ id }) => ({ type: 'approval', toolExecutionId: id }) as const);
+  const waiting = step.toolExecutions.flatMap(waitingOf);
+  // First what somebody can do something about: it is what a list shows.
+  const [decisions, inside] = [
+    waiting.filter(({ type }) => type !== 'until'),
+    waiting.filter(({ type }) => type === 'until'),
+  ];
   const moments = asked.flatMap(({ id, name, approval }) => {
     const seconds = tools.get(name)?.approvalTimeoutSeconds;
     if (seconds === undefined || approval === undefined) return [];
@@ -19,7 +27,17 @@ export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): re
       } as const,
     ];
   });
-  return [...decisions, ...moments];
+  return [...decisions, ...inside, ...moments];
+}
+
+/** A call with the state of the subagent that it is changed. @throws StateFormatError when that cannot be read. */
+export function withStateInside(
+  execution: ToolExecution,
+  change: (state: AgentState) => AgentState,
+): ToolExecution {
+  const before = AgentState.fromJSON(structuredClone(execution.progress));
+  const after = change(before);
+  return after === before ? execution : execution.withProgress(toJsonValue(after));
 }
 
 const EXPIRED = 'Nobody decided in time.';
@@ -37,9 +55,13 @@ export function withTimePassed(state: AgentState, now: Instant): AgentState {
   let changed = state;
   for (const execution of state.currentStep?.toolExecutions ?? []) {
     const step = changed.currentStep;
-    if (step === undefined || !ids.has(execution.id)) continue;
-    const denied = execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
-    changed = changed.withCurrentStep(step.withToolExecution(denied), now);
+    if (step === undefined) continue;
+    const inside = execution.waitingInside.length > 0;
+    if (!inside && !ids.has(execution.id)) continue;
+    const passed = inside
+      ? withStateInside(execution, (state_) => withTimePassed(state_, now))
+      : execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
+    changed = changed.withCurrentStep(step.withToolExecution(passed), now);
   }
   const left = waiting.filter(
     (entry) =>

@@ -1,7 +1,8 @@
 import type { Instant } from '../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import type { AgentState } from '../state/agent-state.ts';
+import { withStateInside } from '../loop/waiting.ts';
+import { AgentState } from '../state/agent-state.ts';
 import type { Waiting } from '../state/execution.ts';
 import type { ApprovalDecision, ToolExecution } from '../state/tool-execution.ts';
 
@@ -18,9 +19,14 @@ export interface Decision {
   readonly input?: JsonValue;
 }
 
-/** The calls of a state that wait for a person. */
+/** The calls of a state that wait for a person, those of its subagents included. */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
-  return state.currentStep?.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval) ?? [];
+  const executions = state.currentStep?.toolExecutions ?? [];
+  return executions.flatMap((execution) => {
+    if (execution.isAwaitingApproval) return [execution];
+    if (execution.waitingInside.length === 0) return [];
+    return pendingApprovals(AgentState.fromJSON(structuredClone(execution.progress)));
+  });
 }
 
 /**
@@ -35,6 +41,11 @@ export function withDecision(state: AgentState, decided: Decision, at: Instant):
   }
   const step = state.currentStep;
   const asked = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
+  const inside = asked ? undefined : executionAround(state, toolExecutionId);
+  if (step && inside) {
+    const changed = withStateInside(inside, (child) => withDecision(child, decided, at));
+    return withoutWaitingFor(state.withCurrentStep(step.withToolExecution(changed), at), toolExecutionId, at);
+  }
   if (step === undefined || asked?.approval === undefined) throw notFound(state, toolExecutionId);
   if (!asked.isAwaitingApproval) throw alreadyDecided(asked);
   const call = input === undefined ? asked.call : { ...asked.call, input };
@@ -45,11 +56,22 @@ export function withDecision(state: AgentState, decided: Decision, at: Instant):
     ...(reason !== undefined && { reason }),
   };
   const changed = state.withCurrentStep(step.withToolExecution(asked.withDecision(word, call)), at);
-  if (changed.status !== 'suspended') return changed;
+  return withoutWaitingFor(changed, toolExecutionId, at);
+}
+
+/** The call of a subagent inside which the other call waits. */
+function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
+  return state.currentStep?.toolExecutions.find(({ waitingInside }) =>
+    waitingInside.some((waiting) => waiting['toolExecutionId'] === toolExecutionId),
+  );
+}
+
+function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
+  if (state.status !== 'suspended') return state;
   const waiting = (state.execution?.waiting ?? []).filter((entry) => !isFor(entry, toolExecutionId));
   return waiting.length === 0
-    ? changed.withExecutionStatus('inProgress', at)
-    : changed.withExecutionStatus('suspended', at, waiting);
+    ? state.withExecutionStatus('inProgress', at)
+    : state.withExecutionStatus('suspended', at, waiting);
 }
 
 function isFor(waiting: Waiting, toolExecutionId: string): boolean {

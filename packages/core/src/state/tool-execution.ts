@@ -1,9 +1,10 @@
 import type { Instant } from '../clock.ts';
 import { secondsBetween, toInstant } from '../clock.ts';
-import type { JsonValue, Members, Read } from '../json.ts';
+import type { JsonObject, JsonValue, Members, Read } from '../json.ts';
 import {
   checked,
   DocumentReader,
+  isJsonObject,
   isSameJson,
   readCount,
   readInstant,
@@ -38,6 +39,8 @@ export interface ApprovalDecision {
   /** Why, for the model to read. */
   readonly reason?: string;
 }
+
+const NOTHING: readonly never[] = Object.freeze([]);
 
 type ToolExecutionFields = Pick<
   ToolExecution,
@@ -146,6 +149,20 @@ export class ToolExecution {
   /** True when it was started and no outcome is known. */
   get isRunning(): boolean {
     return this.startedAt !== undefined && this.outcome === undefined;
+  }
+
+  /**
+   * What it waits for inside, while it runs: of a subagent that is suspended, whose state is its progress. Empty for any
+   * other.
+   */
+  get waitingInside(): readonly JsonObject[] {
+    const { progress } = this;
+    if (!this.isRunning || !isJsonObject(progress) || progress['format'] !== 'holdfast/agent-state')
+      return NOTHING;
+    const execution = progress['execution'];
+    const waiting =
+      isJsonObject(execution) && execution['status'] === 'suspended' ? execution['waiting'] : undefined;
+    return Array.isArray(waiting) ? waiting.filter(isJsonObject) : NOTHING;
   }
 
   /** True while a person has yet to decide on it. */

@@ -175,7 +175,7 @@ describe('an agent that does not come to an answer is an error that the caller r
           hooks: [{ afterStep: (state) => state.withExecutionStatus('suspended', 1) }],
         },
       ],
-      'Agent "find" waits (input), and nothing can be waited for inside a call. What it said last: Half of it.',
+      'Agent "find" waits (input), and that cannot be waited for inside a call. What it said last: Half of it.',
       { data: { status: 'suspended' } },
     ],
   ];

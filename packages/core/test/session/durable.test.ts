@@ -8,6 +8,7 @@ import {
   RunAbort,
   sendMessage,
   SessionRuntime,
+  subagent,
   sweep,
   textOf,
   tool,
@@ -401,5 +402,73 @@ describe('a save that does not get through', () => {
     const { sessionId } = await runtime.create({ definition });
     await expect(runtime.execute(sessionId, sendMessage('Pay.'))).rejects.toThrow('disk full');
     expect(made.calls).toEqual([]);
+  });
+});
+
+describe('an approval inside a subagent', () => {
+  const shout = (calls: string[]): Tool =>
+    tool({
+      name: 'shout',
+      description: 'Shouts.',
+      inputSchema: schema,
+      needsApproval: true,
+      execute: (args) => (calls.push(JSON.stringify(args)), 'shouted'),
+    });
+
+  function nested(): {
+    store: MemorySessionStore;
+    calls: string[];
+    runtime: (...scripts: ScriptedAnswer[][]) => SessionRuntime;
+  } {
+    const calls: string[] = [];
+    const store = new MemorySessionStore();
+    let processes = 100;
+    return {
+      store,
+      calls,
+      runtime(...scripts) {
+        const [outer, middle, inner] = scripts.map((script) => scriptedDriver(...script));
+        const clock = (): ManualClock => manualClock((processes += 13));
+        const innerLoop = createAgentLoop({ driver: inner as never, tools: [shout(calls)], clock: clock() });
+        const innermost = subagent({ name: 'inner', description: 'Inner.', loop: innerLoop });
+        const middleLoop = createAgentLoop({ driver: middle as never, tools: [innermost], clock: clock() });
+        const below = subagent({ name: 'middle', description: 'Middle.', loop: middleLoop });
+        const loop = createAgentLoop({ driver: outer as never, tools: [below], clock: clock() });
+        return new SessionRuntime({ store, agents: { payer: loop } });
+      },
+    };
+  }
+
+  const ask = (name: string): ScriptedAnswer => ({ calls: [[name, { prompt: 'Do it.' }]] });
+
+  test('suspends the whole run, is decided by id in another process, and goes on inside', async () => {
+    const { store, calls, runtime } = nested();
+    const first = runtime([ask('middle')], [ask('inner')], [{ calls: [['shout', { loud: 1 }]] }]);
+    const { sessionId } = await first.create({ definition });
+    const waiting = await first.execute(sessionId, sendMessage('Go.'));
+    expect([waiting.state.status, waiting.info.waitingFor, calls]).toEqual(['suspended', 'approval', []]);
+    const [asked] = pendingApprovals((await store.load(sessionId))?.state as never);
+    expect(asked?.name).toBe('shout');
+    const done = await runtime(['Outer.'], ['Middle.'], ['Inner.']).execute(
+      sessionId,
+      approve(asked?.id as string, { input: { loud: 2 } }),
+    );
+    expect([done.state.finalResponse, calls]).toEqual(['Outer.', ['{"loud":2}']]);
+    expect(done.state.steps[0]?.toolExecutions[0]).toMatchObject({ value: 'Middle.', attempt: 2 });
+  });
+
+  test('a stop request ends it while it waits', async () => {
+    const { calls, runtime } = nested();
+    const first = runtime([ask('middle')], [ask('inner')], [{ calls: [['shout', {}]] }]);
+    const { sessionId } = await first.create({ definition });
+    await first.execute(sessionId, sendMessage('Go.'));
+    await first.enqueue(sessionId, { type: 'stop' });
+    expect(await first.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+    const { state } = await first.get(sessionId);
+    expect([state.status, state.steps[0]?.toolExecutions[0]?.outcome?.type, calls]).toEqual([
+      'stopped',
+      'interrupted',
+      [],
+    ]);
   });
 });
