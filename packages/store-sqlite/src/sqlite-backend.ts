@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type {
   DueSession,
   Instant,
@@ -98,9 +99,15 @@ export class SqliteBackend implements SessionBackend {
     });
   }
 
+  /** A few at a time: to delete a session costs what it holds, and others are to have their turn. */
   async prune(now: Instant, limit: number): Promise<number> {
     const { connection } = this;
-    return connection.write(undefined, () => connection.run(PRUNE, { now, limit }));
+    for (let pruned = 0; ; await setImmediate()) {
+      const most = Math.min(PRUNED_AT_ONCE, limit - pruned);
+      const found = connection.write(undefined, () => connection.run(PRUNE, { now, most }));
+      pruned += found;
+      if (found < most || pruned === limit) return pruned;
+    }
   }
 
   async close(): Promise<void> {
@@ -152,7 +159,8 @@ const WHERE_STILL_THERE =
   'WHERE session_id = :session_id AND incarnation = :old_incarnation AND writes = :old_writes';
 const DELETE = `DELETE FROM sessions ${WHERE_STILL_THERE}`;
 const PRUNE = `DELETE FROM sessions WHERE session_key IN
-  (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit)`;
+  (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :most)`;
+const PRUNED_AT_ONCE = 20;
 
 function stillThere(sessionId: string, { incarnation, writes }: SessionRecord): SqliteParameters {
   return { session_id: sessionId, old_incarnation: escapeText(incarnation), old_writes: writes };

@@ -114,7 +114,11 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
   { what: 'exists', act: (store) => store.exists('a'), statements: ['SELECT'] },
   { what: 'list', act: (store) => store.list(), statements: ['SELECT'] },
   { what: 'due', act: (store) => store.due(), statements: ['SELECT'] },
-  { what: 'prune', act: (store) => store.prune(), statements: write('DELETE FROM sessions') },
+  {
+    what: 'prune, when there is nothing to do',
+    act: (store) => store.prune(),
+    statements: write('DELETE FROM sessions'),
+  },
   {
     what: 'delete',
     act: (store) => store.delete('a'),
@@ -122,4 +126,19 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
   },
 ])('$what', async ({ act, statements }) => {
   await expect(statementsOf(act)).resolves.toEqual(statements);
+});
+
+test.each([
+  { limit: 1, pruned: 1, transactions: 1 },
+  { limit: 20, pruned: 20, transactions: 1 },
+  { limit: 45, pruned: 45, transactions: 3 },
+  { limit: undefined, pruned: 50, transactions: 3 },
+])('at most $limit expired sessions go, 20 at a time', async ({ limit, pruned, transactions }) => {
+  const statements = await statementsOf(async (store) => {
+    for (let index = 0; index < 50; index++) {
+      await store.create(newSession(`expired ${index}`), { expiry: { at: clock.now() } });
+    }
+    await expect(store.prune({ limit })).resolves.toBe(pruned);
+  });
+  expect(statements.filter((sql) => sql === 'DELETE FROM sessions')).toHaveLength(transactions);
 });

@@ -108,13 +108,12 @@ test('what is due is one walk along an index', async () => {
 
 test('what has expired is found along an index, and no more of it than asked for', async () => {
   await store.prune({ limit: 7 });
-  expect(asked[1]?.parameters).toMatchObject({ limit: 7 });
-  expect(plans()).toEqual([
-    [
-      'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
-      'LIST SUBQUERY 1',
-      'SEARCH sessions USING COVERING INDEX sessions_expiring (expires_at<?)',
-    ],
+  expect(asked[1]?.parameters).toMatchObject({ most: 7 });
+  // Some releases of SQLite add a filter for the subquery's result.
+  expect(plans()[0]?.slice(0, 3)).toEqual([
+    'SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)',
+    'LIST SUBQUERY 1',
+    'SEARCH sessions USING COVERING INDEX sessions_expiring (expires_at<?)',
   ]);
 });
 

@@ -40,7 +40,10 @@ function interrupted(sql: string, happens: () => void): SqliteDatabase {
           look(text);
           return statement.get(parameters);
         },
-        all: (parameters) => statement.all(parameters),
+        all(parameters) {
+          look(text);
+          return statement.all(parameters);
+        },
         run(parameters) {
           look(text);
           return statement.run(parameters);
@@ -100,6 +103,17 @@ test('a session that is deleted before a delete looks at it was not there', asyn
   const base = await store.create(newSession('a'));
   await store.save(base, { base });
   await expect(store.delete('a', { revision: base.revision })).resolves.toBe(false);
+});
+
+test('a session that is deleted while it is read is read as it was', async () => {
+  database.exec('PRAGMA journal_mode = WAL');
+  const other = new DatabaseSync(path);
+  const happens = (): void => other.exec('DELETE FROM sessions');
+  const store = await SqliteSessionStore.from(interrupted('SELECT name, content', happens), { clock });
+  const created = await store.create(newSession('a'));
+  await expect(store.load('a')).resolves.toEqual(created);
+  await expect(store.load('a')).resolves.toBeUndefined();
+  other.close();
 });
 
 describe('a write that comes between reading and writing', () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { newSession, testClock } from '@holdfast/conformance';
 import { temporaryFolders } from './temporary-folders.ts';
 
-const { newFile, newFolder } = temporaryFolders();
+const { newFile, newFolder, databaseFile } = temporaryFolders();
 const clock = testClock();
 
 function pragmas(path: string, ...names: string[]): unknown[] {
@@ -14,15 +14,6 @@ function pragmas(path: string, ...names: string[]): unknown[] {
   const values = names.map((name) => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
   database.close();
   return values;
-}
-
-/** A file that a database with this content was written to. */
-function databaseFile(sql: string): string {
-  const path = newFile();
-  const database = new DatabaseSync(path);
-  database.exec(sql);
-  database.close();
-  return path;
 }
 
 describe('open', () => {
@@ -141,97 +132,6 @@ describe('open', () => {
     expect(readFileSync(file, 'utf8')).toBe('text');
   });
 });
-
-/** A file as our schema leaves it, with another version number on it. */
-function fileOfVersion(version: number): string {
-  return databaseFile(
-    `CREATE TABLE sessions (id TEXT); INSERT INTO sessions VALUES ('kept');
-     PRAGMA application_id = 0x486f6c64; PRAGMA user_version = ${version}`,
-  );
-}
-
-/** Another application's database, whose last writes a crash left in the write-ahead log. */
-function crashedDatabase(): string {
-  const path = newFile();
-  const database = new DatabaseSync(path);
-  database.exec(
-    `PRAGMA journal_mode = WAL; CREATE TABLE notes (note TEXT); INSERT INTO notes VALUES ('kept')`,
-  );
-  const copy = newFile();
-  for (const end of ['', '-wal']) writeFileSync(`${copy}${end}`, readFileSync(`${path}${end}`));
-  database.close();
-  return copy;
-}
-
-function textFile(content: string | Uint8Array): string {
-  const path = newFile();
-  writeFileSync(path, content);
-  return path;
-}
-
-const REFUSED: readonly {
-  readonly what: string;
-  readonly make: () => string;
-  readonly code?: string;
-  readonly says: string;
-}[] = [
-  { what: 'a text', make: () => textFile('Dear diary'), says: 'not a database' },
-  { what: 'two bytes', make: () => textFile('xy'), says: 'not a database' },
-  {
-    what: 'random bytes',
-    make: () => textFile(Uint8Array.from({ length: 9_000 }, (_, n) => (n * 197) % 251)),
-    says: 'not a database',
-  },
-  {
-    what: 'a database of another application',
-    make: () => databaseFile('CREATE TABLE notes (note TEXT)'),
-    says: 'another application',
-  },
-  {
-    what: 'a marked database of another application',
-    make: () => databaseFile('CREATE TABLE t (c); PRAGMA application_id = 7'),
-    says: 'application_id 7',
-  },
-  {
-    what: 'an empty database with a version',
-    make: () => databaseFile('PRAGMA user_version = 3'),
-    says: 'user_version 3',
-  },
-  {
-    what: 'a database that another application left in a crash',
-    make: crashedDatabase,
-    says: 'another application',
-  },
-  { what: 'a newer schema', make: () => fileOfVersion(3), code: 'STATE_VERSION', says: 'schema version 3' },
-  {
-    what: 'the layout before this one',
-    make: () => fileOfVersion(1),
-    says: 'no release reads the older layout',
-  },
-  { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },
-];
-
-describe.each(REFUSED)('$what', ({ make, code = 'STATE_FORMAT', says }) => {
-  test('is refused and left byte for byte as it was', async () => {
-    const path = make();
-    const before = contentOf(path);
-    await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({
-      code,
-      message: expect.stringContaining(says),
-    });
-    await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({
-      message: expect.stringContaining(path),
-    });
-    expect(contentOf(path)).toEqual(before);
-  });
-});
-
-/** The file and its write-ahead log. */
-function contentOf(path: string): (Buffer | undefined)[] {
-  return ['', '-wal', '-journal'].map((end) =>
-    existsSync(path + end) ? readFileSync(path + end) : undefined,
-  );
-}
 
 describe('a database that was passed in', () => {
   test('is used as it is and stays open', async () => {
