@@ -7,6 +7,7 @@ import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { SessionAction } from './actions.ts';
 import { requireActive } from './actions.ts';
 import { withAttemptsExhausted } from './attempts.ts';
+import { withChildrenEnded } from './children.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
 import { forkedAtStep } from './fork.ts';
@@ -252,7 +253,7 @@ export class SessionRuntime {
       signal,
     };
     try {
-      const acted = await action(this.begun(work), context);
+      const acted = await action(await this.begun(work), context);
       const session = (await this.parts.hooks.afterAction?.(acted)) ?? acted;
       if (session !== work.latest) await work.save(session);
       return await work.untilIdle((next) => this.work(work, next, { onEvent }), work.latest);
@@ -268,17 +269,19 @@ export class SessionRuntime {
     session: AgentSession,
     { onEvent }: ExecuteOptions,
   ): Promise<AgentSession> {
-    const ready = session === work.latest ? this.begun(work) : session;
+    const ready = session === work.latest ? await this.begun(work) : session;
     if (ready.status === 'active' && ready.state.hasActiveExecution)
       return work.run(ready, (begun) => this.loopOf(begun), onEvent);
     return ready === work.latest ? ready : work.save(ready);
   }
 
   /** The session as it is taken up: with what has come in, and failed when too many have died over it. */
-  private begun(work: SessionWork): AgentSession {
-    const session = work.withMail(work.latest);
+  private async begun(work: SessionWork): Promise<AgentSession> {
+    const mailed = work.withMail(work.latest);
+    const { clock } = this.parts;
+    const session = mailed.withState(await withChildrenEnded(mailed.state, this.store, clock.now()));
     if (work.attempt <= this.maxAttempts || !session.state.hasActiveExecution) return session;
-    return session.withState(withAttemptsExhausted(session.state, this.maxAttempts, this.parts.clock));
+    return session.withState(withAttemptsExhausted(session.state, this.maxAttempts, clock));
   }
 
   private async executeQuickly(

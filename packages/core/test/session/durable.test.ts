@@ -4,9 +4,11 @@ import {
   deny,
   InProcessEngine,
   MemorySessionStore,
+  metadataKey,
   pendingApprovals,
   RunAbort,
   sendMessage,
+  SessionId,
   SessionRuntime,
   subagent,
   sweep,
@@ -15,11 +17,13 @@ import {
 } from '@holdfast/core';
 import type {
   AgentSession,
+  Hook,
   SaveOptions,
   SessionEvent,
   SessionRuntimeOptions,
   Tool,
   ToolContext,
+  Waiting,
 } from '@holdfast/core';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
@@ -470,5 +474,69 @@ describe('an approval inside a subagent', () => {
       'interrupted',
       [],
     ]);
+  });
+});
+
+describe('an execution that waits', () => {
+  const asked = metadataKey<boolean>('asked');
+  const suspendOnce = (waiting: () => Waiting): Hook => ({
+    name: 'suspend',
+    afterStep: (state, { clock }) =>
+      state.metadata.get(asked)
+        ? undefined
+        : state.withMetadata(asked, true).withExecutionStatus('suspended', clock.now(), [waiting()]),
+  });
+
+  function waiter(waiting: () => Waiting): {
+    store: MemorySessionStore;
+    clock: ManualClock;
+    runtime: SessionRuntime;
+  } {
+    const clock = manualClock(1_000);
+    const store = new MemorySessionStore({ clock });
+    const script: ScriptedAnswer[] = [{ calls: [['note', {}]] }, 'Done.'];
+    const tools = [tool({ name: 'note', description: 'Notes.', inputSchema: schema, execute: () => 1 })];
+    const hooks = [suspendOnce(waiting)];
+    const loop = createAgentLoop({ driver: scriptedDriver(...script), tools, hooks, clock });
+    const child = createAgentLoop({ driver: scriptedDriver('Child.'), clock });
+    return { store, clock, runtime: new SessionRuntime({ store, agents: { payer: loop, child }, clock }) };
+  }
+
+  test('until a moment is woken then by the engine', async () => {
+    const { store, clock, runtime } = waiter(() => ({ type: 'until', until: 61_000 }));
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    const engine = new InProcessEngine({ clock });
+    const [asleep, done] = [deferred<undefined>(), deferred<undefined>()];
+    const served = await engine.serve(async (id, options) => {
+      const advanced = await runtime.advance(id, options);
+      const { type } = advanced.outcome;
+      setImmediate(() => (type === 'sleep' ? asleep : done).resolve(undefined));
+      return advanced;
+    });
+    await engine.wake(sessionId);
+    await asleep.promise;
+    expect((await store.due()).sessions).toEqual([]);
+    clock.advance(59_999);
+    expect((await runtime.get(sessionId)).state.status).toBe('suspended');
+    clock.advance(1);
+    await done.promise;
+    await served.stop();
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
+  });
+
+  test('for a child is woken by its end', async () => {
+    const { runtime } = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
+    const { sessionId } = await runtime.create({ definition });
+    const kid = { definition: { name: 'child' }, sessionId: 'kid', parentId: sessionId };
+    await runtime.create(kid);
+    await runtime.enqueue('kid', { type: 'message', content: 'Go.' });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'parked' } });
+    expect((await runtime.list({ waitingFor: 'child' })).sessions).toHaveLength(1);
+    await runtime.enqueue('kid', { type: 'message', content: 'Go on.' });
+    expect(await runtime.advance('kid')).toEqual({ outcome: { type: 'finished' }, wake: [sessionId] });
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
 });
