@@ -23,27 +23,62 @@ import type {
 
 export type Entries = Map<string, StoredSession>;
 
-/** A backend on a map, in steps that can be broken one by one. Several may share a map. */
+/** How the backend does what it does, each to be exchanged for one that is wrong. */
+export const soundWays = {
+  /** The key of a session. */
+  keyOf: (sessionId: string): string => sessionId,
+  /** Is the record there that is to be replaced? */
+  isThere: (found: SessionRecord | undefined, before: SessionRecord | undefined): boolean =>
+    found?.incarnation === before?.incarnation && found?.writes === before?.writes,
+  /** The record that is kept. */
+  kept: (after: SessionRecord, _found: StoredSession | undefined, _change: RecordChange): SessionRecord =>
+    after,
+  carriedOut,
+  /** The inbox after a write. */
+  inbox: (before: StoredSession['inbox'], { enqueue, acknowledge = [] }: RecordChange) => {
+    const inbox = new Map(before);
+    if (enqueue) inbox.set(enqueue.id, enqueue.item);
+    for (const id of acknowledge) inbox.delete(id);
+    return inbox;
+  },
+  /** The record that is answered. */
+  answered: (record: SessionRecord): SessionRecord => record,
+  isListed: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
+  isAwaited: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
+  isPruned: isExpired,
+  fitsQuery,
+  compareSessionInfos,
+  dueAt,
+  fitsDue,
+  compareDue,
+  pruned: (limit: number): number => limit,
+};
+
+export type Ways = typeof soundWays;
+
+/** A backend on a map, which several may share. */
 export class MapBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
-  readonly entries: Entries;
+  private readonly entries: Entries;
+  private readonly ways: Ways;
 
-  constructor(entries: Entries = new Map()) {
+  constructor(entries: Entries, ways: Partial<Ways> = {}) {
     this.entries = entries;
+    this.ways = { ...soundWays, ...ways };
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
-    const record = this.entries.get(sessionId)?.record;
-    return record && readSessionRecord(JSON.parse(JSON.stringify(record)));
+    const record = this.found(sessionId)?.record;
+    return record && readSessionRecord(JSON.parse(JSON.stringify(this.ways.answered(record))));
   }
 
   async readAll(sessionId: string): Promise<StoredSession | undefined> {
-    return this.entries.get(sessionId);
+    const found = this.found(sessionId);
+    return found && { ...found, record: this.ways.answered(found.record) };
   }
 
   async readItems(sessionId: string, _incarnation: string, ids: readonly string[]) {
-    const inbox = [...(this.entries.get(sessionId)?.inbox ?? [])];
-    return new Map(inbox.filter(([id]) => ids.includes(id)));
+    return new Map([...(this.found(sessionId)?.inbox ?? [])].filter(([id]) => ids.includes(id)));
   }
 
   async swap(
@@ -52,65 +87,63 @@ export class MapBackend implements SessionBackend {
     after: SessionRecord | undefined,
     change: RecordChange,
   ): Promise<boolean> {
-    const found = this.entries.get(sessionId);
-    if (!this.isThere(found?.record, before)) return false;
-    if (after) this.entries.set(sessionId, this.changed(found, after, change));
-    else this.entries.delete(sessionId);
+    const found = this.found(sessionId);
+    if (!this.ways.isThere(found?.record, before)) return false;
+    const key = this.ways.keyOf(sessionId);
+    if (after) this.entries.set(key, this.changed(found, after, change));
+    else this.entries.delete(key);
     return true;
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
-    const infos = this.records(now).map(({ info }) => info);
-    const fitting = infos.filter((info) => this.fits(info, query));
-    return fitting.toSorted(compareSessionInfos(query.order)).slice(0, query.limit + 1);
+    const { isListed, fitsQuery: fits, compareSessionInfos: compare } = this.ways;
+    const infos = this.records()
+      .filter((record) => isListed(record, now))
+      .map(({ info }) => info);
+    return infos
+      .filter((info) => fits(info, query))
+      .toSorted(compare(query.order))
+      .slice(0, query.limit + 1);
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
-    const due = this.records(now).flatMap((record) => {
-      const at = this.dueAt(record);
+    const { isAwaited, dueAt: dueOf, fitsDue: fits, compareDue: compare } = this.ways;
+    const due = this.records().flatMap((record) => {
+      const at = isAwaited(record, now) ? dueOf(record) : undefined;
       return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
     });
     return due
-      .filter((one) => fitsDue(one, query))
-      .toSorted(compareDue)
+      .filter((one) => fits(one, query))
+      .toSorted(compare)
       .slice(0, query.limit + 1);
   }
 
   async prune(now: Instant, limit: number): Promise<number> {
-    const expired = [...this.entries].filter(([, { record }]) => isExpired(record, now)).slice(0, limit);
-    for (const [sessionId] of expired) this.entries.delete(sessionId);
-    return expired.length;
+    const expired = [...this.entries].filter(([, { record }]) => this.ways.isPruned(record, now));
+    const chosen = expired.slice(0, this.ways.pruned(limit));
+    for (const [key] of chosen) this.entries.delete(key);
+    return chosen.length;
   }
 
   async close(): Promise<void> {}
 
-  protected isThere(found: SessionRecord | undefined, before: SessionRecord | undefined): boolean {
-    return found?.incarnation === before?.incarnation && found?.writes === before?.writes;
+  private found(sessionId: string): StoredSession | undefined {
+    return this.entries.get(this.ways.keyOf(sessionId));
   }
 
-  protected changed(
+  private records(): SessionRecord[] {
+    return [...this.entries.values()].map(({ record }) => record);
+  }
+
+  private changed(
     found: StoredSession | undefined,
-    record: SessionRecord,
-    { plan, enqueue, acknowledge = [] }: RecordChange,
+    after: SessionRecord,
+    change: RecordChange,
   ): StoredSession {
-    const kept = found?.record.incarnation === record.incarnation ? found : undefined;
-    const saved = plan ? carriedOut(kept?.saved, plan) : kept?.saved;
+    const before = found?.record.incarnation === after.incarnation ? found : undefined;
+    const saved = change.plan ? this.ways.carriedOut(before?.saved, change.plan) : before?.saved;
     if (!saved) throw new Error('A record was swapped in with nothing to say.');
-    const inbox = new Map(kept?.inbox);
-    if (enqueue) inbox.set(enqueue.id, enqueue.item);
-    for (const id of acknowledge) inbox.delete(id);
-    return { record, saved, inbox };
-  }
-
-  protected fits(info: SessionInfo, query: ResolvedSessionQuery): boolean {
-    return fitsQuery(info, query);
-  }
-
-  protected dueAt(record: SessionRecord): Instant | undefined {
-    return dueAt(record);
-  }
-
-  protected records(now: Instant): SessionRecord[] {
-    return [...this.entries.values()].map(({ record }) => record).filter((record) => !isExpired(record, now));
+    const inbox = this.ways.inbox(before?.inbox ?? new Map(), change);
+    return { record: this.ways.kept(after, found, change), saved, inbox };
   }
 }

@@ -1,20 +1,32 @@
 import { BackedSessionStore } from '@holdfast/core';
+import type { SessionBackend, SessionStore } from '@holdfast/core';
 import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
 import { MapBackend } from './map-backend.ts';
-import type { Entries } from './map-backend.ts';
-import { Wire } from './observed-backend.ts';
+import type { Entries, Ways } from './map-backend.ts';
+import { Wire } from './wire.ts';
+
+/** What a store is made of, from the inside out. What is not given is sound. */
+export interface StoreParts {
+  /** How the backend keeps the sessions. */
+  readonly ways?: Partial<Ways>;
+  /** What speaks to the backend over the wire. */
+  readonly client?: (backend: SessionBackend) => Partial<SessionBackend>;
+  /** What users see. */
+  readonly store?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
+}
 
 /** A harness that can do everything, on a backend of one's own. Makes one store at a time. */
-export function mapHarness(
-  backendOf: (entries: Entries) => MapBackend = (entries) => new MapBackend(entries),
-): {
+export function mapHarness({ ways, client, store }: StoreParts = {}): {
   readonly createStore: CreateStore;
   readonly abilities: StoreAbilities;
 } {
   const wire = new Wire();
   let entries: Entries = new Map();
-  const open: CreateStore = async (clock, settings) =>
-    new BackedSessionStore(wire.to(backendOf(entries)), { clock, ...settings });
+  const open: CreateStore = async (clock, settings) => {
+    const remote = wire.to(new MapBackend(entries, ways));
+    const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings });
+    return over(sound, store?.(sound, entries));
+  };
   return {
     createStore(clock, settings) {
       entries = new Map();
@@ -22,4 +34,9 @@ export function mapHarness(
     },
     abilities: { reopen: open, measure: wire.measure, faults: wire },
   };
+}
+
+/** The object with some of its members exchanged. */
+function over<T extends object>(sound: T, changes: Partial<T> = {}): T {
+  return Object.assign(Object.create(sound) as T, changes);
 }

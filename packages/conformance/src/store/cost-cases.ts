@@ -8,11 +8,18 @@ import type { StoreCost, UngroupedCase } from './store-case.ts';
 const TOLERANCE = 0.1;
 const [FEW, MANY] = [10, 5_000];
 
-/** A state with so many messages: a conversation, or the steps of one execution. */
-const STATES: Readonly<Record<string, (messages: number) => AgentState>> = {
-  'a conversation': (messages) => emptyState().withMessages(sampleMessages(messages), START),
-  'one execution': (messages) => stateOfSteps(emptyState(), messages / 2),
+const made = new Map<number, AgentState>();
+
+/** States with so many messages. */
+const conversation = (messages: number): AgentState =>
+  emptyState().withMessages(sampleMessages(messages), START);
+const execution = (messages: number): AgentState => {
+  const state = made.get(messages) ?? stateOfSteps(emptyState(), messages / 2);
+  made.set(messages, state);
+  return state;
 };
+
+const STATES = { 'a conversation': conversation, 'one execution': execution };
 
 interface Measured {
   readonly store: SessionStore;
@@ -57,9 +64,6 @@ const saves = Object.entries(STATES).flatMap(([what, stateOf]) => [
     store.save(base, { base }),
   ),
 ]);
-
-const conversation = (messages: number): AgentState =>
-  emptyState().withMessages(sampleMessages(messages), START);
 
 const others = [
   costCase('ten steps cost the same after a long conversation', conversation, async ({ store, base }) => {

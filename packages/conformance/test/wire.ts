@@ -7,6 +7,8 @@ export class Wire implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
   private requests = 0;
   private bytes = 0;
+  /** Counting bytes takes longer than all else: it begins when somebody asks for them. */
+  private isMeasured = false;
   private armed: { readonly fault: Fault; readonly request: number } | undefined;
 
   arm(fault: Fault, nth: number): void {
@@ -19,7 +21,10 @@ export class Wire implements StoreFaults {
     return isStruck;
   }
 
-  readonly measure = async (): Promise<StoreCost> => ({ requests: this.requests, bytes: this.bytes });
+  readonly measure = async (): Promise<StoreCost> => {
+    this.isMeasured = true;
+    return { requests: this.requests, bytes: this.bytes };
+  };
 
   /** The backend at the other end. */
   to<T extends SessionBackend>(backend: T): T {
@@ -38,7 +43,7 @@ export class Wire implements StoreFaults {
     if (fault === 'throttle') throw new StoreThrottledError('Too many requests.');
     if (fault === 'cut') throw new StoreUnavailableError('The connection was cut.', { isAmbiguous: false });
     const reply = await carryOut();
-    this.bytes += sizeOf(args) + sizeOf(reply);
+    if (this.isMeasured) this.bytes += sizeOf(args) + sizeOf(reply);
     if (fault === 'loseReply') throw new StoreUnavailableError('The reply was lost.', { isAmbiguous: true });
     return reply;
   }

@@ -1,0 +1,4 @@
+import { answering } from './answering.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(answering);

@@ -1,0 +1,190 @@
+import { AgentSession, SessionNotFoundError } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import type { StoreParts } from '../map-store.ts';
+
+const creating = (
+  create: (store: SessionStore, session: AgentSession) => Promise<AgentSession>,
+): StoreParts => ({
+  store: (store) => ({
+    create: (session, options) => store.create(session, options).then(() => create(store, session)),
+  }),
+});
+
+/** What users of a store are told, and what they may ask. */
+export const answering: Readonly<Record<string, StoreParts>> = {
+  'answers a new session as it was given': creating(async (_store, session) => session),
+  'creates what is saved': {
+    store: (store) => ({
+      async save(session, options) {
+        try {
+          return await store.save(session, options);
+        } catch (error) {
+          if (!(error instanceof SessionNotFoundError)) throw error;
+          return store.create(AgentSession.create({ ...session, at: session.createdAt }));
+        }
+      },
+    }),
+  },
+  'creates what was created before': {
+    store: (store) => ({
+      create: (session, options) =>
+        store.create(AgentSession.create({ ...session, at: session.createdAt }), options),
+    }),
+  },
+  'overwrites what it has lost': {
+    store: (store) => ({
+      async save(session, options) {
+        const found = await store.load(session.sessionId);
+        const isAhead = found !== undefined && found.version < session.version;
+        return store.save(isAhead ? session.withRevision(found.revision, 0) : session, options);
+      },
+    }),
+  },
+  'deletes nothing': { store: () => ({ delete: async () => true }) },
+  'deletes any revision': { store: (store) => ({ delete: (sessionId) => store.delete(sessionId) }) },
+  'finds what is absent': { store: () => ({ exists: async () => true }) },
+  'creates what is claimed or given an item': {
+    store: (store) => ({
+      async claim(sessionId, options) {
+        await ensure(store, sessionId);
+        return store.claim(sessionId, options);
+      },
+      async enqueue(sessionId, item) {
+        await ensure(store, sessionId);
+        return store.enqueue(sessionId, item);
+      },
+    }),
+  },
+  'refuses ids that cannot be': {
+    store: (store) => ({
+      load: async (sessionId) => {
+        if (sessionId.length > 0 && sessionId.length <= 1_000) return store.load(sessionId);
+        throw new RangeError('A session id has 1 to 1,000 characters.');
+      },
+    }),
+  },
+  'answers with what can be changed': {
+    store: (store) => ({
+      async load(sessionId) {
+        const session = await store.load(sessionId);
+        return (
+          session && Object.create(AgentSession.prototype, Object.getOwnPropertyDescriptors({ ...session }))
+        );
+      },
+    }),
+  },
+  'keeps each item as it was given': {
+    store(store) {
+      const given = new Map<string, unknown>();
+      return {
+        enqueue(sessionId, item) {
+          given.set(`${sessionId}/${item.id}`, item.content);
+          return store.enqueue(sessionId, item);
+        },
+        async claim(sessionId, options) {
+          const claimed = await store.claim(sessionId, options);
+          const inbox = claimed.inbox.map((item) => ({
+            ...item,
+            content: given.get(`${sessionId}/${item.id}`) as never,
+          }));
+          return { ...claimed, inbox };
+        },
+      };
+    },
+  },
+  'has a next page when there is none': {
+    store: (store) => ({
+      list: async (query) => {
+        const page = await store.list(query);
+        const last = page.sessions.length === 0 ? '' : page.cursor;
+        return { ...page, cursor: last };
+      },
+      due: async (query) => {
+        const page = await store.due(query);
+        return { ...page, cursor: page.sessions.length === 0 ? '' : page.cursor };
+      },
+    }),
+  },
+  'expires what nobody spoke of': {
+    store: (store) => ({
+      create: (session, options) =>
+        store.create(session, { expiry: options?.expiry ?? { afterSeconds: 1e6 } }),
+    }),
+  },
+  'takes anything for an item': {
+    store: (store) => ({
+      enqueue: (sessionId, { id, content }) =>
+        store.enqueue(sessionId, {
+          id: typeof id === 'string' && id !== '' ? id.slice(0, 1_000).toWellFormed() : 'item',
+          content,
+        }),
+    }),
+  },
+  'takes anything for an expiry': {
+    store: (store) => ({
+      create: (session, options) =>
+        store.create(session, {
+          expiry: Number(options?.expiry && 'at' in options.expiry) ? options?.expiry : undefined,
+        }),
+    }),
+  },
+  'keeps sessions in its own process': {
+    client(backend) {
+      const own = new Set<string>();
+      return {
+        read: async (id) => (own.has(id) ? backend.read(id) : undefined),
+        readAll: async (id) => (own.has(id) ? backend.readAll(id) : undefined),
+        swap(id, ...change) {
+          own.add(id);
+          return backend.swap(id, ...change);
+        },
+      };
+    },
+  },
+  'closes what belongs to others': {
+    store: (store, entries) => ({
+      async close() {
+        entries.clear();
+        await store.close();
+      },
+    }),
+  },
+  'can be closed once': {
+    store(store) {
+      let isClosed = false;
+      return {
+        async close() {
+          if (isClosed) throw new Error('It is closed.');
+          isClosed = true;
+          await store.close();
+        },
+      };
+    },
+  },
+  'takes any limit': {
+    store: (store) => ({
+      list: (query) =>
+        store.list({ ...query, limit: Math.min(100, Math.max(1, Math.trunc(query?.limit ?? 50) || 50)) }),
+      due: (query) =>
+        store.due({ ...query, limit: Math.min(100, Math.max(1, Math.trunc(query?.limit ?? 50) || 50)) }),
+      prune: async (options) =>
+        store.prune({ limit: Math.max(1, Math.trunc(Number(options?.limit)) || 1_000) }),
+    }),
+  },
+  'goes on from a cursor of another order': {
+    store: (store) => ({
+      list: (query) => {
+        const [, ...place] = query?.cursor?.startsWith('[') ? (JSON.parse(query.cursor) as unknown[]) : [];
+        const cursor =
+          place.length > 0 ? JSON.stringify([query?.order ?? 'createdAt', ...place]) : query?.cursor;
+        return store.list({ ...query, cursor });
+      },
+    }),
+  },
+};
+
+async function ensure(store: SessionStore, sessionId: string): Promise<void> {
+  if (sessionId === 'a' && !(await store.exists(sessionId))) {
+    await store.create(AgentSession.create({ sessionId, definition: { name: 'tester' } }));
+  }
+}

@@ -1,0 +1,22 @@
+import { sessionStoreCases } from '@holdfast/conformance';
+import { expect, test } from 'vitest';
+import { answering } from './answering.ts';
+import { claiming } from './claiming.ts';
+import { expected } from './failures.ts';
+import { finding } from './finding.ts';
+import { racing } from './racing.ts';
+import { writing } from './writing.ts';
+
+const defects = Object.keys({ ...writing, ...racing, ...claiming, ...finding, ...answering });
+
+test('every store with a defect fails a case', () => {
+  expect(Object.keys(expected)).toEqual(defects);
+  expect(defects.filter((defect) => expected[defect]?.length === 0)).toEqual([]);
+});
+
+test('every case is failed by a store with a defect', () => {
+  const names = sessionStoreCases.map(({ group, name }) => `${group}: ${name}`);
+  const failed = new Set(Object.values(expected).flat());
+  expect(names.filter((name) => !failed.has(name))).toEqual([]);
+  expect([...failed].filter((name) => !names.includes(name))).toEqual([]);
+});

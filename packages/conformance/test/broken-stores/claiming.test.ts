@@ -1,0 +1,4 @@
+import { claiming } from './claiming.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(claiming);

@@ -1,0 +1,134 @@
+import { dueAt } from '@holdfast/core';
+import type { SessionRecord, SessionStore } from '@holdfast/core';
+import type { Ways } from '../map-backend.ts';
+import type { StoreParts } from '../map-store.ts';
+
+const keeping = (kept: Ways['kept']): StoreParts => ({ ways: { kept } });
+const due = (dueOf: (record: SessionRecord) => number | undefined): StoreParts => ({
+  ways: { dueAt: dueOf },
+});
+
+/** Claims, the inbox, and when a session is due. */
+export const claiming: Readonly<Record<string, StoreParts>> = {
+  'forgets who works on a session': keeping((after) => ({ ...after, lease: undefined })),
+  'lets everybody claim': {
+    ways: { answered: (record) => ({ ...record, lease: record.lease && { ...record.lease, until: 0 } }) },
+  },
+  'ignores epochs': {
+    store: (store, entries) => ({
+      save: (session, options) => {
+        const epoch = entries.get(session.sessionId)?.record.epoch;
+        return store.save(session, options?.epoch === undefined ? options : { ...options, epoch });
+      },
+    }),
+  },
+  'saves without an epoch whoever works': {
+    store: (store, entries) => ({
+      save: (session, options) =>
+        store.save(session, { epoch: entries.get(session.sessionId)?.record.epoch, ...options }),
+    }),
+  },
+  'rounds leases to seconds': keeping(({ lease, ...after }) => ({
+    ...after,
+    lease: lease && { ...lease, until: Math.ceil(lease.until / 1_000) * 1_000 },
+  })),
+  'answers the epoch before': {
+    store: (store) => ({
+      async claim(...args) {
+        const { claim, ...rest } = await store.claim(...args);
+        return { ...rest, claim: { ...claim, epoch: claim.epoch - 1 } };
+      },
+    }),
+  },
+  'counts no epochs': keeping((after) => ({ ...after, epoch: Math.min(after.epoch, 1) })),
+  'never ends the count of attempts': keeping((after, found) => ({
+    ...after,
+    attempt: Math.max(after.attempt, found?.record.attempt ?? 0),
+  })),
+  'takes every save for a finished step': keeping((after, _found, { plan }) =>
+    plan ? { ...after, attempt: 0 } : after,
+  ),
+  'renews nothing': keeping((after, found) => {
+    const before = found?.record.lease;
+    const isSame = before !== undefined && before.owner === after.lease?.owner;
+    return isSame ? { ...after, lease: before } : after;
+  }),
+  'releases nothing': keeping((after, found, { plan, enqueue }) => {
+    const isRelease = !after.lease && !plan && !enqueue;
+    return isRelease ? { ...after, lease: found?.record.lease } : after;
+  }),
+  'changes a session when it is claimed': keeping((after, found, { plan, enqueue }) => {
+    const { info } = after;
+    const isClaim = found !== undefined && !plan && !enqueue;
+    return isClaim ? { ...after, info: { ...info, updatedAt: info.updatedAt + 1 } } : after;
+  }),
+  'releases for whoever asks': {
+    store: (store, entries) => ({
+      release: (claim) => {
+        const record = entries.get(claim.sessionId)?.record;
+        return store.release({ ...claim, epoch: record?.epoch ?? 0, owner: record?.lease?.owner ?? '' });
+      },
+    }),
+  },
+  'does not drop what was acknowledged': keeping((after, found, { acknowledge }) =>
+    acknowledge?.length ? { ...after, inbox: found?.record.inbox } : after,
+  ),
+  'drops the whole inbox when one item is acknowledged': keeping((after, _found, { acknowledge }) =>
+    acknowledge?.length ? { ...after, inbox: undefined } : after,
+  ),
+  'does not remember what was used': keeping((after) => ({ ...after, used: undefined })),
+  'remembers the last item that was used': keeping((after) => ({ ...after, used: after.used?.slice(-1) })),
+  'sorts the inbox by id': keeping(({ inbox, ...after }) => ({
+    ...after,
+    inbox: inbox && { ...inbox, ids: inbox.ids.toSorted() },
+  })),
+  'shows no inbox to whom renews': {
+    store: (store) => ({ renew: async (...args) => ({ ...(await store.renew(...args)), inbox: [] }) }),
+  },
+  'keeps the last of several items of one id': {
+    store: (store, entries) => ({
+      async enqueue(sessionId, item) {
+        const isKept = await store.enqueue(sessionId, item);
+        const inbox = entries.get(sessionId)?.inbox as Map<string, string> | undefined;
+        const kept = JSON.parse(inbox?.get(item.id) ?? '{}') as object;
+        if (!isKept) inbox?.set(item.id, JSON.stringify({ ...kept, content: item.content }));
+        return isKept;
+      },
+    }),
+  },
+  'keeps one inbox for all sessions': {
+    client(backend) {
+      const items = new Map<string, string>();
+      return {
+        swap: (id, before, after, change) => {
+          if (change.enqueue) items.set(change.enqueue.id, change.enqueue.item);
+          return backend.swap(id, before, after, change);
+        },
+        async readAll(id) {
+          const stored = await backend.readAll(id);
+          return stored && { ...stored, inbox: new Map([...stored.inbox, ...items]) };
+        },
+      };
+    },
+  },
+  'makes a save of every item': {
+    store: (store: SessionStore) => ({
+      async enqueue(sessionId, item) {
+        const isKept = await store.enqueue(sessionId, item);
+        const session = await store.load(sessionId);
+        if (session) await store.save(session).catch(() => undefined);
+        return isKept;
+      },
+    }),
+  },
+  'is due whoever works': due((record) => dueAt({ ...record, lease: undefined })),
+  'is due whatever the session is': due((record) =>
+    dueAt({ ...record, info: { ...record.info, status: 'active' } }),
+  ),
+  'is not due because of its inbox': due((record) => dueAt({ ...record, inbox: undefined })),
+  'is due only because of its inbox': due((record) => dueAt({ ...record, wakeAt: undefined })),
+  'is due when the inbox is, however long it sleeps or is due': due((record) =>
+    dueAt({ ...record, wakeAt: record.inbox ? undefined : record.wakeAt }),
+  ),
+  'is due when the claim ends, whatever is due later': due((record) => record.lease?.until ?? dueAt(record)),
+};

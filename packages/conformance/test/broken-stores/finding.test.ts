@@ -1,0 +1,4 @@
+import { finding } from './finding.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(finding);

@@ -1,0 +1,108 @@
+import { compareDue, compareSessionInfos, fitsDue, fitsQuery } from '@holdfast/core';
+import type { ResolvedSessionQuery, SessionInfo, SessionStore } from '@holdfast/core';
+import type { StoreParts } from '../map-store.ts';
+
+const fitting = (fits: (info: SessionInfo, query: ResolvedSessionQuery) => boolean): StoreParts => ({
+  ways: { fitsQuery: fits },
+});
+const without = (name: keyof ResolvedSessionQuery): StoreParts =>
+  fitting((info, query) => fitsQuery(info, { ...query, [name]: undefined }));
+
+const utf8 = (text: string): string => Buffer.from(text).toString();
+
+/** Loading, lists, pages and expiry. */
+export const finding: Readonly<Record<string, StoreParts>> = {
+  'shows what has expired to those who load': {
+    ways: { answered: (record) => ({ ...record, expiresAt: undefined }) },
+  },
+  'lists what has expired': { ways: { isListed: () => true } },
+  'is due although it has expired': { ways: { isAwaited: () => true } },
+  'forgets a session a moment too late': {
+    ways: { answered: ({ expiresAt, ...record }) => ({ ...record, expiresAt: expiresAt && expiresAt + 1 }) },
+  },
+  'counts only from saves': {
+    ways: {
+      kept: (after, found, { plan }) =>
+        !plan && found ? { ...after, expiresAt: found.record.expiresAt } : after,
+    },
+  },
+  'keeps what should not expire any more': {
+    ways: { kept: (after, found) => ({ ...after, expiresAt: after.expiresAt ?? found?.record.expiresAt }) },
+  },
+  'prunes all that has expired, whatever the limit': { ways: { pruned: () => Number.POSITIVE_INFINITY } },
+  'prunes nothing': { ways: { pruned: () => 0 } },
+  'skips sessions of one moment at the end of a page': fitting(
+    (info, query) => fitsQuery(info, query) && (!query.after || info[query.order] < query.after.at),
+  ),
+  'begins every page anew': without('after'),
+  'skips what is due at one moment at the end of a page': {
+    ways: { fitsDue: (one, query) => fitsDue(one, query) && (!query.after || one.dueAt > query.after.at) },
+  },
+  'shows what is due later': {
+    ways: { fitsDue: (one, query) => fitsDue(one, { ...query, at: Number.MAX_VALUE }) },
+  },
+  'does not show what is due just now': {
+    ways: { fitsDue: (one, query) => fitsDue(one, query) && one.dueAt < query.at },
+  },
+  'shows what is due in the order of ids': {
+    ways: { compareDue: (left, right) => compareDue({ ...left, dueAt: 0 }, { ...right, dueAt: 0 }) },
+  },
+  'lists the oldest first': {
+    ways: { compareSessionInfos: (order) => (left, right) => compareSessionInfos(order)(right, left) },
+  },
+  'lists by creation only': { ways: { compareSessionInfos: () => compareSessionInfos('createdAt') } },
+  'lists sessions of one moment in the order of UTF-16': {
+    ways: {
+      compareSessionInfos: (order) => (left, right) =>
+        right[order] - left[order] || (left.sessionId < right.sessionId ? -1 : 1),
+    },
+  },
+  'answers the page and not one more': {
+    client: (backend) => ({
+      list: async (query, now) => (await backend.list(query, now)).slice(0, query.limit),
+      due: async (query, now) => (await backend.due(query, now)).slice(0, query.limit),
+    }),
+  },
+  'does not filter by status': without('status'),
+  'does not filter by agent': without('agentName'),
+  'does not filter by parent': without('parentId'),
+  'does not filter by the status of the execution': without('executionStatus'),
+  'does not filter by what is waited for': without('waitingFor'),
+  'compares agents in UTF-8': fitting((info, query) =>
+    fitsQuery(info, {
+      ...query,
+      agentName: utf8(query.agentName ?? '') === utf8(info.agentName) ? undefined : query.agentName,
+    }),
+  ),
+  'filters by any of the conditions': fitting((info, query) => {
+    const { status, agentName, parentId, executionStatus, waitingFor, ...rest } = query;
+    const conditions = Object.entries({ status, agentName, parentId, executionStatus, waitingFor });
+    const given = conditions.filter(([, value]) => value !== undefined);
+    return (
+      fitsQuery(info, rest) &&
+      (given.length === 0 || given.some(([name, value]) => info[name as 'status'] === value))
+    );
+  }),
+  'lists sessions as they were created': {
+    ways: {
+      kept: (after, found) => ({
+        ...after,
+        info: { ...(found?.record.info ?? after.info), version: after.info.version },
+      }),
+    },
+  },
+  'reads each session to list it': {
+    client: (backend) => ({
+      async list(query, now) {
+        const infos = await backend.list(query, now);
+        await Promise.all(infos.map(({ sessionId }) => backend.readAll(sessionId)));
+        return infos;
+      },
+    }),
+  },
+  'writes all of a session with each save': {
+    store: (store: SessionStore) => ({
+      save: (session, options) => store.save(session, { ...options, base: undefined }),
+    }),
+  },
+};

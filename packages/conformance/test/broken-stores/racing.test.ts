@@ -1,0 +1,4 @@
+import { racing } from './racing.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(racing);

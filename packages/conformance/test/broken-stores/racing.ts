@@ -1,0 +1,157 @@
+import { HoldfastError } from '@holdfast/core';
+import type { AgentSession, SessionBackend, SessionRecord, SessionStore } from '@holdfast/core';
+import type { StoreParts } from '../map-store.ts';
+
+type Swap = SessionBackend['swap'];
+
+const swapping = (
+  swap: (backend: SessionBackend, ...args: Parameters<Swap>) => Promise<boolean>,
+): StoreParts => ({
+  client: (backend) => ({ swap: (...args) => swap(backend, ...args) }),
+});
+
+const saving = (
+  save: (store: SessionStore, ...args: Parameters<SessionStore['save']>) => Promise<AgentSession>,
+): StoreParts => ({
+  store: (store) => ({ save: (...args) => save(store, ...args) }),
+});
+
+const codeOf = (error: unknown): unknown => (error instanceof HoldfastError ? error.code : undefined);
+
+/** What happens when several write, or one writes twice. */
+export const racing: Readonly<Record<string, StoreParts>> = {
+  'compares incarnations, but not writes': {
+    ways: { isThere: (found, before) => found?.incarnation === before?.incarnation },
+  },
+  'compares writes, but not incarnations': {
+    ways: { isThere: (found, before) => found?.writes === before?.writes },
+  },
+  'creates over what is there': {
+    ways: {
+      isThere: (found, before) =>
+        before === undefined || (found?.incarnation === before.incarnation && found.writes === before.writes),
+    },
+  },
+  'compares, and writes later': {
+    ways: { isThere: () => true },
+    client: (backend) => ({
+      async swap(id, before, ...change) {
+        const found = await backend.read(id);
+        const isThere = found?.incarnation === before?.incarnation && found?.writes === before?.writes;
+        return isThere && backend.swap(id, before, ...change);
+      },
+    }),
+  },
+  'drops acknowledged items before it compares': {
+    client: (backend) => ({
+      async swap(id, before, after, change) {
+        if (!change.acknowledge?.length) return backend.swap(id, before, after, change);
+        const found = await backend.read(id);
+        const gone = change.acknowledge;
+        const ids = found?.inbox?.ids.filter((one) => !gone.includes(one)) ?? [];
+        const inbox = found?.inbox && ids.length > 0 ? { ...found.inbox, ids } : undefined;
+        const between = found && { ...found, inbox, writes: found.writes + 1 };
+        await backend.swap(id, found, between, { acknowledge: gone });
+        if (before?.writes !== found?.writes) return false;
+        return backend.swap(id, between, after && { ...after, writes: after.writes + 1 }, {
+          plan: change.plan,
+        });
+      },
+    }),
+  },
+  'writes an item and its record one after the other': swapping(
+    async (backend, id, before, after, change) => {
+      if (!change.enqueue || !after) return backend.swap(id, before, after, change);
+      if (!(await backend.swap(id, before, after, {}))) return false;
+      return backend.swap(id, after, { ...after, writes: after.writes + 1 }, change);
+    },
+  ),
+  'writes the content and its record one after the other': swapping(
+    async (backend, id, before, after, change) => {
+      if (!before || !after || !change.plan) return backend.swap(id, before, after, change);
+      const between = { ...before, info: after.info, writes: before.writes + 1 };
+      if (!(await backend.swap(id, before, between, { plan: change.plan }))) return false;
+      return backend.swap(
+        id,
+        between,
+        { ...after, writes: between.writes + 1 },
+        { acknowledge: change.acknowledge },
+      );
+    },
+  ),
+  'says of a lost reply that nothing was written': swapping(async (backend, ...args) => {
+    try {
+      return await backend.swap(...args);
+    } catch (error) {
+      throw Object.assign(error as Error, { isAmbiguous: false });
+    }
+  }),
+  'lets the error of its client through': swapping(async (backend, ...args) => {
+    try {
+      return await backend.swap(...args);
+    } catch (cause) {
+      throw new Error('ECONNRESET', { cause });
+    }
+  }),
+  'takes a request that failed for done': swapping(async (backend, ...args) => {
+    try {
+      return await backend.swap(...args);
+    } catch {
+      return true;
+    }
+  }),
+  'keeps the last record that it read': {
+    client(backend) {
+      const seen = new Map<string, SessionRecord | undefined>();
+      return {
+        async read(id) {
+          if (!seen.has(id)) seen.set(id, await backend.read(id));
+          return seen.get(id);
+        },
+        async swap(id, ...args) {
+          const isSwapped = await backend.swap(id, ...args);
+          if (isSwapped) seen.delete(id);
+          return isSwapped;
+        },
+      };
+    },
+  },
+  'ignores versions': saving(async (store, session, options) => {
+    const found = await store.load(session.sessionId);
+    const isOlder = found && found.version > session.version;
+    const isMine = found?.revision.incarnation === session.revision.incarnation;
+    if (!isOlder || !isMine || options?.operationId !== undefined) return store.save(session, options);
+    return store.save(session.withRevision(found.revision, 0), options);
+  }),
+  'ignores incarnations': saving(async (store, session, options) => {
+    const found = await store.load(session.sessionId);
+    const { version } = session;
+    if (!found || version === 0) return store.save(session, options);
+    return store.save(session.withRevision({ ...found.revision, version }, 0), options);
+  }),
+  'counts a repeated save twice': saving(async (store, session, options) => {
+    const found = await store.load(session.sessionId);
+    const isRepeated = options?.operationId !== undefined && found?.version === session.version + 1;
+    return isRepeated
+      ? store.save(session.withRevision(found.revision, 0), { ...options, base: undefined })
+      : store.save(session, options);
+  }),
+  'forgets operation ids': { ways: { kept: (after) => ({ ...after, operation: undefined }) } },
+  'forgets an operation as soon as something else is written': {
+    ways: {
+      kept: (after, _found, { plan }) => (plan ? after : { ...after, operation: undefined }),
+    },
+  },
+  'takes any content of an operation for the same': saving(async (store, session, options) => {
+    try {
+      return await store.save(session, options);
+    } catch (error) {
+      const found = codeOf(error) === 'OPERATION_REUSED' ? await store.load(session.sessionId) : undefined;
+      if (found) return found;
+      throw error;
+    }
+  }),
+  'takes what is saved for its own base': saving((store, session, options) =>
+    store.save(session, { ...options, base: options?.base && session }),
+  ),
+};

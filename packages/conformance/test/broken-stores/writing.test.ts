@@ -1,0 +1,4 @@
+import { writing } from './writing.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(writing);

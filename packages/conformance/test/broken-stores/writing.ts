@@ -1,0 +1,134 @@
+import { carriedOut } from '@holdfast/core';
+import type { SavedSession, SavePlan } from '@holdfast/core';
+import type { StoreParts } from '../map-store.ts';
+
+/** How values and lists come to be, when it is not as the plan says. */
+const carrying = (
+  carryOut: (saved: SavedSession | undefined, plan: SavePlan) => SavedSession,
+): StoreParts => ({
+  ways: { carriedOut: carryOut },
+});
+
+/** What is written of one session, and of the one after it. */
+export const writing: Readonly<Record<string, StoreParts>> = {
+  'keeps the end of a list that was replaced': carrying((saved, plan) => {
+    const next = carriedOut(saved, plan);
+    const lists = new Map(next.lists);
+    for (const { name, keep, append } of plan.isWhole ? [] : plan.lists) {
+      const rest = saved?.lists.get(name)?.slice(keep + append.length) ?? [];
+      if (keep + append.length > 0) lists.set(name, [...(next.lists.get(name) ?? []), ...rest]);
+    }
+    return { ...next, lists };
+  }),
+  'keeps what it had when all is to be replaced': carrying((saved, plan) => {
+    const { values, lists } = carriedOut(undefined, { ...plan, lists: plan.isWhole ? plan.lists : [] });
+    if (!plan.isWhole) return carriedOut(saved, plan);
+    const all = new Map(saved?.lists);
+    for (const [name, texts] of lists)
+      all.set(name, [...texts, ...(all.get(name)?.slice(texts.length) ?? [])]);
+    return { head: plan.head, values, lists: all };
+  }),
+  'does not write a value that changed': carrying((saved, plan) => {
+    const next = carriedOut(saved, plan);
+    return {
+      ...next,
+      values: plan.isWhole ? next.values : new Map([...next.values, ...(saved?.values ?? [])]),
+    };
+  }),
+  'writes the first thousand elements': carrying((saved, plan) =>
+    carriedOut(saved, {
+      ...plan,
+      lists: plan.lists.map((change) => ({ ...change, append: change.append.slice(0, 1_000) })),
+    }),
+  ),
+  'keeps lists in an object, by name': carrying((saved, plan) => {
+    const next = carriedOut(saved, plan);
+    const object: Record<string, readonly string[]> = {};
+    for (const [name, texts] of next.lists) object[name.replace('messages:', '')] = texts;
+    const lists = new Map(
+      Object.entries(object).map(([name, texts]) => [nameOf(name, next), texts] as const),
+    );
+    return { ...next, lists };
+  }),
+  'decodes empty objects as arrays': texts((text) => text.replaceAll('{}', '[]')),
+  'decodes __proto__ as what it is in JavaScript': texts((text) => text.replaceAll('"__proto__"', '"proto"')),
+  'keeps texts without what UTF-8 cannot say': texts((text) =>
+    text.replaceAll(/\\ud[89a-f][0-9a-f]{2}/gu, '\\ufffd'),
+  ),
+  'keeps texts without NUL': texts((text) => text.replaceAll('\\u0000', '')),
+  'keeps texts without byte order marks': texts((text) => text.replaceAll('\ufeff', '')),
+  'keeps numbers as floats of 32 bits': texts((text) =>
+    text.replaceAll(/(?<=[:,[])-?[\d.]+(?:e[+-]?\d+)?(?=[,\]}])/gu, (number) =>
+      Number(number) > 1e12 && Number(number) < 2e12 ? number : String(Math.fround(Number(number))),
+    ),
+  ),
+  'keeps integers of 64 bits in texts as numbers': texts((text) =>
+    text.replaceAll(/"(-?\d{19})"/gu, (_, digits: string) => `"${Number(digits)}"`),
+  ),
+  'keeps no emoji': texts((text) => text.replaceAll(/[\u{1f000}-\u{1ffff}]/gu, '?')),
+  'keeps quotes doubled': texts((text) => text.replaceAll("'", "''")),
+  'decodes no JSON nested deeper than 512': {
+    client: (backend) => ({
+      async swap(id, before, after, change) {
+        if (/\[{512}|(?:\[\{"inner":){256}/u.test(textsOf(change.plan))) throw new Error('Nested too deep.');
+        return backend.swap(id, before, after, change);
+      },
+    }),
+  },
+  'takes values of up to 400 KB': {
+    client: (backend) => ({
+      async swap(id, before, after, change) {
+        if (textsOf(change.plan).length > 400_000)
+          throw new Error('Item size has exceeded the maximum allowed size.');
+        return backend.swap(id, before, after, change);
+      },
+    }),
+  },
+  'keeps files up to 64 KB': texts((text) =>
+    text.replaceAll(/"data":"([^"]{65536})[^"]*"/gu, (_, data: string) => `"data":"${data}"`),
+  ),
+  'keeps items up to NUL': {
+    ways: {
+      inbox(before, { enqueue, acknowledge = [] }) {
+        const inbox = new Map(before);
+        if (enqueue) inbox.set(enqueue.id.split('\0')[0] ?? '', enqueue.item);
+        for (const id of acknowledge) inbox.delete(id.split('\0')[0] ?? '');
+        return inbox;
+      },
+    },
+  },
+  'leaves the text of an item for the one that comes after it': {
+    ways: {
+      inbox(before, { enqueue, acknowledge = [] }) {
+        const inbox = new Map(before);
+        const items = [...before.values()];
+        if (enqueue) inbox.set(enqueue.id, items.at(-1) ?? enqueue.item);
+        for (const id of acknowledge) inbox.delete(id);
+        return inbox;
+      },
+    },
+  },
+  'finds sessions whatever the case of their ids': { ways: { keyOf: (id) => id.toLowerCase() } },
+  'finds sessions by their normalised ids': { ways: { keyOf: (id) => id.normalize() } },
+  'finds sessions by the first 255 characters of their ids': { ways: { keyOf: (id) => id.slice(0, 255) } },
+};
+
+/** Every text of a list or a value goes through this. */
+function texts(decoded: (text: string) => string): StoreParts {
+  return carrying((saved, plan) => {
+    const next = carriedOut(saved, plan);
+    return {
+      head: next.head,
+      values: new Map([...next.values].map(([name, text]) => [name, decoded(text)])),
+      lists: new Map([...next.lists].map(([name, all]) => [name, all.map(decoded)])),
+    };
+  });
+}
+
+function textsOf(plan: SavePlan | undefined): string {
+  return plan ? [...plan.values.values(), ...plan.lists.flatMap(({ append }) => append)].join('\n') : '';
+}
+
+function nameOf(name: string, { lists }: SavedSession): string {
+  return lists.has(`messages:${name}`) ? `messages:${name}` : name;
+}
