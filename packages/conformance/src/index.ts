@@ -13,3 +13,11 @@ export type {
   StoreSettings,
   TestClock,
 } from './store/store-case.ts';
+export { driverCases } from './driver/driver-cases.ts';
+export type {
+  CreateDriver,
+  DriverCase,
+  DriverUnderTest,
+  ProviderReply,
+  ProviderRequest,
+} from './driver/driver-case.ts';
