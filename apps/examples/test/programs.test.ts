@@ -21,7 +21,10 @@ beforeAll(async () => {
 
 afterAll(() => provider.stop());
 
-test.each(programs.map((path) => [basename(path), path]))('%s prints what it says', async (_, path) => {
+const named = programs.map((path): [string, string] => [basename(path), path]);
+
+// Those that run the cases of a store take seconds.
+test.each(named)('%s prints what it says', { timeout: 60_000 }, async (_, path) => {
   const expected = expectedOutput(await readFile(path, 'utf8'));
   expect(expected.length).toBeGreaterThan(0);
   expect(await outputOf(path)).toMatch(asPattern(expected));

@@ -39,7 +39,7 @@ function unindented(lines: string): string {
 
 /** The blocks of the pages that must be examples, named by page and line. */
 export function blocks(): readonly Named[] {
-  const pages = globSync(['README.md', 'packages/*/README.md', 'docs/**/*.md'], {
+  const pages = globSync(['README.md', 'CONTRIBUTING.md', 'packages/*/README.md', 'docs/**/*.md'], {
     cwd: repository,
     exclude: ['docs/decisions/**', '**/node_modules/**'],
   });

@@ -24,7 +24,7 @@ import type {
 export type Entries = Map<string, StoredSession>;
 
 /** How the backend does what it does, each to be exchanged for one that is wrong. */
-export const soundWays = {
+const soundWays = {
   /** The key of a session. */
   keyOf: (sessionId: string): string => sessionId,
   /** Is the record there that is to be replaced? */

@@ -5,7 +5,9 @@ import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case
 export interface ConformanceTest {
   /** Says what is missing when it is to be skipped. */
   readonly name: string;
+  /** True when the harness cannot do what the case needs. */
   readonly skip: boolean;
+  /** Rejects when the store does not do it. */
   readonly run: () => Promise<void>;
 }
 
@@ -29,6 +31,6 @@ export function sessionStoreTests(
 }
 
 function canDo(abilities: StoreAbilities, need: NonNullable<SessionStoreCase['needs']>): boolean {
-  if (need === 'reopen' || need === 'measure' || need === 'faults') return abilities[need] !== undefined;
+  if (need === 'reopen' || need === 'measure') return abilities[need] !== undefined;
   return abilities.faults?.kinds.includes(need) ?? false;
 }

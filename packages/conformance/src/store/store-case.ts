@@ -66,7 +66,7 @@ export interface SessionStoreCase {
   /** No two cases have one name. */
   readonly name: string;
   /** What the harness must be able to do. */
-  readonly needs?: keyof StoreAbilities | Fault | undefined;
+  readonly needs?: 'reopen' | 'measure' | Fault | undefined;
   /** Rejects when the store does not do it. */
   readonly run: (createStore: CreateStore, abilities?: StoreAbilities) => Promise<void>;
 }
