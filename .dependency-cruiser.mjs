@@ -68,6 +68,18 @@ export default {
       { path: '^packages/((?:driver|store)-[^/]+)/' },
       { path: adapter, pathNot: '^packages/$1/' },
     ),
+    forbidden(
+      'conformance-below-adapters',
+      'The cases of a contract know core, and no driver or store.',
+      { path: '^packages/conformance/' },
+      { path: '^packages/', pathNot: '^packages/(?:core|conformance)/' },
+    ),
+    forbidden(
+      'conformance-for-tests',
+      'What is published does not need the cases that prove it.',
+      { path: '^packages/[^/]+/src/', pathNot: '^packages/conformance/' },
+      { path: '^packages/conformance/' },
+    ),
     forbidden('packages-below-apps', 'Nothing imports an app.', { path: '^packages/' }, { path: '^apps/' }),
     forbidden(
       'declared',

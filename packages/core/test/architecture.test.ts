@@ -35,7 +35,7 @@ describe('on a tree with wrong imports', () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
   });
 
-  /** A repository of three packages and an app, with these lines added to its files. */
+  /** A repository of four packages and an app, with these lines added to its files. */
   async function repository(lines: Record<string, string>): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'holdfast-architecture-'));
     folders.push(folder);
@@ -43,7 +43,7 @@ describe('on a tree with wrong imports', () => {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     };
-    for (const name of ['core', 'driver-x', 'store-y']) {
+    for (const name of ['core', 'conformance', 'driver-x', 'store-y']) {
       const exports = {
         '.': { '@holdfast/source': './src/index.ts' },
         './testing': { '@holdfast/source': './src/testing.ts' },
@@ -66,7 +66,9 @@ describe('on a tree with wrong imports', () => {
       'packages/core/src/index.ts': "export * from './session/session-runtime.ts';",
       'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
       'packages/core/test/core.test.ts': "import '@holdfast/core';",
+      'packages/conformance/src/index.ts': "import '@holdfast/core';",
       'packages/driver-x/src/index.ts': "import '@holdfast/core';",
+      'packages/driver-x/test/driver.test.ts': "import '@holdfast/conformance';",
       'packages/store-y/src/index.ts': "import '@holdfast/core';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
       'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
@@ -106,6 +108,8 @@ describe('on a tree with wrong imports', () => {
     ['packages-by-name', 'packages/driver-x/src/index.ts', "import '../../core/src/index.ts';"],
     ['packages-by-name', 'apps/demo/src/main.ts', "import '../../../packages/core/src/index.ts';"],
     ['adapters-apart', 'packages/driver-x/src/index.ts', "import type { A } from '@holdfast/store-y';"],
+    ['conformance-below-adapters', 'packages/conformance/test/a.test.ts', "import '@holdfast/store-y';"],
+    ['conformance-for-tests', 'packages/store-y/src/index.ts', "import '@holdfast/conformance';"],
     ['packages-below-apps', 'packages/driver-x/src/index.ts', "import '../../../apps/demo/src/main.ts';"],
     ['declared', 'packages/driver-x/src/index.ts', "import 'left-pad';"],
     ['resolvable', 'packages/driver-x/src/index.ts', "import type { A } from 'nowhere';"],
