@@ -1,0 +1,129 @@
+import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import type { RedisArgument, RedisClient } from './redis-client.ts';
+import { failureOf, isOtherType } from './redis-errors.ts';
+import { SCRIPTS } from './scripts.ts';
+import type { RedisScript } from './scripts.ts';
+import type { ServerClock } from './server-clock.ts';
+
+const FIRST_PAUSE_MILLISECONDS = 25;
+const LONGEST_PAUSE_MILLISECONDS = 500;
+
+interface RedisCallsFields {
+  readonly client: RedisClient;
+  readonly clock: ServerClock;
+  readonly timeoutSeconds: number;
+}
+
+/** The time of the server in seconds and microseconds, and what the script has to say. */
+type ScriptReply = readonly [seconds: Buffer, micros: Buffer, answer: unknown];
+type ScriptMethod = (args: readonly RedisArgument[]) => Promise<ScriptReply>;
+
+/**
+ * Calls scripts: again when that may help and cannot harm, and not for longer than was allowed. Every script may be
+ * sent twice: those that write know what they did.
+ */
+export class RedisCalls {
+  readonly client: RedisClient;
+  private readonly clock: ServerClock;
+  private readonly timeoutSeconds: number;
+  private isClosed = false;
+
+  constructor({ client, clock, timeoutSeconds }: RedisCallsFields) {
+    this.client = client;
+    this.clock = clock;
+    this.timeoutSeconds = timeoutSeconds;
+    for (const { name, lua } of SCRIPTS) client.defineCommand(name, { lua });
+  }
+
+  /** `defineCommand` adds methods to the client. */
+  private get methods(): Readonly<Record<string, ScriptMethod>> {
+    return this.client as unknown as Record<string, ScriptMethod>;
+  }
+
+  /** From now on nothing is sent. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /**
+   * What a script answers; `T` is what that script is known to answer.
+   * @throws StoreUnavailableError; StateFormatError for a key of another type.
+   */
+  async run<T>(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<T> {
+    const call = async (): Promise<T> => {
+      const sentAt = performance.now();
+      // One array: a session of 100,000 messages is more arguments than a function takes.
+      const reply = await this.methods[`${script.name}Buffer`]?.([keys.length, ...keys, ...args]);
+      if (!reply) throw new TypeError(`The client has lost the script ${script.name}.`);
+      const [seconds, micros, answer] = reply;
+      this.clock.learn(Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt, performance.now());
+      return answer as T;
+    };
+    try {
+      return await this.persist(script.isWrite, call);
+    } catch (cause) {
+      if (!isOtherType(cause)) throw cause;
+      const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
+      throw new StateFormatError(where, 'what this package has written', 'another type', { cause });
+    }
+  }
+
+  /** How many replicas have what was written on this connection, after at most so long. */
+  async replicas(wanted: number, milliseconds: number): Promise<number> {
+    try {
+      return Number(await this.persist(true, () => this.client.callBuffer('wait', [wanted, milliseconds])));
+    } catch (cause) {
+      throw unavailable('The write was done, but its replication is not known.', true, cause);
+    }
+  }
+
+  /** What the server says of itself. */
+  async info(section: string): Promise<string> {
+    return String(await this.persist(false, () => this.client.callBuffer('info', [section])));
+  }
+
+  private async persist<T>(isWrite: boolean, call: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.timeoutSeconds * 1_000;
+    let isAmbiguous = false;
+    for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS)) {
+      if (this.isClosed) throw unavailable('The store is closed.', isAmbiguous);
+      if (this.client.status === 'end') throw unavailable('The client is closed.', isAmbiguous);
+      try {
+        return await before(deadline, call);
+      } catch (error) {
+        if (isOtherType(error)) throw error;
+        const failure = failureOf(error);
+        isAmbiguous ||= isWrite && failure.isAmbiguous;
+        const isOver = performance.now() + pause >= deadline;
+        if (!failure.isPassing || isOver) throw unavailable('Redis is not available.', isAmbiguous, error);
+        // Writers that failed together need not come back together.
+        await elapsed(pause * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+}
+
+function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): StoreUnavailableError {
+  const why = cause instanceof Error ? ` ${cause.message}` : '';
+  return new StoreUnavailableError(what + why, { isAmbiguous, cause });
+}
+
+/** The result of a call that may never end. */
+async function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error('It did not answer in time.');
+    timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()));
+  });
+  try {
+    return await Promise.race([call(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function elapsed(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}

@@ -1,0 +1,148 @@
+import { BackedSessionStore, invalidArgument } from '@holdfast/core';
+import type {
+  AgentSession,
+  CreateOptions,
+  DuePage,
+  DueQuery,
+  SessionPage,
+  SessionQuery,
+  StoreOptions,
+} from '@holdfast/core';
+import { connect } from './connect.ts';
+import type { RedisConnection } from './connect.ts';
+import { RedisBackend } from './redis-backend.ts';
+import { RedisCalls } from './redis-calls.ts';
+import { checkedClient, isCluster } from './redis-client.ts';
+import type { RedisClient } from './redis-client.ts';
+import { ServerClock } from './server-clock.ts';
+
+/** How sessions are kept in Redis. */
+export interface RedisStoreOptions extends StoreOptions {
+  /** What all keys begin with, without braces; default `holdfast`. */
+  readonly prefix?: string | undefined;
+  /**
+   * Over how many slots of a Cluster the sessions are spread, 1 to 1,024. Fixed by the first store under a prefix: 1 by
+   * default, 32 in a Cluster. A list reads from each.
+   */
+  readonly buckets?: number | undefined;
+  /** The largest message, step or value, in bytes of JSON; default 8 MB. */
+  readonly maxValueBytes?: number | undefined;
+  /** How long one command is tried, also while no server answers; default 10. */
+  readonly timeoutSeconds?: number | undefined;
+  /**
+   * How many replicas must have a write before it is acknowledged; they get one second. Default 0. Not in a Cluster. The
+   * connection waits meanwhile: give the store its own.
+   */
+  readonly minReplicas?: number | undefined;
+  /** Is told when the server may throw sessions away; default: `process.emitWarning`. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** The same, with a client of yours. */
+export interface RedisSessionStoreOptions extends RedisStoreOptions {
+  /** Stays open when the store is closed. */
+  readonly client: RedisClient;
+}
+
+const MAX_BUCKETS = 1_024;
+const CLUSTER_BUCKETS = 32;
+const DEFAULT_MAX_VALUE_BYTES = 8_000_000;
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+/**
+ * Keeps sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry go by the
+ * server's clock, unless the store is given one.
+ *
+ * @example
+ * const store = new RedisSessionStore({ client: new Redis('redis://localhost') });
+ */
+export class RedisSessionStore extends BackedSessionStore {
+  private readonly redis: RedisBackend;
+  private closeClient: (() => Promise<void>) | undefined;
+
+  /** @throws RangeError, TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, or an option that cannot be. */
+  constructor({ client, ...options }: RedisSessionStoreOptions) {
+    const redis = backendOf(checkedClient(client), options);
+    super(redis, options);
+    this.redis = redis;
+  }
+
+  /**
+   * A store with a client of its own, which `close()` closes.
+   * @throws StoreUnavailableError when no server answers; StateFormatError when another layout is there.
+   */
+  static async open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
+    const { client, close } = await connect(options);
+    try {
+      const store = new RedisSessionStore({ ...options, client });
+      store.closeClient = close;
+      await store.redis.ready();
+      return store;
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  // What asks for the time before it asks the server for anything else has to know what time it is there.
+
+  override async create(session: AgentSession, options?: CreateOptions): Promise<AgentSession> {
+    await this.redis.ready();
+    return super.create(session, options);
+  }
+
+  override async list(query?: SessionQuery): Promise<SessionPage> {
+    await this.redis.ready();
+    return super.list(query);
+  }
+
+  override async due(query?: DueQuery): Promise<DuePage> {
+    await this.redis.ready();
+    return super.due(query);
+  }
+
+  override async prune(options?: { readonly limit?: number | undefined }): Promise<number> {
+    await this.redis.ready();
+    return super.prune(options);
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    await this.closeClient?.();
+  }
+}
+
+function backendOf(client: RedisClient, options: RedisStoreOptions): RedisBackend {
+  const { prefix = 'holdfast', timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, minReplicas = 0 } = options;
+  const { buckets, maxValueBytes = DEFAULT_MAX_VALUE_BYTES, onWarning = warn } = options;
+  if (prefix === '' || !prefix.isWellFormed() || /[{}]/.test(prefix)) {
+    throw invalidArgument(`prefix must be a text without braces, found ${JSON.stringify(prefix)}.`);
+  }
+  checkNumber('timeoutSeconds', timeoutSeconds, timeoutSeconds > 0 && timeoutSeconds <= 1_000_000);
+  checkNumber('maxValueBytes', maxValueBytes, Number.isSafeInteger(maxValueBytes) && maxValueBytes > 0);
+  checkNumber('minReplicas', minReplicas, Number.isSafeInteger(minReplicas) && minReplicas >= 0);
+  const isNumber = buckets === undefined || (Number.isInteger(buckets) && buckets > 0);
+  checkNumber('buckets', buckets, isNumber && (buckets ?? 1) <= MAX_BUCKETS);
+  if (minReplicas > 0 && isCluster(client)) {
+    throw invalidArgument('minReplicas does not work in a Cluster, where a connection does not wait for it.');
+  }
+  const clock = new ServerClock();
+  return new RedisBackend({
+    calls: new RedisCalls({ client, clock, timeoutSeconds }),
+    now: options.clock ? undefined : () => clock.now(),
+    defaultBuckets: isCluster(client) ? CLUSTER_BUCKETS : 1,
+    prefix,
+    buckets,
+    maxValueBytes,
+    minReplicas,
+    onWarning,
+  });
+}
+
+function checkNumber(name: string, value: number | undefined, isPossible: boolean): void {
+  if (!isPossible) throw invalidArgument(`${name} cannot be ${String(value)}.`);
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, 'HoldfastWarning');
+}

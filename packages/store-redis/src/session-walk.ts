@@ -1,0 +1,89 @@
+import { isExpired } from '@holdfast/core';
+import type { Instant, SessionRecord } from '@holdfast/core';
+import { IndexWalk } from './index-walk.ts';
+import type { IndexEntry } from './index-walk.ts';
+import type { RedisCalls } from './redis-calls.ts';
+import type { RedisKeys } from './redis-keys.ts';
+import { DROP, READ_EACH } from './scripts.ts';
+import { readRecord, RECORD_FIELDS } from './session-hash.ts';
+import type { RecordFields } from './session-hash.ts';
+import { indexEntries } from './session-indexes.ts';
+import type { IndexRange } from './session-indexes.ts';
+
+const LONGEST_STEP = 500;
+
+/** Which sessions to look at, and what to make of them. */
+export interface SessionWalk<T> {
+  readonly calls: RedisCalls;
+  readonly keys: RedisKeys;
+  readonly range: IndexRange;
+  /** The index of some buckets only. */
+  readonly indexKeys?: readonly string[];
+  readonly count: number;
+  /** `undefined`: not what is asked for. */
+  readonly pick: (record: SessionRecord) => T | undefined;
+}
+
+/**
+ * What is picked of the sessions along a part of an index, in its order. An entry says only where to look: what does not
+ * agree with the session's record, because the hash was evicted or removed by the server, is dropped.
+ */
+export async function sessionsAlong<T>(walk: SessionWalk<T>): Promise<readonly T[]> {
+  const { calls, keys, range, count, pick } = walk;
+  const steps = new IndexWalk(calls, walk.indexKeys ?? keys.indexes(range.index), range, count);
+  const found: T[] = [];
+  // The more that was not what is asked for, the longer the steps.
+  for (let step = count; found.length < count; step *= 2) {
+    const entries = await steps.take(Math.min(step, LONGEST_STEP));
+    if (entries.length === 0) break;
+    const records = await recordsOf(calls, keys, entries);
+    const stale: Promise<unknown>[] = [];
+    for (const entry of entries) {
+      const record = records.get(entry.sessionId);
+      const isStale = !record || indexEntries(record).get(range.index) !== entry.entry.toString();
+      if (isStale) stale.push(drop(walk, entry, record));
+      const picked = isStale ? undefined : pick(record);
+      if (picked !== undefined) found.push(picked);
+    }
+    await Promise.all(stale);
+  }
+  return found.slice(0, count);
+}
+
+/** The records of the sessions that are there, by id. One request to each bucket. */
+async function recordsOf(
+  calls: RedisCalls,
+  keys: RedisKeys,
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<string, SessionRecord>> {
+  const buckets = Map.groupBy(entries, ({ sessionId }) => keys.bucketOf(sessionId));
+  const records = new Map<string, SessionRecord>();
+  const read = async (some: readonly IndexEntry[]): Promise<void> => {
+    const sessionKeys = some.map(({ sessionId }) => keys.session(sessionId));
+    const found = await calls.run<readonly RecordFields[]>(READ_EACH, sessionKeys, RECORD_FIELDS);
+    for (const [place, { sessionId }] of some.entries()) {
+      const record = readRecord(found[place] ?? [], sessionId);
+      if (record) records.set(sessionId, record);
+    }
+  };
+  await Promise.all([...buckets.values()].map(read));
+  return records;
+}
+
+/** What `pick` gives, unless the session has expired. */
+export function unlessExpired<T>(
+  now: Instant,
+  pick: (record: SessionRecord) => T | undefined,
+): (record: SessionRecord) => T | undefined {
+  return (record) => (isExpired(record, now) ? undefined : pick(record));
+}
+
+/** Removes an entry, if the session is still what it was judged by. */
+function drop(
+  { calls, keys }: Pick<SessionWalk<unknown>, 'calls' | 'keys'>,
+  { sessionId, entry, indexKey }: IndexEntry,
+  record: SessionRecord | undefined,
+): Promise<unknown> {
+  const judgedBy = [record?.incarnation ?? '', record?.writes ?? ''];
+  return calls.run(DROP, [keys.session(sessionId), indexKey], [...judgedBy, entry]);
+}

@@ -1,0 +1,119 @@
+import { SessionTooLargeError } from '@holdfast/core';
+import type { RecordChange, SessionRecord } from '@holdfast/core';
+import type { RedisArgument } from './redis-client.ts';
+import type { RedisKeys } from './redis-keys.ts';
+import { toName } from './session-hash.ts';
+import { indexEntries } from './session-indexes.ts';
+import { encodeValue } from './value-codec.ts';
+
+/** One swap, as `SessionBackend` asks for it. */
+export interface Swap {
+  readonly sessionId: string;
+  readonly before: SessionRecord | undefined;
+  readonly after: SessionRecord | undefined;
+  readonly change: RecordChange;
+  /** Names the swap over all its sendings; 12 characters. */
+  readonly token: string;
+  /** When the server removes the hash by itself. */
+  readonly removeAt: number | undefined;
+}
+
+/** What a script is called with. */
+export interface ScriptInput {
+  readonly keys: readonly string[];
+  readonly args: readonly RedisArgument[];
+}
+
+/** @throws SessionTooLargeError for a value beyond `maxValueBytes`. */
+export function swapInput(swap: Swap, keys: RedisKeys, maxValueBytes: number): ScriptInput {
+  const { sessionId, before, after, change, token, removeAt } = swap;
+  const { plan } = change;
+  const encode = (json: string): string | Buffer => {
+    const bytes = Buffer.byteLength(json);
+    if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
+    return encodeValue(json);
+  };
+  const moves = indexMoves(swap, keys);
+  const lists = (plan?.lists ?? []).flatMap(({ name, keep, append }) => [
+    toName(name),
+    keep,
+    append.length,
+    ...append.map(encode),
+  ]);
+  const { set, gone } = fieldChanges(swap, encode);
+  const expected = [before?.incarnation ?? '', before?.writes ?? ''];
+  const wanted = [after?.incarnation ?? '', after?.writes ?? '', removeAt ?? ''];
+  return {
+    keys: [keys.session(sessionId), ...moves.keys],
+    args: [
+      token,
+      ...expected,
+      modeOf(swap),
+      ...wanted,
+      ...counted(moves.members),
+      ...counted(moves.places),
+      ...counted(set),
+      ...counted(gone),
+      plan?.lists.length ?? 0,
+      ...lists,
+    ],
+  };
+}
+
+function counted(args: readonly RedisArgument[]): readonly RedisArgument[] {
+  return [args.length, ...args];
+}
+
+/** What remains of what was there: nothing, the inbox, or all but what the plan changes. */
+function modeOf({ before, after, change }: Swap): 'delete' | 'new' | 'whole' | 'keep' {
+  if (after === undefined) return 'delete';
+  if (before?.incarnation !== after.incarnation) return 'new';
+  return change.plan?.isWhole ? 'whole' : 'keep';
+}
+
+interface FieldChanges {
+  /** Fields and values in turn. */
+  readonly set: RedisArgument[];
+  readonly gone: string[];
+}
+
+function fieldChanges({ after, change }: Swap, encode: (json: string) => string | Buffer): FieldChanges {
+  const { plan, enqueue, acknowledge = [] } = change;
+  const changes: FieldChanges = { set: [], gone: [] };
+  if (after) changes.set.push('r', encode(JSON.stringify(after)));
+  if (plan) changes.set.push('h', encode(plan.head));
+  for (const [name, json] of plan?.values ?? []) {
+    const field = `v:${toName(name)}`;
+    if (json === undefined) changes.gone.push(field);
+    else changes.set.push(field, encode(json));
+  }
+  if (enqueue) changes.set.push(`q:${toName(enqueue.id)}`, encode(enqueue.item));
+  changes.gone.push(...acknowledge.map((id) => `q:${toName(id)}`));
+  return changes;
+}
+
+interface IndexMoves {
+  readonly keys: string[];
+  /** Each entry once: most indexes get the same. */
+  readonly members: string[];
+  /** For each key, which entry goes and which comes: its place in `members` from 1, or 0 for none. */
+  readonly places: number[];
+}
+
+function indexMoves({ sessionId, before, after }: Swap, keys: RedisKeys): IndexMoves {
+  const [old, now] = [before, after].map((record) => record && indexEntries(record));
+  const moves: IndexMoves = { keys: [], members: [], places: [] };
+  const place = (member: string | undefined): number => {
+    if (member === undefined) return 0;
+    const found = moves.members.indexOf(member);
+    return found >= 0 ? found + 1 : moves.members.push(member);
+  };
+  const bucket = keys.bucketOf(sessionId);
+  for (const index of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
+    const [gone, come] = [old?.get(index), now?.get(index)];
+    if (gone === come) continue;
+    moves.keys.push(keys.index(bucket, index));
+    moves.places.push(place(gone), place(come));
+  }
+  return moves;
+}
