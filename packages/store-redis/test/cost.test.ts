@@ -1,0 +1,94 @@
+import { newSession } from '@holdfast/conformance';
+import type { AgentSession } from '@holdfast/core';
+import { AgentState, userMessage } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newPrefix } from './harness.ts';
+import { RedisServer } from './redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+let observer: Redis;
+let store: RedisSessionStore;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.port);
+  observer = new Redis(server.port);
+  store = new RedisSessionStore({ client, prefix: newPrefix() });
+});
+
+afterAll(async () => {
+  client.disconnect();
+  observer.disconnect();
+  await server.stop();
+});
+
+interface Counters {
+  readonly input: number;
+  readonly output: number;
+  /** By command. */
+  readonly calls: Readonly<Record<string, number>>;
+}
+
+async function counters(): Promise<Counters> {
+  const info = await observer.info('stats', 'commandstats');
+  const number = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1]);
+  const calls = [...info.matchAll(/^cmdstat_(\S+?):calls=(\d+)/gm)].map(([, name, count]) => [name, count]);
+  return {
+    input: number('total_net_input_bytes'),
+    output: number('total_net_output_bytes'),
+    calls: Object.fromEntries(calls.map(([name, count]) => [String(name), Number(count)])),
+  };
+}
+
+/** What the server counts while something is done, without what counting costs. */
+async function costOf(act: () => Promise<unknown>): Promise<Counters> {
+  const [empty, before] = [await counters(), await counters()];
+  await act();
+  const after = await counters();
+  const difference = (of: (counted: Counters) => number): number =>
+    of(after) - of(before) - (of(before) - of(empty));
+  const names = Object.keys(after.calls);
+  return {
+    input: difference(({ input }) => input),
+    output: difference(({ output }) => output),
+    calls: Object.fromEntries(
+      names
+        .map((name): [string, number] => [name, difference(({ calls }) => calls[name] ?? 0)])
+        .filter(([, count]) => count > 0),
+    ),
+  };
+}
+
+async function created(id: string, messages: number): Promise<AgentSession> {
+  const all = Array.from({ length: messages }, (_, index) => userMessage(`Message ${index} of ${id}.`));
+  return store.create(newSession(id, { state: AgentState.empty().withMessages(all) }));
+}
+
+test('a save costs the server the same after 10 messages and after 5,000', async () => {
+  const costs: Counters[] = [];
+  for (const messages of [10, 10, 5_000]) {
+    const base = await created(`session ${costs.length}`, messages);
+    const next = base.withState(base.state.withUserMessage('x'.repeat(1_000)));
+    costs.push(await costOf(() => store.save(next, { base })));
+  }
+  const [, short, long] = costs;
+  if (!short || !long) throw new Error('Nothing was measured.');
+  // One script call; of the 1,400 bytes beside the message, 500 are the record and 400 the head.
+  expect(short.calls).toMatchObject({ evalsha: 1, hmget: 1, time: 1 });
+  expect(long.calls).toEqual(short.calls);
+  expect(short.input).toBeLessThan(3_000);
+  expect(Math.abs(long.input - short.input)).toBeLessThan(0.1 * short.input);
+  expect(Math.abs(long.output - short.output)).toBeLessThanOrEqual(10);
+});
+
+test('a load is one command, and a page of a list two', async () => {
+  for (let count = 0; count < 60; count++) await created(`listed ${count}`, 1);
+  await store.list();
+  const load = await costOf(() => store.load('listed 1'));
+  expect(load.calls).toEqual({ evalsha: 1, time: 1, hgetall: 1 });
+  const list = await costOf(() => store.list());
+  expect(list.calls).toEqual({ evalsha: 2, time: 2, zrangebylex: 1, hmget: 51 });
+});

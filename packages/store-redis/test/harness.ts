@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { sessionStoreTests, withFact } from '@holdfast/conformance';
+import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
+import type { Redis } from 'ioredis';
+import { test } from 'vitest';
+
+/** A prefix of its own for each test: what others left is not there. */
+export function newPrefix(): string {
+  return `holdfast-test-${randomUUID()}`;
+}
+
+/** What the conformance cases are run with. */
+export interface Harness {
+  readonly createStore: CreateStore;
+  readonly abilities: StoreAbilities;
+}
+
+/** Stores on a client, each under a prefix of its own. */
+export function harness(client: () => RedisClient, options: RedisStoreOptions = {}): Harness {
+  let prefix = '';
+  const reopen: CreateStore = async (clock, settings) =>
+    new RedisSessionStore({ client: client(), clock, prefix, ...options, ...settings });
+  const createStore: CreateStore = (clock, settings) => {
+    prefix = newPrefix();
+    return reopen(clock, settings);
+  };
+  return { createStore, abilities: { reopen } };
+}
+
+/** A test for each case; what the harness cannot do is skipped by name. */
+export function testConformance({ createStore, abilities }: Harness): void {
+  for (const { name, skip, run } of sessionStoreTests(createStore, abilities)) {
+    // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
+    test(name, { skip }, run);
+  }
+}
+
+/** The same client, on which something happens before a script is sent. */
+export function observed(client: Redis, before: (script: string) => Promise<void>): RedisClient {
+  const methods: Record<string, unknown> = Object.create(client) as object as Record<string, unknown>;
+  methods['defineCommand'] = (name: string, definition: { lua: string }): void => {
+    client.defineCommand(name, definition);
+    const send = (client as unknown as Record<string, (args: unknown) => unknown>)[`${name}Buffer`];
+    methods[`${name}Buffer`] = async (args: unknown): Promise<unknown> => {
+      await before(name.split(':')[1] ?? '');
+      return send?.call(client, args);
+    };
+  };
+  return methods as unknown as RedisClient;
+}
+
+/** Saves a session again and again, each time with one more in its count, until it is told to stop. */
+export class Writer {
+  /** As the store answered it last. */
+  session: AgentSession;
+  readonly errors: unknown[] = [];
+  private readonly store: SessionStore;
+  private isOver = false;
+  private readonly ended: Promise<void>;
+
+  constructor(store: SessionStore, session: AgentSession) {
+    this.store = store;
+    this.session = session;
+    this.ended = this.write();
+  }
+
+  /** Every save that was acknowledged is there, once. */
+  static isWhole(session: AgentSession | undefined): boolean {
+    return session?.state.metadata.get('count') === (session?.version ?? 0) - 1;
+  }
+
+  async stop(): Promise<AgentSession> {
+    this.isOver = true;
+    await this.ended;
+    return this.session;
+  }
+
+  private async write(): Promise<void> {
+    while (!this.isOver && this.errors.length === 0) {
+      const base = this.session;
+      try {
+        this.session = await this.store.save(withFact(base, 'count', base.version), { base });
+      } catch (error) {
+        this.errors.push(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import { newSession, withFact } from '@holdfast/conformance';
+import { AgentState, userMessage } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import type { RedisStoreOptions } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newPrefix, observed } from './harness.ts';
+import { RedisServer } from './redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+let prefix: string;
+let key: string;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.port);
+});
+
+beforeEach(() => {
+  prefix = newPrefix();
+  key = `${prefix}:{0}:s:a`;
+});
+
+afterAll(async () => {
+  client.disconnect();
+  await server.stop();
+});
+
+const opened = (options: RedisStoreOptions = {}) => new RedisSessionStore({ client, prefix, ...options });
+
+/** Three messages; the second is long enough to be deflated. */
+const sample = () => {
+  const texts = ['one', 'two '.repeat(2_000), 'three'];
+  const messages = texts.map((text) => userMessage(text));
+  return newSession('a', { state: AgentState.empty().withMessages(messages) });
+};
+
+describe('a session', () => {
+  test('is one hash, and texts from 4 KB on are deflated', async () => {
+    const created = await opened().create(sample());
+    const hash = await client.hgetallBuffer(key);
+    expect(Object.keys(hash).toSorted()).toEqual(
+      ['h', 'i', 'l:messages:messages:0', 'l:messages:messages:1', 'l:messages:messages:2'].concat([
+        'n:messages:messages',
+        'r',
+        't',
+        'v:definition',
+        'w',
+      ]),
+    );
+    expect(hash['l:messages:messages:0']?.toString()).toBe(JSON.stringify(created.state.messages.at(0)));
+    expect(hash['l:messages:messages:1']?.length).toBeLessThan(400);
+    expect(hash['l:messages:messages:1']?.[0]).toBe(1);
+    expect(await client.type(key)).toBe('hash');
+  });
+
+  test.each([
+    ['an element is missing', (at: string) => client.hdel(at, 'l:messages:messages:1')],
+    ['the length of a list is missing', (at: string) => client.hdel(at, 'n:messages:messages')],
+    ['a list is shorter than the head says', (at: string) => client.hset(at, 'n:messages:messages', 2)],
+    ['the head is missing', (at: string) => client.hdel(at, 'h')],
+    ['a value is missing', (at: string) => client.hdel(at, 'v:definition')],
+    ['the record is missing', (at: string) => client.hdel(at, 'r')],
+    ['the record is of another write', (at: string) => client.hset(at, 'w', 7)],
+    ['a field has an unknown encoding', (at: string) => client.hset(at, 'h', Buffer.from([9, 1, 2]))],
+    ['a deflated field is damaged', (at: string) => client.hset(at, 'h', Buffer.from([1, 255, 255]))],
+    ['a field is not JSON', (at: string) => client.hset(at, 'r', '{"info"')],
+  ])('of which %s is not read, and left as it is', async (_, damage) => {
+    const store = opened();
+    await store.create(sample());
+    await damage(key);
+    const before = await client.hgetallBuffer(key);
+    await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    expect(await client.hgetallBuffer(key)).toEqual(before);
+  });
+
+  test('keeps nothing of a list that has become shorter', async () => {
+    const store = opened();
+    const base = await store.create(sample());
+    const shorter = base.state.withMessages(base.state.messages.slice(0, 1));
+    const saved = await store.save(base.withState(shorter), { base });
+    const fields = await client.hkeys(key);
+    expect(fields.filter((field) => field.startsWith('l:'))).toEqual(['l:messages:messages:0']);
+    await store.save(saved.withState(shorter.withMessages([])));
+    expect((await client.hkeys(key)).filter((field) => /^[ln]:/.test(field))).toEqual([]);
+  });
+
+  test('keeps nothing of an expired one whose id it has', async () => {
+    const store = opened();
+    await store.create(sample(), { expiry: { at: Date.now() - 1 } });
+    await store.create(newSession('a'));
+    expect((await client.hkeys(key)).toSorted()).toEqual(['h', 'i', 'r', 't', 'v:definition', 'w']);
+    expect(await entries('x')).toBe(0);
+  });
+
+  test('that cannot be read is named', async () => {
+    const store = opened();
+    await store.create(sample());
+    await client.hdel(key, 'l:messages:messages:1');
+    await expect(store.load('a')).rejects.toThrow(/session "a".*element 1 of "messages:messages"/);
+  });
+
+  test('is not read from a key of another type, which is left as it is', async () => {
+    await client.set(key, 'mine');
+    const store = opened();
+    const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.delete('a')];
+    for (const ask of asks) {
+      const message = expect.stringContaining(JSON.stringify(key));
+      await expect(ask()).rejects.toMatchObject({ code: 'STATE_FORMAT', message });
+    }
+    expect(await client.get(key)).toBe('mine');
+  });
+
+  test('whose list has shrunk behind our back is not written', async () => {
+    const store = opened();
+    const base = await store.create(sample());
+    await client.hset(key, 'n:messages:messages', 2);
+    const before = await client.hgetallBuffer(key);
+    const next = base.withState(base.state.withUserMessage('four'));
+    await expect(store.save(next, { base })).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    expect(await client.hgetallBuffer(key)).toEqual(before);
+  });
+
+  test('with a value beyond the limit is refused before anything is sent', async () => {
+    const store = opened({ maxValueBytes: 10_000 });
+    const base = await store.create(newSession('a'));
+    const large = 'x'.repeat(10_000);
+    await expect(store.save(withFact(base, 'n', large), { base })).rejects.toMatchObject({
+      code: 'SESSION_TOO_LARGE',
+      data: { sessionId: 'a', bytes: 10_008, limit: 10_000 },
+    });
+    await expect(store.enqueue('a', { id: 'i', content: large })).rejects.toMatchObject({
+      code: 'SESSION_TOO_LARGE',
+    });
+    await expect(store.load('a')).resolves.toEqual(base);
+  });
+});
+
+describe('a prefix', () => {
+  test('holds so many buckets as it was begun with', async () => {
+    await opened({ buckets: 3 }).create(newSession('a'));
+    const before = await client.hgetall(`${prefix}:meta`);
+    expect(before).toEqual({ schema: '1', buckets: '3' });
+    await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    await expect(opened().exists('a')).resolves.toBe(true);
+    expect(await client.hgetall(`${prefix}:meta`)).toEqual(before);
+  });
+
+  test.each([
+    ['2', 'STATE_VERSION'],
+    ['0', 'STATE_FORMAT'],
+    ['x', 'STATE_FORMAT'],
+  ])('whose schema is %s is left as it is', async (schema, code) => {
+    await client.hset(`${prefix}:meta`, { schema, buckets: 1 });
+    await expect(opened().create(newSession('a'))).rejects.toMatchObject({ code });
+    expect(await client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
+    expect(await client.exists(key)).toBe(0);
+  });
+
+  test('of which something else has the key of the layout is left as it is', async () => {
+    await client.set(`${prefix}:meta`, 'mine');
+    await expect(opened().list()).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    expect(await client.get(`${prefix}:meta`)).toBe('mine');
+  });
+});
+
+const entries = async (index: string) => client.zcard(`${prefix}:{0}:${index}`);
+const INDEXES = ['c', 'u', 'd', 'x', 'c:a:tester', 'u:a:tester', 'c:s:active', 'u:s:active'];
+const allEntries = async () => Promise.all(INDEXES.map(entries));
+
+describe('what the server removes by itself', () => {
+  test('leaves entries in the indexes, which a list drops', async () => {
+    const store = opened();
+    await Promise.all(['a', 'b'].map((id) => store.create(newSession(id))));
+    await store.enqueue('a', { id: 'i', content: 1 });
+    await client.unlink(key);
+    const ids = (await store.list({ agentName: 'tester' })).sessions.map(({ sessionId }) => sessionId);
+    expect(ids).toEqual(['b']);
+    expect((await store.due()).sessions).toEqual([]);
+    expect(await allEntries()).toEqual([2, 2, 0, 0, 1, 2, 2, 2]);
+  });
+
+  test('and is created again is listed once', async () => {
+    const store = opened();
+    await store.create(newSession('a', { at: 1_000 }));
+    await client.unlink(key);
+    await store.create(newSession('a', { at: 2_000 }));
+    expect((await store.list()).sessions.map(({ createdAt }) => createdAt)).toEqual([2_000]);
+    expect(await entries('c')).toBe(1);
+  });
+
+  test('and is created again before its entry is dropped is still listed', async () => {
+    let happens: (() => Promise<unknown>) | undefined;
+    const late = observed(client, async (script) => {
+      if (script === 'drop') await happens?.();
+    });
+    const [store, other] = [new RedisSessionStore({ client: late, prefix }), opened()];
+    await store.create(newSession('a'));
+    await client.unlink(key);
+    happens = () => other.create(newSession('a'));
+    expect((await store.list()).sessions).toEqual([]);
+    expect((await other.list()).sessions).toHaveLength(1);
+  });
+
+  test('is what has expired for an hour', async () => {
+    const store = opened();
+    const at = Date.now() + 60_000;
+    const base = await store.create(newSession('a'), { expiry: { at } });
+    expect(await client.pexpiretime(key)).toBe(at + 3_600_000);
+    await store.save(base, { base, expiry: null });
+    expect(await client.pttl(key)).toBe(-1);
+    expect(await entries('x')).toBe(0);
+  });
+});
+
+describe('what has expired', () => {
+  const expiry = { at: Date.now() - 1 };
+
+  test('leaves no entry when it is pruned', async () => {
+    const store = opened();
+    await store.create(newSession('a', { parentId: 'p' }), { expiry });
+    expect(await store.prune()).toBe(1);
+    expect(await allEntries()).toEqual(INDEXES.map(() => 0));
+    expect(await client.exists(key, `${prefix}:{0}:c:p:p`)).toBe(0);
+  });
+
+  test('is pruned beside other writes', async () => {
+    const store = opened({ expiry });
+    for (let count = 0; count < 19; count++) await store.create(newSession(`session ${count}`));
+    expect(await entries('x')).toBe(19);
+    await store.create(newSession('a'));
+    expect(await allEntries()).toEqual(INDEXES.map(() => 0));
+  });
+
+  test('stays until it is pruned where the store has a clock of its own', async () => {
+    const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
+    const store = opened({ clock, expiry: { at: 0 } });
+    for (let count = 0; count < 40; count++) await store.create(newSession(`session ${count}`));
+    expect(await client.pttl(`${prefix}:{0}:s:session 0`)).toBe(-1);
+    expect(await store.prune({ limit: 30 })).toBe(30);
+    expect(await entries('x')).toBe(10);
+  });
+});

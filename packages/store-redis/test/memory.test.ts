@@ -1,0 +1,75 @@
+import { newSession } from '@holdfast/conformance';
+import type { AgentSession } from '@holdfast/core';
+import { AgentState, userMessage } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+import { afterEach, expect, test } from 'vitest';
+import { RedisServer } from './redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+let store: RedisSessionStore;
+const warnings: string[] = [];
+
+async function started(policy: string, megabytes: number): Promise<void> {
+  server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
+  client = new Redis(server.port);
+  // Above what the server needs for itself.
+  const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
+  await client.config('SET', 'maxmemory', used + megabytes * 1_000_000);
+  store = new RedisSessionStore({ client, onWarning: (warning) => warnings.push(warning) });
+}
+
+afterEach(async () => {
+  client.disconnect();
+  await server.stop();
+  warnings.length = 0;
+});
+
+/** Ten messages of a kilobyte, and a fact. */
+function large(id: string): AgentSession {
+  const text = Array.from({ length: 100 }, (_, index) => `${id} ${index}`).join(' ');
+  const messages = Array.from({ length: 10 }, () => userMessage(text));
+  const state = AgentState.empty().withMessages(messages).withMetadata('id', id);
+  return newSession(id, { state });
+}
+
+test('a server without memory refuses, and says that nothing was done', async () => {
+  await started('noeviction', 1);
+  const kept: AgentSession[] = [];
+  const fill = async (): Promise<void> => {
+    while (kept.length < 1_000) kept.push(await store.create(large(`session ${kept.length}`)));
+  };
+  await expect(fill()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+  const [first] = kept;
+  if (!first) throw new Error('Not one session found room.');
+  await expect(store.load(`session ${kept.length}`)).resolves.toBeUndefined();
+  await expect(store.save(first, { base: first })).rejects.toMatchObject({ isAmbiguous: false });
+  await expect(store.load(first.sessionId)).resolves.toEqual(first);
+  for (const { sessionId } of kept.slice(1)) await expect(store.delete(sessionId)).resolves.toBe(true);
+  expect((await store.save(first, { base: first })).version).toBe(2);
+  expect(warnings).toEqual([]);
+});
+
+test('a server that evicts throws away whole sessions, never parts of one', async () => {
+  await started('allkeys-lru', 2);
+  expect(warnings).toEqual([]);
+  const created = new Map<string, AgentSession>();
+  for (let count = 0; count < 300; count++) {
+    const session = await store.create(large(`session ${count}`));
+    created.set(session.sessionId, session);
+  }
+  expect(warnings).toEqual([expect.stringContaining('allkeys-lru')]);
+  await client.config('SET', 'maxmemory', 0); // what is left now stays
+  let left = 0;
+  for (const [id, session] of created) {
+    const loaded = await store.load(id);
+    if (loaded) left++;
+    expect([undefined, session]).toContainEqual(loaded);
+  }
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThan(300);
+  for (const { sessionId } of (await store.list()).sessions) {
+    await expect(store.exists(sessionId)).resolves.toBe(true);
+  }
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
+
+export const FAULTS: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
+
+/** What the server says instead of doing what it was asked. */
+const REFUSAL = `return redis.error_reply('LOADING Redis is loading the dataset in memory')`;
+
+/** Stands between a client and a server, counts, and lets a request fail. Greetings and INFO are no requests. */
+export class Proxy implements StoreFaults {
+  readonly kinds: readonly Fault[] = FAULTS;
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private readonly cost = { requests: 0, bytes: 0 };
+  /** Where new connections lead. */
+  target: { readonly port: number; readonly host: string };
+  /** While it is pending, new connections lead nowhere. */
+  gate: Promise<void> | undefined;
+  private fault: { readonly kind: Fault; left: number } | undefined;
+
+  private constructor(port: number, host: string) {
+    this.target = { port, host };
+    this.server = createServer((client) => {
+      void Promise.resolve(this.gate).then(() => this.relay(client, connect(this.target)));
+    });
+  }
+
+  static async to(port: number, host = '127.0.0.1'): Promise<Proxy> {
+    const proxy = new Proxy(port, host);
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  readonly measure = async (): Promise<StoreCost> => ({ ...this.cost });
+
+  arm(kind: Fault, nth: number): void {
+    this.fault = { kind, left: nth };
+  }
+
+  disarm(): boolean {
+    const wasMet = this.fault === undefined;
+    this.fault = undefined;
+    return wasMet;
+  }
+
+  close(): void {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private relay(client: Socket, target: Socket): void {
+    const both = [client, target];
+    const cut = (): void => both.forEach((socket) => socket.destroy());
+    for (const socket of both) {
+      this.sockets.add(socket);
+      socket.on('error', cut).on('close', cut).setNoDelay(true);
+    }
+    // Once a reply is to be lost: what shows that the server has come so far.
+    let mark: string | undefined;
+    target.on('data', (data) => {
+      this.cost.bytes += data.length;
+      if (mark === undefined) client.write(data);
+      else if (data.includes(mark)) cut();
+    });
+    const requests = new RequestReader();
+    client.on('data', (data) => {
+      this.cost.bytes += data.length;
+      for (const { name, bytes } of requests.read(data)) {
+        const fault = mark === undefined ? this.faultOf(name) : undefined;
+        if (fault === 'cut') return cut();
+        target.write(fault === 'throttle' ? toBytes('EVAL', REFUSAL, '0') : bytes);
+        if (fault === 'loseReply') target.write(toBytes('ECHO', (mark = randomUUID())));
+      }
+    });
+  }
+
+  private faultOf(name: string): Fault | undefined {
+    if (!['eval', 'evalsha', 'wait'].includes(name)) return undefined;
+    this.cost.requests++;
+    if (!this.fault || --this.fault.left > 0) return undefined;
+    const { kind } = this.fault;
+    this.fault = undefined;
+    return kind;
+  }
+}
+
+interface Request {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Parts what a client sends into requests: `*2\r\n$3\r\nGET\r\n$1\r\na\r\n`. */
+class RequestReader {
+  private rest: Buffer = Buffer.alloc(0);
+
+  read(data: Buffer): readonly Request[] {
+    this.rest = Buffer.concat([this.rest, data]);
+    const requests: Request[] = [];
+    for (let request = this.next(); request; request = this.next()) requests.push(request);
+    return requests;
+  }
+
+  private next(): Request | undefined {
+    let [at, name] = [0, ''];
+    const line = (): number | undefined => {
+      const end = this.rest.indexOf('\r\n', at);
+      if (end < 0) return undefined;
+      const count = Number(this.rest.toString('latin1', at + 1, end));
+      at = end + 2;
+      return count;
+    };
+    const count = line();
+    for (let index = 0; index < (count ?? 0); index++) {
+      const length = line();
+      if (length === undefined || at + length + 2 > this.rest.length) return undefined;
+      if (index === 0) name = this.rest.toString('latin1', at, at + length).toLowerCase();
+      at += length + 2;
+    }
+    if (count === undefined) return undefined;
+    const bytes = this.rest.subarray(0, at);
+    this.rest = this.rest.subarray(at);
+    return { name, bytes };
+  }
+}
+
+function toBytes(...args: readonly string[]): string {
+  const bulk = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
+  return `*${args.length}\r\n${bulk.join('')}`;
+}

@@ -1,0 +1,86 @@
+import { newSession } from '@holdfast/conformance';
+import type { AgentSession } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Cluster } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { harness, testConformance, newPrefix, Writer } from './harness.ts';
+import { RedisCluster } from './redis-cluster.ts';
+import { until } from './redis-server.ts';
+
+let cluster: RedisCluster;
+let client: Cluster;
+
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+  client = new Cluster(cluster.nodes);
+}, 60_000);
+
+afterAll(async () => {
+  client.disconnect();
+  await cluster.stop();
+});
+
+describe('in a Cluster', () => {
+  testConformance(harness(() => client));
+});
+
+/** Writers on sessions in many buckets. */
+async function writing(store: RedisSessionStore): Promise<Writer[]> {
+  const ids = Array.from({ length: 24 }, (_, index) => `{session}:${index}`);
+  return Promise.all(ids.map(async (id) => new Writer(store, await store.create(newSession(id)))));
+}
+
+/** All sessions are further by so many versions. */
+async function goOn(writers: readonly Writer[], versions: number): Promise<void> {
+  const goals = writers.map(({ session }) => session.version + versions);
+  await until('all have saved', () =>
+    writers.every(
+      ({ session, errors }, index) => errors.length > 0 || session.version >= (goals[index] ?? 0),
+    ),
+  );
+}
+
+/** Nothing that was acknowledged is lost, and nothing was done twice. */
+async function expectWhole(store: RedisSessionStore, writers: readonly Writer[]): Promise<void> {
+  const ended: AgentSession[] = [];
+  for (const writer of writers) {
+    ended.push(await writer.stop());
+    expect(writer.errors).toEqual([]);
+  }
+  for (const session of ended) {
+    expect(Writer.isWhole(session)).toBe(true);
+    await expect(store.load(session.sessionId)).resolves.toEqual(session);
+  }
+  const { sessions } = await store.list({ limit: 100 });
+  expect(sessions).toHaveLength(ended.length);
+}
+
+test('sessions in slots that move lose nothing', async () => {
+  const prefix = newPrefix();
+  const store = new RedisSessionStore({ client, prefix });
+  const writers = await writing(store);
+  const [first, second] = await cluster.masters();
+  let moved = 0;
+  for (let bucket = 0; bucket < 32; bucket++) {
+    const slot = await client.cluster('KEYSLOT', `{${bucket}}`);
+    const to = bucket % 2 ? first : second;
+    if (to && (await cluster.move(slot, to))) moved++;
+  }
+  expect(moved).toBeGreaterThan(10);
+  await goOn(writers, 5);
+  await expectWhole(store, writers);
+}, 60_000);
+
+// oxlint-disable-next-line vitest/expect-expect -- `expectWhole` does
+test('sessions of a master that is killed lose nothing that its replica has', async () => {
+  const store = await RedisSessionStore.open({ cluster: cluster.nodes, prefix: newPrefix() });
+  const writers = await writing(store);
+  await goOn(writers, 5);
+  const [master] = await cluster.masters();
+  await master?.server.kill();
+  await goOn(writers, 5);
+  await expectWhole(store, writers);
+  await store.close();
+  await master?.server.restart();
+  await cluster.healed(3);
+}, 60_000);

@@ -1,0 +1,51 @@
+import type { StoreFaults } from '@holdfast/conformance';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { harness, testConformance } from './harness.ts';
+import { FAULTS, Proxy } from './proxy.ts';
+import { RedisServer } from './redis-server.ts';
+
+/** Another server to run the cases on. What they leave there begins with `holdfast-test-`. */
+const { REDIS_URL } = process.env;
+
+let server: RedisServer | undefined;
+let proxy: Proxy;
+let client: Redis;
+
+beforeAll(async () => {
+  if (REDIS_URL === undefined) server = await RedisServer.start();
+  const url = new URL(REDIS_URL ?? `redis://127.0.0.1:${server?.port}`);
+  proxy = await Proxy.to(Number(url.port || 6379), url.hostname);
+  url.host = `127.0.0.1:${proxy.port}`;
+  client = new Redis(url.href, { retryStrategy: () => 1 });
+  client.on('error', () => undefined); // connections are cut on purpose
+});
+
+afterAll(async () => {
+  client.disconnect();
+  proxy.close();
+  await server?.stop();
+});
+
+describe('one bucket', () => {
+  const { createStore, abilities } = harness(() => client);
+  const measure = () => proxy.measure();
+  // The proxy is there when a case runs, not yet when it is named.
+  const faults: StoreFaults = {
+    kinds: FAULTS,
+    arm: (fault, nth) => proxy.arm(fault, nth),
+    disarm: () => proxy.disarm(),
+  };
+  testConformance({ createStore, abilities: { ...abilities, measure, faults } });
+});
+
+describe('seven buckets', () => {
+  testConformance(harness(() => client, { buckets: 7 }));
+});
+
+// A server of one's own has seen nothing but the cases above.
+test.runIf(REDIS_URL === undefined)('nothing walks through the keys of the server', async () => {
+  const stats = await client.info('commandstats');
+  expect(stats).toMatch(/^cmdstat_zrangebylex:/m);
+  expect(stats).not.toMatch(/^cmdstat_(keys|scan|hscan|zscan|sscan|randomkey):/m);
+});

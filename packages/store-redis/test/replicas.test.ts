@@ -1,0 +1,66 @@
+import { newSession, withFact } from '@holdfast/conformance';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newPrefix } from './harness.ts';
+import { Proxy } from './proxy.ts';
+import { RedisServer, until } from './redis-server.ts';
+
+const servers: RedisServer[] = [];
+let replica: RedisServer;
+let proxy: Proxy;
+let client: Redis;
+let store: RedisSessionStore;
+
+/** A master with a replica that is up to date. */
+async function withReplica(): Promise<RedisServer> {
+  const master = await RedisServer.start();
+  servers.push(master);
+  replica = await RedisServer.start({ args: ['--replicaof', '127.0.0.1', String(master.port)] });
+  servers.push(replica);
+  const near = new Redis(master.port);
+  await until('the replica has all', async () => (await near.wait(1, 100)) === 1);
+  near.disconnect();
+  return master;
+}
+
+beforeAll(async () => {
+  const master = await withReplica();
+  proxy = await Proxy.to(master.port);
+  client = new Redis(proxy.port, { retryStrategy: () => 1 });
+  client.on('error', () => undefined);
+});
+
+beforeEach(() => {
+  store = new RedisSessionStore({ client, prefix: newPrefix(), minReplicas: 1 });
+});
+
+afterAll(async () => {
+  client.disconnect();
+  proxy.close();
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+const UNSURE = { code: 'STORE_UNAVAILABLE', isAmbiguous: true };
+
+test('a write that too few replicas have is told so, and can be repeated', async () => {
+  const base = await store.create(newSession('a'));
+  replica.pause();
+  const changed = withFact(base, 'n', 1);
+  await expect(store.save(changed, { base, operationId: 'op' })).rejects.toMatchObject(UNSURE);
+  replica.resume();
+  const saved = await store.save(changed, { base, operationId: 'op' });
+  expect(saved.version).toBe(2);
+  expect((await store.save(saved, { base: saved })).version).toBe(3);
+});
+
+test('replicas of another master, which the connection leads to meanwhile, do not count', async () => {
+  const base = await store.create(newSession('a'));
+  const other = await withReplica();
+  // The save is the first request, WAIT the second, which is sent again to the other master.
+  proxy.arm('cut', 2);
+  proxy.target = { host: '127.0.0.1', port: other.port };
+  const saving = store.save(withFact(base, 'n', 1), { base });
+  await expect(saving).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+  expect(proxy.disarm()).toBe(true);
+});
