@@ -1,0 +1,97 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { BackedSessionStore, invalidArgument, systemClock } from '@holdfast/core';
+import type { StoreOptions } from '@holdfast/core';
+import { DynamoDbBackend } from './dynamodb-backend.ts';
+import type { DynamoDbSender } from './requests.ts';
+import { Sweeper } from './sweeper.ts';
+import type { TableOptions } from './table-definition.ts';
+import { Table } from './table.ts';
+
+/** What the store needs to know of its table. All processes that share a table say the same. */
+export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
+  /** A table made from `tableDefinition`. */
+  readonly table: string;
+  /**
+   * How many parts the indexes have, 1 to 100; default 4. One part takes about 500 saves a second; a list asks each.
+   * May be raised, for readers first; never lowered.
+   */
+  readonly shards?: number | undefined;
+  /**
+   * After how many saves, at least, a session's log is written anew as a whole, at the cost of its size. Only once as
+   * many bytes were added. Default 200.
+   */
+  readonly compactAfter?: number | undefined;
+}
+
+/** A table, and the client to reach it by. */
+export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
+  /** A `DynamoDBClient`. It stays open. */
+  readonly client: DynamoDbSender;
+}
+
+/** As those of a `DynamoDBClient`; what is left out comes from the environment. */
+export interface OpenDynamoDbOptions
+  extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
+
+const CONNECTION_MILLISECONDS = 3_000;
+const REQUEST_MILLISECONDS = 15_000;
+
+/**
+ * Keeps sessions in a DynamoDB table. Any number of processes in one region may share it.
+ *
+ * @example
+ * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
+ */
+export class DynamoDbSessionStore extends BackedSessionStore {
+  /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be. */
+  constructor(options: DynamoDbSessionStoreOptions) {
+    super(backendOf(options), options);
+  }
+
+  /** A store with a client of its own, which `close()` destroys. @throws RangeError `ARGUMENT_INVALID` */
+  static open(options: OpenDynamoDbOptions): DynamoDbSessionStore {
+    const client = newClient(options);
+    const store = new DynamoDbSessionStore({ ...options, client });
+    owned.set(store, client);
+    return store;
+  }
+
+  /** Destroys the client, if the store made it. */
+  override async close(): Promise<void> {
+    owned.get(this)?.destroy();
+  }
+}
+
+/** The clients that stores have made for themselves. */
+const owned = new WeakMap<DynamoDbSessionStore, DynamoDBClient>();
+
+function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): DynamoDBClient {
+  const given = Object.entries({ credentials, endpoint, region }).filter(([, value]) => value !== undefined);
+  return new DynamoDBClient({
+    ...Object.fromEntries(given),
+    requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
+  });
+}
+
+function backendOf(options: DynamoDbSessionStoreOptions): DynamoDbBackend {
+  const {
+    client,
+    table: name,
+    clock = systemClock,
+    shards = 4,
+    compactAfter = 200,
+    isUpdatedListed = true,
+  } = options;
+  if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
+  checkCount('shards', shards, 100);
+  checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
+  const table = new Table(client, name, clock);
+  const sweeper = new Sweeper(table, shards, clock);
+  return new DynamoDbBackend(table, sweeper, { shards, isUpdatedListed, compactAfter });
+}
+
+function checkCount(name: string, count: number, most: number): void {
+  if (Number.isSafeInteger(count) && count >= 1 && count <= most) return;
+  throw invalidArgument(`${name} must be a whole number from 1 to ${most}, found ${String(count)}.`);
+}

@@ -1,0 +1,115 @@
+import { dueAt, readSessionRecord, SessionTooLargeError, StateFormatError } from '@holdfast/core';
+import type { Instant, SessionRecord } from '@holdfast/core';
+import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
+import type { Item } from './item-size.ts';
+import { HEADER, instantKey, orderKey, partitionOf, shardOf } from './keys.ts';
+import { jsonOf, toPayload } from './payload.ts';
+import { SHARD } from './table-definition.ts';
+
+/** What a session's log amounts to. Bytes are those that are stored. */
+export interface LogSize {
+  /** Entries since the segment began. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** Of these, the bytes that the segment began with. */
+  readonly base: number;
+}
+
+/** The item that says what is true of a session: what it does not name is not there. */
+export interface Header {
+  readonly record: SessionRecord;
+  /** The last entry of the log. */
+  readonly entry: string;
+  readonly log: LogSize;
+  /** The names of the inbox items, in the order of the record's ids. */
+  readonly inbox: readonly string[];
+  /** The writes that were done last, by their ids, latest last: whose reply was lost finds his own. */
+  readonly flips: readonly string[];
+  /** When to look whether the session has expired; not after it has. */
+  readonly sweepAt: Instant | undefined;
+}
+
+/** How headers are put into the indexes. */
+export interface IndexOptions {
+  readonly shards: number;
+  readonly isUpdatedListed: boolean;
+}
+
+/** Names one record of a session and no other: what writes are conditional on. */
+export function revOf({ writes, incarnation }: SessionRecord): string {
+  return `${writes}#${incarnation}`;
+}
+
+/** The incarnation that a header item speaks of, if there is one. */
+export function liveIncarnation(item: Item | undefined): string | undefined {
+  const rev = item?.['rev']?.S;
+  return rev?.slice(rev.indexOf('#') + 1);
+}
+
+/** The ids of the writes that were done last. */
+export function flipsOf(item: Item | undefined): readonly string[] {
+  return words(item?.['flips']?.S);
+}
+
+/** @throws SessionTooLargeError */
+export async function toItem(header: Header, options: IndexOptions): Promise<Item> {
+  const { record, entry, log, inbox, flips, sweepAt } = header;
+  const { sessionId, createdAt, updatedAt } = record.info;
+  const due = dueAt(record);
+  const pk = partitionOf(sessionId);
+  const texts = {
+    pk,
+    sk: HEADER,
+    rev: revOf(record),
+    entry,
+    log: `${log.entries} ${log.bytes} ${log.base}`,
+    inbox: inbox.length > 0 ? inbox.join(' ') : undefined,
+    flips: flips.join(' '),
+    [SHARD]: shardOf(pk, options.shards),
+    created: orderKey(-createdAt, sessionId),
+    updated: options.isUpdatedListed ? orderKey(-updatedAt, sessionId) : undefined,
+    due: due === undefined ? undefined : orderKey(due, sessionId),
+    sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
+  };
+  const item: Item = { record: { B: await toPayload(JSON.stringify(record)) } };
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
+  const bytes = itemBytes(item);
+  if (bytes > MAX_ITEM_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_ITEM_BYTES);
+  return item;
+}
+
+/** @throws StateFormatError */
+export async function fromItem(item: Item): Promise<Header> {
+  const what = `the header of ${item['pk']?.S}`;
+  const record = readSessionRecord(await jsonOf(item['record']?.B, what));
+  const { entry, log, inbox, sweep } = item;
+  const [entries, bytes, base] = words(log?.S).map(Number);
+  if (entry?.S === undefined || entries === undefined || bytes === undefined || base === undefined) {
+    throw new StateFormatError(
+      what,
+      'the last entry and the size of its log',
+      JSON.stringify({ entry, log }),
+    );
+  }
+  return {
+    record,
+    entry: entry.S,
+    log: { entries, bytes, base },
+    inbox: words(inbox?.S),
+    flips: flipsOf(item),
+    sweepAt: sweep?.S === undefined ? undefined : Number(BigInt(sweep.S) - 2n ** 53n),
+  };
+}
+
+function words(text: string | undefined): string[] {
+  return text ? text.split(' ') : [];
+}
+
+/**
+ * When to look next whether the session has expired. An expiry that moves on with each write does not move the index
+ * with it: whoever comes to look too early puts it off.
+ */
+export function nextSweep(known: Instant | undefined, { expiresAt }: SessionRecord): Instant | undefined {
+  if (expiresAt === undefined) return undefined;
+  return known === undefined ? expiresAt : Math.min(known, expiresAt);
+}

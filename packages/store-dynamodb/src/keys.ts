@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '@holdfast/core';
+
+/** Sorts before all other items of a session: a query reads it first, and what it names after it. */
+export const HEADER = 'A';
+
+/** The key of an item. */
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** Longer ids are hashed: a partition key holds 2,048 bytes, and every item repeats it. */
+const MAX_PLAIN_ID_BYTES = 512;
+
+/** The partition of a session. */
+export function partitionOf(sessionId: string): string {
+  return Buffer.byteLength(sessionId) <= MAX_PLAIN_ID_BYTES
+    ? `S#${sessionId}`
+    : `H#${sha256(sessionId).toString('hex')}`;
+}
+
+/** Which part of the indexes a session is in: one part takes 1,000 writes a second. */
+export function shardOf(partition: string, shards: number): string {
+  return String(sha256(partition).readUInt32BE() % shards);
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+const MAX_INSTANT = Number.MAX_SAFE_INTEGER;
+const ID_LENGTH = 64;
+
+/** A text that sorts as the moment does, also before 1970. */
+export function instantKey(at: Instant): string {
+  const whole = Math.trunc(Math.max(-MAX_INSTANT, Math.min(MAX_INSTANT, at)));
+  return String(BigInt(whole) + 2n ** 53n).padStart(17, '0');
+}
+
+/** The place of a session in the order by a moment, then by id. Ids that begin alike may share it. */
+export function orderKey(at: Instant, sessionId: string): string {
+  return `${instantKey(at)}#${inAscii(sessionId).slice(0, ID_LENGTH)}`;
+}
+
+/** A text in ASCII that sorts as its code points do, whether compared by bytes or by UTF-16 units. */
+function inAscii(text: string): string {
+  return text.replaceAll(/[\u007f-\u{10ffff}]/gu, (character) =>
+    [...Buffer.from(character)].map((byte) => `\u007f${byte.toString(16)}`).join(''),
+  );
+}
+
+/** Where a segment begins among a session's items. */
+export function segmentPrefix(incarnation: string, segment: number): string {
+  return `${logPrefix(incarnation)}${padded(segment, 6)}`;
+}
+
+/** What the sort keys of an incarnation's log begin with. */
+export function logPrefix(incarnation: string): string {
+  return `E#${incarnation}#`;
+}
+
+/** What the sort keys of an incarnation's inbox begin with. */
+export function inboxPrefix(incarnation: string): string {
+  return `I#${incarnation}#`;
+}
+
+/** The note that an incarnation is to be swept away. */
+export function ticketKey(incarnation: string): string {
+  return `G#${incarnation}`;
+}
+
+/** The incarnation that an item other than a header belongs to. */
+export function incarnationOf(sk: string): string {
+  if (sk.startsWith('G#')) return sk.slice(2);
+  return /^E#(.*)#\d{6}#\d{6}#[^#]+#\d+#\d{4}$/su.exec(sk)?.[1] ?? '';
+}
+
+/** The name of a log entry: its place, what makes it unique, and how many parts it has. */
+export function entryName(segment: number, position: number, id: string, parts: number): string {
+  return `${padded(segment, 6)}#${padded(position, 6)}#${id}#${parts}`;
+}
+
+/** The sort keys of the parts of what is named; the count of parts is the last word of the name. */
+export function partKeys(prefix: string, name: string): string[] {
+  const count = Number(name.slice(name.lastIndexOf('#') + 1));
+  return Array.from({ length: count }, (_, index) => `${prefix}${name}#${padded(index, 4)}`);
+}
+
+function padded(value: number, digits: number): string {
+  return String(value).padStart(digits, '0');
+}

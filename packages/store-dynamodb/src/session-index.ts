@@ -1,0 +1,182 @@
+import {
+  compareDue,
+  compareSessionInfos,
+  dueAt,
+  fitsDue,
+  fitsQuery,
+  invalidArgument,
+  isExpired,
+} from '@holdfast/core';
+import type {
+  DueSession,
+  Instant,
+  ResolvedDueQuery,
+  ResolvedSessionQuery,
+  SessionInfo,
+  SessionRecord,
+} from '@holdfast/core';
+import { fromItem } from './header.ts';
+import type { IndexOptions } from './header.ts';
+import type { Item } from './item-size.ts';
+import { instantKey, orderKey } from './keys.ts';
+import { SHARD } from './table-definition.ts';
+import type { IndexName } from './table-definition.ts';
+import type { Table } from './table.ts';
+
+const MAX_BATCH = 100;
+/** Sorts after every key of the moment before it. */
+const LAST = '~';
+
+/** A part of an index, and how many headers to read at once. */
+interface Range {
+  readonly from: string;
+  readonly to: string;
+  readonly batch: number;
+}
+
+/** What is looked for in an index. */
+interface Search<T> extends Range {
+  readonly index: IndexName;
+  readonly count: number;
+  /** What a header gives, if it fits. */
+  readonly pick: (record: SessionRecord) => T | undefined;
+  readonly compare: (left: T, right: T) => number;
+}
+
+/**
+ * Walks the indexes. They hold only keys, and lag: each session is then read consistently, and counts where its header
+ * says it stands. One that moved since is found at its new place.
+ */
+export class SessionIndex {
+  private readonly table: Table;
+  private readonly options: IndexOptions;
+
+  constructor(table: Table, options: IndexOptions) {
+    this.table = table;
+    this.options = options;
+  }
+
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+    const { order, after, limit, cursor: _, ...filters } = query;
+    const isUpdated = order === 'updatedAt';
+    if (isUpdated && !this.options.isUpdatedListed) {
+      throw invalidArgument('The store was told not to list by last change: isUpdatedListed is false.');
+    }
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    return this.search<SessionInfo>({
+      index: isUpdated ? 'updated' : 'created',
+      from: after ? orderKey(-after.at, after.sessionId) : '0',
+      to: LAST,
+      count: limit + 1,
+      batch: isFiltered ? MAX_BATCH : limit + 1,
+      pick: (record) => (!isExpired(record, now) && fitsQuery(record.info, query) ? record.info : undefined),
+      compare: compareSessionInfos(order),
+    });
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+    const { at, after, limit } = query;
+    return this.search<DueSession>({
+      index: 'due',
+      from: after ? orderKey(after.at, after.sessionId) : '0',
+      to: `${instantKey(at)}${LAST}`,
+      count: limit + 1,
+      batch: limit + 1,
+      pick: (record) => {
+        const due = dueAt(record);
+        const session = { sessionId: record.info.sessionId, dueAt: due ?? 0 };
+        return due !== undefined && !isExpired(record, now) && fitsDue(session, query) ? session : undefined;
+      },
+      compare: compareDue,
+    });
+  }
+
+  private async search<T>({ index, pick, compare, count, ...range }: Search<T>): Promise<readonly T[]> {
+    const found: T[] = [];
+    let tied: T[] = [];
+    for await (const places of inBatches(this.places(index, range), Math.min(MAX_BATCH, range.batch))) {
+      const headers = await this.table.headers([...new Set(places.map(({ pk }) => pk))]);
+      for (const { pk, key, isTied } of places) {
+        const item = headers.get(pk);
+        const value = item?.[index]?.S === key ? pick((await fromItem(item)).record) : undefined;
+        if (value !== undefined) tied.push(value);
+        if (isTied) continue;
+        if (found.push(...tied.toSorted(compare)) >= count) return found.slice(0, count);
+        tied = [];
+      }
+    }
+    return found;
+  }
+
+  /** The places in their order, each with whether the next one is the same. */
+  private async *places(
+    index: IndexName,
+    range: Range,
+  ): AsyncGenerator<Place & { readonly isTied: boolean }> {
+    let last: Place | undefined;
+    for await (const place of this.merged(index, range)) {
+      if (last) yield { ...last, isTied: last.key === place.key };
+      last = place;
+    }
+    if (last) yield { ...last, isTied: false };
+  }
+
+  /** The places of all shards in one order. */
+  private async *merged(index: IndexName, range: Range): AsyncGenerator<Place> {
+    const shards = Array.from({ length: this.options.shards }, (_, shard) =>
+      this.shardPlaces(index, String(shard), range),
+    );
+    const heads = await Promise.all(shards.map((shard) => shard.next()));
+    for (;;) {
+      let least = -1;
+      for (const [shard, { value, done }] of heads.entries()) {
+        if (!done && (least < 0 || isBefore(value, heads[least]?.value))) least = shard;
+      }
+      const place: Place | undefined = heads[least]?.value;
+      const shard = shards[least];
+      if (place === undefined || shard === undefined) return;
+      yield place;
+      heads[least] = await shard.next();
+    }
+  }
+
+  private async *shardPlaces(
+    index: IndexName,
+    shard: string,
+    { from, to, batch }: Range,
+  ): AsyncGenerator<Place, undefined> {
+    const pages = this.table.pages({
+      IndexName: index,
+      KeyConditionExpression: `${SHARD} = :shard AND #key BETWEEN :from AND :to`,
+      ExpressionAttributeNames: { '#key': index },
+      ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
+      Limit: batch + 1, // whoever comes last is compared with the next
+    });
+    for await (const items of pages) for (const item of items) yield placeOf(item, index);
+  }
+}
+
+/** A session in an index. */
+interface Place {
+  readonly pk: string;
+  readonly key: string;
+}
+
+function placeOf(item: Item, index: IndexName): Place {
+  return { pk: item['pk']?.S ?? '', key: item[index]?.S ?? '' };
+}
+
+function isBefore(left: Place, right: Place | undefined): boolean {
+  return right === undefined || left.key < right.key;
+}
+
+async function* inBatches<T>(values: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let batch: T[] = [];
+  for await (const value of values) {
+    batch.push(value);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,122 @@
+import { carriedOut, StateFormatError } from '@holdfast/core';
+import type { SavedSession, SavePlan } from '@holdfast/core';
+import type { Header, LogSize } from './header.ts';
+import type { Item } from './item-size.ts';
+import { entryName, inboxPrefix, logPrefix } from './keys.ts';
+import { joinedParts, newPartId, toParts } from './parts.ts';
+import { fromPayload, jsonOf } from './payload.ts';
+import { planJson, planOf } from './plan-entries.ts';
+
+/** Where entries are to be added. */
+export interface LogEnd {
+  readonly segment: number;
+  /** The place of the first of them in the segment. */
+  readonly position: number;
+  /** The entry that they follow. */
+  readonly prev: string | undefined;
+  readonly log: LogSize;
+}
+
+/** Entries to be written, and what the header will say of the log then. */
+export interface LogEntries {
+  readonly items: readonly Item[];
+  readonly entry: string;
+  readonly log: LogSize;
+}
+
+const NOTHING: LogSize = { entries: 0, bytes: 0, base: 0 };
+
+/** Where the log of a header goes on. */
+export function endOf({ entry, log }: Header): LogEnd {
+  const [segment, position] = placeOf(entry);
+  return { segment, position: position + 1, prev: entry, log };
+}
+
+/** Where a log begins anew, after that of the header if there is one. */
+export function newSegment(header: Header | undefined): LogEnd {
+  const segment = header ? placeOf(header.entry)[0] + 1 : 0;
+  return { segment, position: 0, prev: undefined, log: NOTHING };
+}
+
+function placeOf(entry: string): [segment: number, position: number] {
+  const [segment = '', position = ''] = entry.split('#');
+  return [Number(segment), Number(position)];
+}
+
+/** Entries that carry out plans one after the other. `attributes` are for the first item of all. */
+export async function toEntries(
+  plans: readonly SavePlan[],
+  { segment, position, prev, log }: LogEnd,
+  { pk, incarnation, attributes }: { pk: string; incarnation: string; attributes?: Item | undefined },
+): Promise<LogEntries> {
+  const items: Item[] = [];
+  let [entry, { entries, bytes }] = [prev, log];
+  for (const [index, plan] of plans.entries()) {
+    const parts = await toParts({
+      pk,
+      prefix: logPrefix(incarnation),
+      nameOf: (count) => entryName(segment, position + index, newPartId(), count),
+      text: planJson(plan),
+      attributes: { ...(entry !== undefined && { prev: { S: entry } }), ...(index === 0 && attributes) },
+    });
+    items.push(...parts.items);
+    entry = parts.name;
+    entries += 1;
+    bytes += parts.bytes;
+  }
+  return { items, entry: entry ?? '', log: { entries, bytes, base: prev === undefined ? bytes : log.base } };
+}
+
+/**
+ * What a header says of a session, out of the items that were read with it. What it does not name, because its writer
+ * was slower or has died, is passed over. `undefined` when something that it names is missing.
+ */
+export async function storedBy(
+  header: Header,
+  items: ReadonlyMap<string, Item>,
+): Promise<{ readonly saved: SavedSession; readonly inbox: ReadonlyMap<string, string> } | undefined> {
+  const { record, entry } = header;
+  const { incarnation } = record;
+  const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
+  for (let name: string | undefined = entry; name !== undefined;) {
+    const found = joinedParts(logPrefix(incarnation), name, items);
+    if (found === undefined) return undefined;
+    entries.push({ name, payload: found.payload });
+    name = found.first['prev']?.S;
+  }
+  const inbox = await inboxOf(inboxNames(header), inboxPrefix(incarnation), items);
+  if (inbox === undefined) return undefined;
+  let saved: SavedSession | undefined;
+  for (const { name, payload } of entries.toReversed()) {
+    const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
+    saved = carriedOut(saved, planOf(await jsonOf(payload, what), what));
+  }
+  return saved && { saved, inbox };
+}
+
+/** The names of the inbox items that a header knows, by id. */
+export function inboxNames({ record, inbox }: Header): Map<string, string> {
+  return new Map((record.inbox?.ids ?? []).map((id, index) => [id, inbox[index] ?? '']));
+}
+
+/** Inbox items by id, out of items that were read; `undefined` when one is missing. */
+export async function inboxOf(
+  names: ReadonlyMap<string, string>,
+  prefix: string,
+  items: ReadonlyMap<string, Item>,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const inbox = new Map<string, string>();
+  for (const [id, name] of names) {
+    const found = joinedParts(prefix, name, items);
+    if (found === undefined) return undefined;
+    inbox.set(id, await fromPayload(found.payload, `the inbox item ${JSON.stringify(id)}`));
+  }
+  return inbox;
+}
+
+/** Says that something which a header names is not there. */
+export function missingPart({ record, entry }: Header): StateFormatError {
+  const { sessionId } = record.info;
+  const what = `the log of session ${JSON.stringify(sessionId)}`;
+  return new StateFormatError(what, `all entries up to ${entry}, and the inbox`, 'some of them');
+}

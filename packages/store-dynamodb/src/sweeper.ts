@@ -1,0 +1,145 @@
+import { hasErrorCode, isExpired } from '@holdfast/core';
+import type { Clock, Instant, SessionRecord } from '@holdfast/core';
+import { fromItem, liveIncarnation, revOf } from './header.ts';
+import type { Item } from './item-size.ts';
+import {
+  HEADER,
+  inboxPrefix,
+  incarnationOf,
+  instantKey,
+  logPrefix,
+  segmentPrefix,
+  shardOf,
+  ticketKey,
+} from './keys.ts';
+import { keysOf } from './parts.ts';
+import { SHARD } from './table-definition.ts';
+import type { Table } from './table.ts';
+
+/** So long nobody doubts that a writer is still at work. */
+const GRACE_MILLISECONDS = 24 * 3_600_000;
+
+/**
+ * Takes away what no header names. Only incarnations that are dead are swept as a whole: they never come back, so no
+ * writer that is still at work can be hurt, however slow.
+ */
+export class Sweeper {
+  private readonly table: Table;
+  private readonly shards: number;
+  private readonly clock: Clock;
+
+  constructor(table: Table, shards: number, clock: Clock) {
+    this.table = table;
+    this.shards = shards;
+    this.clock = clock;
+  }
+
+  /** What an item says so that `prune` looks at it in a day. */
+  marks(pk: string, now: Instant = this.clock.now()): Item {
+    return {
+      [SHARD]: { S: shardOf(pk, this.shards) },
+      sweep: { S: instantKey(now + GRACE_MILLISECONDS) },
+    };
+  }
+
+  /** Notes that an incarnation is about to die, so that what is left of it is found if this process dies first. */
+  async announce(pk: string, incarnation: string): Promise<void> {
+    await this.table.put({ pk: { S: pk }, sk: { S: ticketKey(incarnation) }, ...this.marks(pk) });
+  }
+
+  private async recall(pk: string, incarnation: string): Promise<void> {
+    await this.table.deleteEach([{ pk, sk: ticketKey(incarnation) }]);
+  }
+
+  /** Deletes a session, if the record is still there: for readers at once, and then all that it was made of. */
+  async retire(pk: string, record: SessionRecord): Promise<boolean> {
+    const { incarnation } = record;
+    await this.announce(pk, incarnation);
+    const { isDone, isDoubtful } = await this.table.dropHeader(pk, revOf(record));
+    // Where it was not deleted the note stays: others may rely on it, and it hurts nobody.
+    if (!isDone && !(isDoubtful && (await this.isDead(pk, incarnation)))) return false;
+    await tidily(() => this.clear(pk, incarnation));
+    return true;
+  }
+
+  /** Deletes all that an incarnation was made of, whose header is gone, and the note of it. */
+  async clear(pk: string, incarnation: string): Promise<void> {
+    await this.deleteRange(pk, logPrefix(incarnation), `${logPrefix(incarnation)}:`);
+    await this.deleteRange(pk, inboxPrefix(incarnation), `${inboxPrefix(incarnation)}~`);
+    await this.recall(pk, incarnation);
+  }
+
+  /** Deletes the segments of a log before one. */
+  async clearBefore(pk: string, incarnation: string, segment: number): Promise<void> {
+    await this.deleteRange(pk, logPrefix(incarnation), segmentPrefix(incarnation, segment));
+  }
+
+  /** Sweeps what is due for it; how many sessions had expired, at most `limit`. */
+  async prune(now: Instant, limit: number): Promise<number> {
+    let pruned = 0;
+    for (let shard = 0; shard < this.shards; shard++) {
+      const pages = this.table.pages({
+        IndexName: 'sweep',
+        KeyConditionExpression: `${SHARD} = :shard AND sweep <= :now`,
+        ExpressionAttributeValues: { ':shard': { S: String(shard) }, ':now': { S: instantKey(now) } },
+      });
+      for await (const items of pages) {
+        for (const item of items) {
+          if (await readable(this.sweep(item, now))) pruned += 1;
+          if (pruned === limit) return pruned;
+        }
+      }
+    }
+    return pruned;
+  }
+
+  /** Looks at one item of the index. `true` when it was a session that had expired. */
+  private async sweep({ pk, sk, sweep }: Item, now: Instant): Promise<boolean> {
+    const key = { pk: pk?.S ?? '', sk: sk?.S ?? '' };
+    const header = await this.table.get({ pk: key.pk, sk: HEADER });
+    if (key.sk === HEADER) return header !== undefined && this.sweepSession(key.pk, header, now);
+    const incarnation = incarnationOf(key.sk);
+    if (liveIncarnation(header) !== incarnation) await this.clear(key.pk, incarnation);
+    else if (key.sk === ticketKey(incarnation)) await this.recall(key.pk, incarnation);
+    else await this.table.putOff(key, sweep?.S ?? '', undefined);
+    return false;
+  }
+
+  private async sweepSession(pk: string, item: Item, now: Instant): Promise<boolean> {
+    const { record } = await fromItem(item);
+    if (isExpired(record, now)) return this.retire(pk, record);
+    const { expiresAt } = record;
+    const to = expiresAt === undefined ? undefined : instantKey(expiresAt);
+    await this.table.putOff({ pk, sk: HEADER }, item['sweep']?.S ?? '', to);
+    return false;
+  }
+
+  private async isDead(pk: string, incarnation: string): Promise<boolean> {
+    return liveIncarnation(await this.table.get({ pk, sk: HEADER })) !== incarnation;
+  }
+
+  private async deleteRange(pk: string, from: string, to: string): Promise<void> {
+    const pages = this.table.pages({
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': { S: pk }, ':from': { S: from }, ':to': { S: to } },
+      ProjectionExpression: 'pk, sk',
+      ConsistentRead: true,
+    });
+    for await (const items of pages) await this.table.deleteEach(keysOf(items));
+  }
+}
+
+/** What cannot be read is left as it is, and does not keep the rest from being swept. */
+async function readable(sweep: Promise<boolean>): Promise<boolean> {
+  return sweep.catch((error: unknown) => {
+    if (hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION')) return false;
+    throw error;
+  });
+}
+
+/** What has been done stays done, whether or not the tidying up after it succeeds: `prune` comes back to it. */
+export async function tidily(tidyUp: () => Promise<unknown>): Promise<void> {
+  await tidyUp().catch((error: unknown) => {
+    if (!hasErrorCode(error, 'STORE_UNAVAILABLE') && !hasErrorCode(error, 'STORE_THROTTLED')) throw error;
+  });
+}

@@ -1,0 +1,47 @@
+import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
+
+/** The indexes, each by the attribute of its name within a shard. */
+export type IndexName = 'created' | 'updated' | 'due' | 'sweep';
+
+/** The attribute that all indexes are partitioned by. */
+export const SHARD = 'lane';
+
+/** How a table is made. */
+export interface TableOptions {
+  /** Can sessions be listed by their last change? As in the options of the store. Default: true. */
+  readonly isUpdatedListed?: boolean | undefined;
+}
+
+/**
+ * The table that the store works on, billed by request; change what you like but keys and indexes.
+ *
+ * @example
+ * await client.send(new CreateTableCommand(tableDefinition('sessions')));
+ */
+export function tableDefinition(
+  name: string,
+  { isUpdatedListed = true }: TableOptions = {},
+): CreateTableCommandInput {
+  const indexes: IndexName[] = isUpdatedListed
+    ? ['created', 'updated', 'due', 'sweep']
+    : ['created', 'due', 'sweep'];
+  const attributes = ['pk', 'sk', SHARD, ...indexes];
+  return {
+    TableName: name,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: attributes.map((AttributeName) => ({ AttributeName, AttributeType: 'S' as const })),
+    KeySchema: keySchema('pk', 'sk'),
+    GlobalSecondaryIndexes: indexes.map((IndexName): GlobalSecondaryIndex => ({
+      IndexName,
+      KeySchema: keySchema(SHARD, IndexName),
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    })),
+  };
+}
+
+function keySchema(hash: string, range: string): GlobalSecondaryIndex['KeySchema'] {
+  return [
+    { AttributeName: hash, KeyType: 'HASH' },
+    { AttributeName: range, KeyType: 'RANGE' },
+  ];
+}

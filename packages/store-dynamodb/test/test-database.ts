@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { randomUUID } from 'node:crypto';
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
+import type { DynamoDbTableOptions, TableOptions } from '@holdfast/store-dynamodb';
+import dynalite from 'dynalite';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { FaultProxy } from './fault-proxy.ts';
+
+/** What a test works with: a database behind a proxy, and stores in tables of their own. */
+export interface TestDatabase {
+  readonly proxy: FaultProxy;
+  /** A client of the proxy; attempts are those of the SDK. */
+  readonly client: (maxAttempts?: number) => DynamoDBClient;
+  readonly newTable: (options?: TableOptions) => Promise<string>;
+  /** A store in a new table, unless one is named. */
+  readonly newStore: (
+    options?: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number },
+  ) => Promise<DynamoDbSessionStore>;
+}
+
+/**
+ * A database for the tests of a file: dynalite, or what `DYNAMODB_ENDPOINT` names. After all of them, checks that none
+ * has scanned a table.
+ */
+export function testDatabase(): TestDatabase {
+  const { DYNAMODB_ENDPOINT } = process.env;
+  const opened: { server?: Server; proxy?: FaultProxy } = {};
+  const clients: DynamoDBClient[] = [];
+  const tables: string[] = [];
+  const proxy = (): FaultProxy => {
+    if (opened.proxy) return opened.proxy;
+    throw new Error('The database runs only while tests do.');
+  };
+  const client = (maxAttempts?: number): DynamoDBClient => {
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const { endpoint } = proxy();
+    const made = new DynamoDBClient({
+      endpoint,
+      region: 'us-east-1',
+      credentials,
+      maxAttempts: maxAttempts ?? 3,
+    });
+    clients.push(made);
+    return made;
+  };
+  const newTable = async (options?: TableOptions): Promise<string> => {
+    const name = `sessions-${randomUUID()}`;
+    await client().send(new CreateTableCommand(tableDefinition(name, options)));
+    tables.push(name);
+    return name;
+  };
+
+  beforeAll(async () => {
+    let endpoint = DYNAMODB_ENDPOINT;
+    if (endpoint === undefined) {
+      opened.server = dynalite({ createTableMs: 0 });
+      opened.server.listen(0, '127.0.0.1');
+      await once(opened.server, 'listening');
+      endpoint = `http://127.0.0.1:${(opened.server.address() as AddressInfo).port}`;
+    }
+    opened.proxy = await FaultProxy.to(endpoint);
+  });
+
+  afterEach(() => {
+    proxy().fault = undefined;
+  });
+
+  afterAll(async () => {
+    const { operations } = proxy();
+    const left = opened.server ? [] : tables;
+    for (const TableName of left) await client().send(new DeleteTableCommand({ TableName }));
+    for (const made of clients) made.destroy();
+    await proxy().close();
+    if (opened.server) {
+      opened.server.closeAllConnections();
+      await new Promise((resolve) => void opened.server?.close(resolve));
+    }
+    expect(operations).not.toContain('Scan');
+  });
+
+  return {
+    get proxy() {
+      return proxy();
+    },
+    client,
+    newTable,
+    async newStore({ maxAttempts, ...options } = {}) {
+      const table = options.table ?? (await newTable(options));
+      return new DynamoDbSessionStore({ ...options, table, client: client(maxAttempts) });
+    },
+  };
+}
