@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
+import { expect, test } from 'vitest';
+import { isFlip, itemsOf, keysOf } from './stored-items.ts';
+import { testDatabase } from './test-database.ts';
+
+const database = testDatabase();
+const SAVE = fileURLToPath(new URL('children/save.ts', import.meta.url));
+const DAY = 86_400_000;
+
+test('what a process has staged when it is killed is not there', { timeout: 60_000 }, async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  const base = await store.create(newSession('victim'));
+  const { endpoint } = database.proxy;
+  const child = spawn(process.execPath, [
+    '--conditions=@holdfast/source',
+    '--no-warnings',
+    SAVE,
+    endpoint,
+    table,
+  ]);
+  const exited = once(child, 'exit');
+  database.proxy.fault = async (request, forward) => {
+    if (!isFlip(request)) return forward();
+    child.kill('SIGKILL');
+    return 'cut';
+  };
+  const [, signal] = (await exited) as [number | null, string | null];
+  database.proxy.fault = undefined;
+  expect(signal).toBe('SIGKILL');
+  const client = database.client();
+  await expect(keysOf(client, table, 'victim', 'E')).resolves.toHaveLength(2);
+  await expect(store.load('victim')).resolves.toEqual(base);
+  const saved = await store.save(withFact(base, 'n', 1), { base });
+  await expect(store.load('victim')).resolves.toEqual(saved);
+  await store.delete('victim');
+  await expect(itemsOf(client, table, 'victim')).resolves.toEqual([]);
+});
+
+test('a writer that is refused takes away what it has staged', async () => {
+  const table = await database.newTable();
+  const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
+  const base = await store.create(newSession('a'));
+  await expect(other.create(newSession('a'))).rejects.toMatchObject({ kind: 'exists' });
+  await store.save(base, { base });
+  await expect(store.save(base, { base })).rejects.toMatchObject({ kind: 'stale' });
+  await expect(keysOf(database.client(), table, 'a', 'E')).resolves.toHaveLength(2);
+});
+
+test('an item of the inbox that was staged and not named is not there', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table, maxAttempts: 1 });
+  await store.create(newSession('a'));
+  database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
+  await expect(store.enqueue('a', { id: 'i', content: 'lost' })).rejects.toMatchObject({ isAmbiguous: true });
+  database.proxy.fault = undefined;
+  await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toHaveLength(1);
+  await expect(store.enqueue('a', { id: 'i', content: 'kept' })).resolves.toBe(true);
+  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox).toMatchObject([{ id: 'i', content: 'kept' }]);
+});
+
+test('what a creation that died has staged is swept away after a day', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const store = await database.newStore({ table, clock, maxAttempts: 1 });
+  const client = database.client();
+  database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
+  await expect(store.create(newSession('a'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  database.proxy.fault = undefined;
+  clock.time += DAY - 1;
+  await expect(store.prune()).resolves.toBe(0);
+  await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(1);
+  clock.time += 1;
+  await expect(store.prune()).resolves.toBe(0);
+  await expect(itemsOf(client, table, 'a')).resolves.toEqual([]);
+});
+
+test('the entries of a session that lives are not swept away', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const store = await database.newStore({ table, clock });
+  const created = await store.create(newSession('a'));
+  clock.time += DAY;
+  const before = database.proxy.operations.length;
+  await expect(store.prune()).resolves.toBe(0);
+  await expect(store.load('a')).resolves.toEqual(created);
+  // It is looked at once.
+  expect(database.proxy.operations.slice(before)).toContain('UpdateItem');
+  const after = database.proxy.operations.length;
+  await store.prune();
+  expect(database.proxy.operations.slice(after)).not.toContain('GetItem');
+});
+
+test('what a delete that died has left is swept away after a day', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const store = await database.newStore({ table, clock, maxAttempts: 1 });
+  const client = database.client();
+  await store.create(newSession('a'));
+  await store.enqueue('a', { id: 'i', content: 1 });
+  database.proxy.fault = async ({ operation }, forward) =>
+    operation === 'BatchWriteItem' ? 'cut' : forward();
+  await expect(store.delete('a')).resolves.toBe(true);
+  database.proxy.fault = undefined;
+  await expect(store.exists('a')).resolves.toBe(false);
+  await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(3);
+  const anew = await store.create(newSession('a'));
+  clock.time += DAY;
+  await store.prune();
+  await expect(keysOf(client, table, 'a', 'G')).resolves.toEqual([]);
+  await expect(keysOf(client, table, 'a', 'I')).resolves.toEqual([]);
+  await expect(keysOf(client, table, 'a', 'E')).resolves.toHaveLength(1);
+  await expect(store.load('a')).resolves.toEqual(anew);
+});
+
+test('a part that is missing is no session, and is left as it is', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  const base = await store.create(newSession('a'));
+  await store.save(withFact(base, 'n', 1), { base });
+  const client = database.client();
+  const [first] = await itemsOf(client, table, 'a').then((items) =>
+    items.filter(({ prev, payload }) => payload && !prev),
+  );
+  if (first?.['pk'] === undefined || first['sk'] === undefined) throw new Error('There is no first entry.');
+  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: first['pk'], sk: first['sk'] } }));
+  await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({
+    code: 'STATE_FORMAT',
+  });
+  await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(2);
+  await expect(store.delete('a')).resolves.toBe(true);
+});

@@ -1,0 +1,170 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Clock } from '@holdfast/core';
+import { newSession, withFact } from '@holdfast/conformance';
+import { systemClock } from '@holdfast/core';
+import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
+import { expect, test } from 'vitest';
+import { throttled } from './fault-proxy.ts';
+import type { Fault } from './fault-proxy.ts';
+import { isFlip } from './stored-items.ts';
+import { testDatabase } from './test-database.ts';
+
+const database = testDatabase();
+
+/** The nth write of a header, from 1, meets the fault. */
+function onFlip(nth: number, fault: Fault): Fault {
+  let flips = 0;
+  return (request, forward) => (isFlip(request) && ++flips === nth ? fault(request, forward) : forward());
+}
+
+const loseReply: Fault = async (_, forward) => {
+  await forward();
+  return 'cut';
+};
+
+/** A clock whose timers go off at once, and what they were set for. */
+function hurriedClock(): { readonly clock: Clock; readonly delays: number[] } {
+  const delays: number[] = [];
+  const after = (milliseconds: number, callback: () => void): (() => void) => {
+    delays.push(milliseconds);
+    const timer = setImmediate(callback);
+    return () => clearImmediate(timer);
+  };
+  return { clock: { ...systemClock, after }, delays };
+}
+
+test('a write whose reply was lost is known as one’s own when the client repeats it', async () => {
+  const store = await database.newStore();
+  await store.create(newSession('a'));
+  database.proxy.fault = onFlip(1, loseReply);
+  await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(true);
+  await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(false);
+});
+
+test('also when three others have written since', async () => {
+  const table = await database.newTable();
+  const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
+  await store.create(newSession('a'));
+  database.proxy.fault = onFlip(1, async (_, forward) => {
+    await forward();
+    for (const id of ['x', 'y', 'z']) await other.enqueue('a', { id, content: id });
+    return 'cut';
+  });
+  await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(true);
+  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox.map(({ id }) => id)).toEqual(['i', 'x', 'y', 'z']);
+});
+
+test('a delete whose reply was lost has deleted', async () => {
+  const store = await database.newStore();
+  await store.create(newSession('a'));
+  let isLost = false;
+  database.proxy.fault = async ({ operation }, forward) => {
+    const reply = await forward();
+    if (operation !== 'DeleteItem' || isLost) return reply;
+    isLost = true;
+    return 'cut';
+  };
+  await expect(store.delete('a')).resolves.toBe(true);
+  expect(isLost).toBe(true);
+});
+
+const THROTTLINGS = ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'];
+
+test.each(THROTTLINGS)('a table that takes no more (%s) is asked again', async (name) => {
+  const { clock, delays } = hurriedClock();
+  const store = await database.newStore({ clock, maxAttempts: 1 });
+  const base = await store.create(newSession('a'));
+  database.proxy.fault = onFlip(1, async () => throttled(name));
+  await expect(store.save(base, { base })).resolves.toMatchObject({ version: 2 });
+  expect(delays).toHaveLength(1);
+});
+
+test.each(THROTTLINGS)('a table that goes on taking no more (%s) is given up', async (name) => {
+  const { clock, delays } = hurriedClock();
+  const store = await database.newStore({ clock, maxAttempts: 1 });
+  const base = await store.create(newSession('a'));
+  database.proxy.fault = async () => throttled(name);
+  await expect(store.save(base, { base })).rejects.toMatchObject({ code: 'STORE_THROTTLED' });
+  expect(delays).toHaveLength(5);
+  for (const [attempt, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(50 * 2 ** attempt);
+  database.proxy.fault = undefined;
+  await expect(store.load('a')).resolves.toEqual(base);
+});
+
+test('a write that may have been done before it was throttled says so', async () => {
+  const { clock } = hurriedClock();
+  const store = await database.newStore({ clock, maxAttempts: 2 });
+  const base = await store.create(newSession('a'));
+  let flips = 0;
+  database.proxy.fault = async (request, forward) => {
+    if (!isFlip(request)) return forward();
+    return ++flips === 1 ? loseReply(request, forward) : throttled();
+  };
+  const saving = store.save(withFact(base, 'n', 1), { base, operationId: 'op' });
+  await expect(saving).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: true });
+  database.proxy.fault = undefined;
+  const saved = await store.save(withFact(base, 'n', 1), { base, operationId: 'op' });
+  expect(saved.version).toBe(2);
+});
+
+test('a server error in a write may have been a write, in a read not', async () => {
+  const store = await database.newStore({ maxAttempts: 1 });
+  const base = await store.create(newSession('a'));
+  const failed = { status: 500, body: '{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}' };
+  database.proxy.fault = onFlip(1, async () => failed);
+  const saving = store.save(base, { base });
+  await expect(saving).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: true });
+  database.proxy.fault = async () => failed;
+  await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+});
+
+test('a server that is not there has written nothing', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.close();
+  await once(server, 'close');
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  const store = DynamoDbSessionStore.open({ table: 't', region: 'us-east-1', endpoint, credentials });
+  const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.list()];
+  for (const ask of asks) {
+    await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+  }
+  await store.close();
+});
+
+test('a table that is not there is named', async () => {
+  const store = await database.newStore({ table: 'nowhere' });
+  const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.list()];
+  for (const ask of asks) {
+    await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+  }
+});
+
+test('closing a store leaves a client that was passed in open', async () => {
+  const client = database.client();
+  const table = await database.newTable();
+  const store = new DynamoDbSessionStore({ client, table });
+  await store.close();
+  await expect(new DynamoDbSessionStore({ client, table }).exists('a')).resolves.toBe(false);
+});
+
+test('options that cannot be are refused', () => {
+  const client = new DynamoDBClient({ region: 'us-east-1' });
+  const wrong = [
+    { table: '' },
+    { table: 't', shards: 0 },
+    { table: 't', shards: 1.5 },
+    { table: 't', compactAfter: 0 },
+  ];
+  for (const options of wrong) {
+    expect(() => new DynamoDbSessionStore({ client, ...options })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+  }
+  client.destroy();
+});

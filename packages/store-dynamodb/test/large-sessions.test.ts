@@ -1,0 +1,179 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { newSession, withFact } from '@holdfast/conformance';
+import type { AgentSession, JsonObject } from '@holdfast/core';
+import { systemClock, userMessage } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { itemBytes, MAX_ITEM_BYTES } from '../src/item-size.ts';
+import { itemsOf } from './stored-items.ts';
+import { testDatabase } from './test-database.ts';
+
+const database = testDatabase();
+const MB = 1_000_000;
+
+/** A text that does not get shorter by being packed. */
+function noise(length: number): string {
+  return randomBytes(Math.ceil((length * 3) / 4))
+    .toString('base64url')
+    .slice(0, length);
+}
+
+/** The longest id of an inbox item, and one that does not get much shorter by being packed. */
+function longId(): string {
+  return Array.from({ length: 1_000 }, () => String.fromCodePoint(randomInt(0x4e00, 0x9fa5))).join('');
+}
+
+function talkative(session: AgentSession, count: number, length: number): AgentSession {
+  const messages = Array.from({ length: count }, () => userMessage(noise(length)));
+  return session.withState(session.state.withMessages(messages, session.updatedAt));
+}
+
+test('a session of 30 MB comes back as it was, and goes', { timeout: 120_000 }, async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  const created = await store.create(talkative(newSession('a'), 300, 100_000));
+  const saved = await store.save(withFact(created, 'n', 1), { base: created });
+  const loaded = await store.load('a');
+  expect(JSON.stringify(loaded)).toBe(JSON.stringify(saved));
+  expect(JSON.stringify(loaded).length).toBeGreaterThan(30 * MB);
+  const items = await itemsOf(database.client(), table, 'a');
+  for (const item of items) expect(itemBytes(item)).toBeLessThan(MAX_ITEM_BYTES - 40_000);
+  await expect(store.delete('a')).resolves.toBe(true);
+  await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
+});
+
+test('parts that are left unprocessed are written again', { timeout: 60_000 }, async () => {
+  const clock = { ...systemClock, after: atOnce };
+  const store = await database.newStore({ clock });
+  let left = 0;
+  database.proxy.fault = async ({ operation, body }, forward) => {
+    if (operation !== 'BatchWriteItem') return forward();
+    const [table = ''] = Object.keys(Object(body['RequestItems']));
+    const requests = (body['RequestItems'] as Record<string, JsonObject[]>)[table] ?? [];
+    const [first, ...others] = requests;
+    if (first === undefined || others.length === 0) return forward();
+    left += others.length;
+    const { status } = await forward({ ...body, RequestItems: { [table]: [first] } });
+    return { status, body: JSON.stringify({ UnprocessedItems: { [table]: others } }) };
+  };
+  const created = await store.create(talkative(newSession('a'), 1, 2 * MB));
+  expect(left).toBeGreaterThan(5);
+  await expect(store.load('a')).resolves.toEqual(created);
+});
+
+test('parts that are never processed are given up, and nothing is there', async () => {
+  const clock = { ...systemClock, after: atOnce };
+  const store = await database.newStore({ clock });
+  database.proxy.fault = async ({ operation, body }, forward) => {
+    if (operation !== 'BatchWriteItem') return forward();
+    return { status: 200, body: JSON.stringify({ UnprocessedItems: body['RequestItems'] ?? {} }) };
+  };
+  const creating = store.create(talkative(newSession('a'), 1, MB));
+  await expect(creating).rejects.toMatchObject({ code: 'STORE_THROTTLED' });
+  database.proxy.fault = undefined;
+  await expect(store.exists('a')).resolves.toBe(false);
+});
+
+test('headers that are left unprocessed are read again', async () => {
+  const clock = { ...systemClock, after: atOnce };
+  const store = await database.newStore({ clock });
+  for (const id of ['a', 'b', 'c']) await store.create(newSession(id));
+  let reads = 0;
+  database.proxy.fault = async ({ operation, body }, forward) => {
+    if (operation !== 'BatchGetItem' || ++reads > 2) return forward();
+    return {
+      status: 200,
+      body: JSON.stringify({ Responses: {}, UnprocessedKeys: body['RequestItems'] ?? {} }),
+    };
+  };
+  const { sessions } = await store.list();
+  expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['a', 'b', 'c']);
+  expect(reads).toBe(3);
+});
+
+test('a log that is replaced between the pages of a read is read again', { timeout: 60_000 }, async () => {
+  const table = await database.newTable();
+  const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
+  const base = await store.create(talkative(newSession('a'), 4, MB));
+  let saving: Promise<AgentSession> | undefined;
+  database.proxy.fault = async ({ operation }, forward) => {
+    const reply = await forward();
+    if (operation === 'Query' && saving === undefined) {
+      saving = other.save(withFact(base, 'n', 1));
+      await saving;
+    }
+    return reply;
+  };
+  const loaded = await store.load('a');
+  expect(loaded?.version).toBe(2);
+  expect(JSON.stringify(loaded)).toBe(JSON.stringify(await saving));
+});
+
+test('a value beyond the limit is refused before anything is sent', async () => {
+  const store = await database.newStore();
+  const limit = store.capabilities.maxValueBytes ?? 0;
+  const base = await store.create(newSession('a'));
+  const before = database.proxy.operations.length;
+  const tooLarge = withFact(base, 'text', 'x'.repeat(limit));
+  const refused = { code: 'SESSION_TOO_LARGE', data: { limit } };
+  await expect(store.save(tooLarge, { base })).rejects.toMatchObject(refused);
+  expect(database.proxy.operations).toHaveLength(before);
+  await expect(store.load('a')).resolves.toEqual(base);
+});
+
+test('a header beyond the limit is refused before anything is sent', async () => {
+  const store = await database.newStore();
+  const before = database.proxy.operations.length;
+  const creating = store.create(newSession('a', { definition: { name: noise(600_000) } }));
+  const refused = { code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } };
+  await expect(creating).rejects.toMatchObject(refused);
+  expect(database.proxy.operations).toHaveLength(before);
+});
+
+test('an inbox that its header cannot name is refused, until some of it is used', async () => {
+  const store = await database.newStore();
+  const created = await store.create(newSession('a', { definition: { name: noise(500_000) } }));
+  let count = 0;
+  let refusal: unknown;
+  while (refusal === undefined && count < 1_000) {
+    refusal = await store.enqueue('a', { id: longId(), content: null }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (refusal === undefined) count += 1;
+  }
+  expect(refusal).toMatchObject({ code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } });
+  const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox).toHaveLength(count);
+  const acknowledge = inbox.map(({ id }) => id);
+  await store.save(session, { base: session, epoch: claim.epoch, acknowledge });
+  await expect(store.load('a')).resolves.toMatchObject({ version: 2, state: created.state });
+});
+
+test('the size of an item counts names and values, texts in UTF-8', () => {
+  expect(itemBytes({})).toBe(0);
+  expect(itemBytes({ pk: { S: 'é🦊' }, ü: { B: new Uint8Array(3) }, empty: { S: '' } })).toBe(8 + 5 + 5);
+});
+
+test('the size of an item is that of the server, to the byte', async () => {
+  const client = database.client();
+  const table = await database.newTable();
+  const item = (bytes: number) => {
+    const fixed = {
+      pk: { S: 'S#a' },
+      sk: { S: 'A' },
+      name: { S: '' },
+      payload: { B: new Uint8Array(100) },
+    };
+    return { ...fixed, name: { S: 'x'.repeat(bytes - itemBytes(fixed)) } };
+  };
+  expect(itemBytes(item(MAX_ITEM_BYTES))).toBe(MAX_ITEM_BYTES);
+  await client.send(new PutItemCommand({ TableName: table, Item: item(MAX_ITEM_BYTES) }));
+  const tooLarge = client.send(new PutItemCommand({ TableName: table, Item: item(MAX_ITEM_BYTES + 1) }));
+  await expect(tooLarge).rejects.toMatchObject({ name: 'ValidationException' });
+});
+
+function atOnce(_: number, callback: () => void): () => void {
+  const timer = setImmediate(callback);
+  return () => clearImmediate(timer);
+}

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import { newSession } from '@holdfast/conformance';
+import type { SessionAction } from '@holdfast/core';
+import { hasErrorCode, SessionRuntime } from '@holdfast/core';
+import { expect, test } from 'vitest';
+import { testDatabase } from './test-database.ts';
+
+const database = testDatabase();
+
+const increment: SessionAction = async (session, { clock }) => {
+  const { state } = session;
+  const count = state.metadata.get<number>('count') ?? 0;
+  return session.withState(state.withMetadata('count', count + 1, clock.now()));
+};
+
+/** Increments so often, each time until nobody else was faster. Returns how often somebody was. */
+async function countUp(runtime: SessionRuntime, times: number): Promise<number> {
+  let conflicts = 0;
+  let inARow = 0;
+  for (let done = 0; done < times;) {
+    try {
+      await runtime.execute('counter', increment);
+      done += 1;
+      inARow = 0;
+    } catch (error) {
+      if (!hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
+      conflicts += 1;
+      inARow += 1;
+      // As every client of a contended record should: those who failed together must not come back together.
+      await setTimeout(Math.random() * Math.min(2_000, 20 * 2 ** inARow));
+    }
+  }
+  return conflicts;
+}
+
+test('50 writers that count to 20 count to 1,000', { timeout: 300_000 }, async () => {
+  const table = await database.newTable();
+  const runtimes = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const store = await database.newStore({ table, compactAfter: 20 });
+      return new SessionRuntime({ store, agents: {} });
+    }),
+  );
+  const [runtime] = runtimes;
+  if (runtime === undefined) throw new Error('There is no runtime.');
+  await runtime.store.create(newSession('counter'));
+  const conflicts = await Promise.all(runtimes.map((each) => countUp(each, 20)));
+  const session = await runtime.get('counter');
+  expect(session.state.metadata.get('count')).toBe(1_000);
+  expect(session.version).toBe(1_001);
+  expect(Math.max(...conflicts)).toBeGreaterThan(0);
+});
+
+test('of 8 that claim at once, again and again, one has it each time', { timeout: 60_000 }, async () => {
+  const table = await database.newTable();
+  const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
+  const store = await database.newStore({ table });
+  await store.create(newSession('a'));
+  for (let round = 1; round <= 5; round++) {
+    const claims = await Promise.allSettled(
+      stores.map((each, index) => each.claim('a', { owner: `${round}/${index}`, leaseSeconds: 60 })),
+    );
+    const won = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value.claim] : []));
+    expect(won).toMatchObject([{ epoch: round }]);
+    const released = await Promise.all(won.map((claim) => store.release(claim)));
+    expect(released).toEqual([true]);
+  }
+});
+
+test('of 8 that enqueue at once all succeed, each item once', { timeout: 60_000 }, async () => {
+  const table = await database.newTable();
+  const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
+  const store = await database.newStore({ table });
+  await store.create(newSession('a'));
+  const ids = Array.from({ length: 40 }, (_, index) => `item ${index % 20}`);
+  const answers = await Promise.all(
+    stores.flatMap((each, first) =>
+      ids.filter((_, index) => index % 8 === first).map((id) => each.enqueue('a', { id, content: id })),
+    ),
+  );
+  expect(answers.filter(Boolean)).toHaveLength(20);
+  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(new Set(inbox.map(({ id }) => id)).size).toBe(20);
+});
