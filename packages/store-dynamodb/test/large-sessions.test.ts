@@ -130,25 +130,29 @@ test('a header beyond the limit is refused before anything is sent', async () =>
   expect(database.proxy.operations).toHaveLength(before);
 });
 
-test('an inbox that its header cannot name is refused, until some of it is used', async () => {
-  const store = await database.newStore();
-  const created = await store.create(newSession('a', { definition: { name: noise(500_000) } }));
-  let count = 0;
-  let refusal: unknown;
-  while (refusal === undefined && count < 1_000) {
-    refusal = await store.enqueue('a', { id: longId(), content: null }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (refusal === undefined) count += 1;
-  }
-  expect(refusal).toMatchObject({ code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } });
-  const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
-  expect(inbox).toHaveLength(count);
-  const acknowledge = inbox.map(({ id }) => id);
-  await store.save(session, { base: session, epoch: claim.epoch, acknowledge });
-  await expect(store.load('a')).resolves.toMatchObject({ version: 2, state: created.state });
-});
+test(
+  'an inbox that its header cannot name is refused, until some of it is used',
+  { timeout: 60_000 },
+  async () => {
+    const store = await database.newStore();
+    const created = await store.create(newSession('a', { definition: { name: noise(500_000) } }));
+    let count = 0;
+    let refusal: unknown;
+    while (refusal === undefined && count < 1_000) {
+      refusal = await store.enqueue('a', { id: longId(), content: null }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (refusal === undefined) count += 1;
+    }
+    expect(refusal).toMatchObject({ code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } });
+    const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    expect(inbox).toHaveLength(count);
+    const acknowledge = inbox.map(({ id }) => id);
+    await store.save(session, { base: session, epoch: claim.epoch, acknowledge });
+    await expect(store.load('a')).resolves.toMatchObject({ version: 2, state: created.state });
+  },
+);
 
 test('the size of an item counts names and values, texts in UTF-8', () => {
   expect(itemBytes({})).toBe(0);

@@ -23,7 +23,7 @@ async function countUp(runtime: SessionRuntime, times: number): Promise<number> 
       done += 1;
       inARow = 0;
     } catch (error) {
-      if (!hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
+      if (!hasErrorCode(error, 'SESSION_BUSY') && !hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
       conflicts += 1;
       inARow += 1;
       // As every client of a contended record should: those who failed together must not come back together.
