@@ -24,7 +24,7 @@ export class AgentRun {
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
     this.loop = loop;
-    this.toolSignal = holdOnYield(parts.signal);
+    this.toolSignal = holdOnYield(this.run.signals.runSignal);
   }
 
   get state(): AgentState {

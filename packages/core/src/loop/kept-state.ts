@@ -31,8 +31,8 @@ export class KeptState {
   }
 
   /** Was a step closed since? */
-  hasNewStep({ execution }: AgentState): boolean {
-    return execution?.stepExecutions !== this.kept.execution?.stepExecutions;
+  hasNewStep({ stepExecutions }: AgentState): boolean {
+    return !stepExecutions.isEmpty && stepExecutions !== this.kept.execution?.stepExecutions;
   }
 
   /**
@@ -59,8 +59,9 @@ export class KeptState {
     const base = run.state;
     try {
       const state = await checkpoint.save(base, point);
+      const hasGoneOn = run.state !== base; // a tool has said something, which is not kept yet
       if (state !== base) run.changeFrom(base, state);
-      this.kept = run.state === base || state !== base ? run.state : base;
+      this.kept = hasGoneOn ? state : run.state;
     } catch (error) {
       this.failure = { error };
       run.signals.lose();

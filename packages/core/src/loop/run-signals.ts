@@ -1,15 +1,16 @@
 import type { Clock } from '../clock.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { stopSignal } from '../state/continuation.ts';
-import { abortKind, abortMessage, NEVER } from './abort.ts';
+import { abortKind, abortMessage, NEVER, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
 import { CutOffTimer } from './cut-off.ts';
 import type { CutOff } from './hook.ts';
 
 /** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
 export class RunSignals {
-  /** The caller's. */
-  private readonly runSignal: AbortSignal;
+  /** The caller's, which also aborts when the run is lost on the way. */
+  readonly runSignal: AbortSignal;
+  private readonly losing: AbortController | undefined;
   /** Cuts the present step off, when a hook wants that. */
   private timer: CutOffTimer | undefined;
   /** Aborts when the run does and when the timer goes off. */
@@ -17,8 +18,9 @@ export class RunSignals {
   /** Set when the run is to be left as it is: another process goes on with it. */
   private left: AbortKind | undefined;
 
-  constructor(runSignal: AbortSignal) {
-    this.runSignal = runSignal;
+  constructor(given: AbortSignal, canBeLost: boolean) {
+    this.losing = canBeLost ? new AbortController() : undefined;
+    this.runSignal = this.losing ? AbortSignal.any([given, this.losing.signal]) : given;
   }
 
   /** Aborts when the run does, or when the present step is cut off. */
@@ -79,9 +81,10 @@ export class RunSignals {
     return this.left === 'lost';
   }
 
-  /** From here on the run is another's. */
+  /** From here on the run is another's: what is under way is called off. */
   lose(): void {
     this.left = 'lost';
+    this.losing?.abort(new RunAbort('lost'));
   }
 
   /** Is the step in progress to be left open, for another process? */

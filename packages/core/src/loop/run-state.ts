@@ -35,7 +35,7 @@ export class RunState {
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
     this.loop = loop;
-    this.signals = new RunSignals(run.signal);
+    this.signals = new RunSignals(run.signal, run.checkpoint !== undefined);
     this.kept = new KeptState(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;

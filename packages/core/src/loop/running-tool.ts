@@ -107,7 +107,7 @@ export class RunningTool implements ToolContext {
       save: async (state, point) => {
         save(state);
         await run.kept.keep(run, point);
-        if (run.isLost()) throw run.kept.failure?.error ?? new RunAbort('lost');
+        if (this.#hasEnded || run.isLost()) throw (run.kept.failure?.error ?? new RunAbort('lost')) as Error;
         return state;
       },
       mayAct: () => run.kept.mayAct(run),

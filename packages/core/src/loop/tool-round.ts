@@ -180,7 +180,9 @@ export class ToolRound {
     const call = (): void => {
       for (const execution of begun) void this.tryUntilFinished(execution);
     };
-    return kept ? kept.then(call) : void call();
+    if (kept) return kept.then(call);
+    call();
+    return undefined;
   }
 
   /** Would calling it twice do harm, or is its outcome worth keeping at once? */

@@ -234,7 +234,7 @@ export function tool(
     effect,
     ...(toModelOutput && { toModelOutput }),
     ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
-    ...(asksPerson && { needsApproval: asksPerson as NonNullable<Tool['needsApproval']> }),
+    ...(asksPerson && { needsApproval: asksPerson }),
     ...(patience !== undefined && { approvalTimeoutSeconds: patience }),
   });
 }

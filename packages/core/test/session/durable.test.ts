@@ -1,126 +1,19 @@
 import {
   approve,
-  createAgentLoop,
   deny,
   InProcessEngine,
   MemorySessionStore,
   pendingApprovals,
   RunAbort,
   sendMessage,
-  SessionRuntime,
   sweep,
   textOf,
-  tool,
 } from '@holdfast/core';
-import type {
-  AgentSession,
-  SaveOptions,
-  SessionEvent,
-  SessionRuntimeOptions,
-  Tool,
-  ToolContext,
-} from '@holdfast/core';
-import { manualClock, scriptedDriver } from '@holdfast/core/testing';
-import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
+import type { AgentSession, SaveOptions } from '@holdfast/core';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../builders.ts';
-
-const schema = { type: 'object' } as const;
-
-interface World {
-  readonly store: MemorySessionStore;
-  readonly clock: ManualClock;
-  readonly calls: string[];
-  readonly events: SessionEvent[];
-  /** Another process with this script. */
-  readonly process: (
-    script: readonly ScriptedAnswer[],
-    options?: Partial<SessionRuntimeOptions>,
-  ) => SessionRuntime;
-}
-
-type Init = Partial<Pick<Tool, 'effect' | 'reconcile' | 'approvalTimeoutSeconds'>> & {
-  readonly needsApproval?: boolean | ((args: { readonly amount?: number }) => boolean);
-  readonly act?: (context: ToolContext) => unknown;
-};
-
-/** A payment tool, and processes that have it. */
-function world(init: Init = {}): World {
-  const clock = manualClock(1_000_000);
-  const [calls, events]: [string[], SessionEvent[]] = [[], []];
-  const { act, ...others } = init;
-  const pay = tool<{ readonly amount?: number }>({
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: schema,
-    execute: async (args, context) => {
-      calls.push(`${context.idempotencyKey} ${context.attempt} ${JSON.stringify(args)}`);
-      return act ? act(context) : 'paid';
-    },
-    ...(others as object),
-  });
-  let processes = 0;
-  const store = new MemorySessionStore({ clock });
-  return {
-    store,
-    clock,
-    calls,
-    events,
-    process(script, options = {}) {
-      const ids = manualClock((processes += 1) * 7);
-      const own = { ...clock, newId: ids.newId };
-      const loop = createAgentLoop({ driver: scriptedDriver(...script), tools: [pay], clock: own });
-      return new SessionRuntime({
-        store,
-        agents: { payer: loop },
-        clock: own,
-        onSessionEvent: (event) => void events.push(event),
-        ...options,
-      });
-    },
-  };
-}
-
-const call = (amount: number): ScriptedAnswer => ({ calls: [['pay', { amount }]] });
-const definition = { name: 'payer' };
-const outcomes = ({ state }: AgentSession): unknown[] =>
-  [...state.steps, ...(state.currentStep ? [state.currentStep] : [])].flatMap(({ toolExecutions }) =>
-    toolExecutions.map(({ outcome, attempt }) => [outcome?.type, attempt]),
-  );
-
-/** A process that dies in the tool: nothing it does from then on reaches the store. */
-async function diesInTool(init: Init): Promise<World & { readonly sessionId: string }> {
-  const reached = deferred<undefined>();
-  const never = deferred<string>();
-  let isDead = false;
-  const made = world({
-    ...init,
-    act: (context) => {
-      if (isDead) return init.act?.(context) ?? 'paid';
-      isDead = true;
-      reached.resolve(undefined);
-      return never.promise;
-    },
-  });
-  const runtime = made.process([call(5)]);
-  const { sessionId } = await runtime.create({ definition });
-  await runtime.enqueue(sessionId, { type: 'message', content: 'Pay 5.' });
-  runtime.advance(sessionId).catch(() => undefined);
-  await reached.promise;
-  made.clock.advance(0);
-  return { ...made, sessionId };
-}
-
-/** Past the lease of the process that died, whose heartbeat is not heard. */
-function takeOver({ clock, store }: World): void {
-  // The dead process's timers stand for a process that is gone.
-  Object.defineProperty(store, 'renew', {
-    value: () => Promise.reject(new Error('dead')),
-    configurable: true,
-  });
-  clock.advance(31_000);
-  Reflect.deleteProperty(store, 'renew');
-}
+import { call, definition, diesInTool, outcomes, takeOver, world } from './durable-world.ts';
 
 describe('a call that a process has left', () => {
   test.each([
@@ -128,14 +21,14 @@ describe('a call that a process has left', () => {
     ['idempotent', [['succeeded', 2]], 2],
     ['readOnly', [['succeeded', 2]], 2],
   ] as const)('%s', async (effect, expected, calls) => {
-    const world_ = await diesInTool({ effect });
-    takeOver(world_);
-    const { outcome } = await world_.process(['Done.']).advance(world_.sessionId);
+    const left = await diesInTool({ effect });
+    takeOver(left);
+    const { outcome } = await left.process(['Done.']).advance(left.sessionId);
     expect(outcome).toEqual({ type: 'finished' });
-    const session = await world_.process([]).get(world_.sessionId);
+    const session = await left.process([]).get(left.sessionId);
     expect(outcomes(session)).toEqual(expected);
-    expect(world_.calls).toHaveLength(calls);
-    expect(new Set(world_.calls.map((line) => line.split(' ')[0])).size).toBe(1);
+    expect(left.calls).toHaveLength(calls);
+    expect(new Set(left.calls.map((line) => line.split(' ')[0])).size).toBe(1);
     expect(session.state.finalResponse).toBe('Done.');
   });
 
@@ -394,7 +287,7 @@ describe('a save that does not get through', () => {
     const script: ScriptedAnswer[] = [
       () => {
         store.failing = true;
-        return call(1) as never;
+        return call(1);
       },
     ];
     const runtime = made.process(script, { store });
