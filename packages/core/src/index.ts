@@ -189,12 +189,12 @@ export { carriedOut, planSave, restoreSession } from './session/save-plan.ts';
 export type { ListChange, SavedSession, SavePlan } from './session/save-plan.ts';
 
 export { SessionRuntime } from './session/session-runtime.ts';
+export type { AgentCatalog } from './session/agent-catalog.ts';
 export type {
-  AgentCatalog,
   CreateSessionOptions,
   ExecuteOptions,
   SessionRuntimeOptions,
-} from './session/session-runtime.ts';
+} from './session/runtime-options.ts';
 export type { SessionEvent, SessionHooks } from './session/session-events.ts';
 export type { SavePolicy } from './session/session-work.ts';
 export {

@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import { withStateInside } from '../loop/waiting.ts';
+import { withStateInside, withTimePassed } from '../loop/waiting.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { Waiting } from '../state/execution.ts';
 import type { ApprovalDecision, ToolExecution } from '../state/tool-execution.ts';
@@ -32,10 +32,11 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
 /**
  * The state with a decision. When it was the last that the execution waited for, the execution goes on.
  * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits or has waited in this step, `APPROVAL_DECIDED` when
- * somebody was first; RangeError `ARGUMENT_INVALID` for what is no decision.
+ * somebody was first, or the time is over; RangeError `ARGUMENT_INVALID` for what is no decision.
  */
-export function withDecision(state: AgentState, decided: Decision, at: Instant): AgentState {
+export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
   const { toolExecutionId, decision, by, reason, input } = decided;
+  const state = withTimePassed(before, at);
   if (decision !== 'approved' && decision !== 'denied') {
     throw invalidArgument(`A decision is "approved" or "denied", found ${describeValue(decision)}.`);
   }

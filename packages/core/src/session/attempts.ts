@@ -7,12 +7,12 @@ import { stopSignal } from '../state/continuation.ts';
 import { newStepMessageIds } from '../state/step.ts';
 
 /**
- * The state with its execution failed, because one process after another has died over it. Nothing of the agent's code
+ * The state with its execution failed, because one attempt after another has failed: processes may have died over it. Nothing of the agent's code
  * is asked: it may be what they died of.
  */
 export function withAttemptsExhausted(state: AgentState, maxAttempts: number, clock: Clock): AgentState {
   const at = clock.now();
-  const message = `${maxAttempts} processes in a row died over one step; the execution is given up.`;
+  const message = `${maxAttempts} attempts in a row at one step failed; the execution is given up.`;
   const error = new HoldfastError('ATTEMPTS_EXHAUSTED', message, { data: { maxAttempts } });
   let failed = apply(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
   failed = failed.withStopSignal(stopSignal({ reason: 'retryLimitReached', message, source: 'runtime' }), at);

@@ -22,9 +22,9 @@ import {
   savedRecord,
 } from './session-record.ts';
 import {
+  checkedCount,
   checkedExpiry,
   checkedItemId,
-  checkedLimit,
   checkedOwner,
   checkedSeconds,
 } from './store-arguments.ts';
@@ -227,7 +227,7 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async prune({ limit = 1_000 }: { readonly limit?: number | undefined } = {}): Promise<number> {
-    return this.backend.prune(this.now(), checkedLimit(limit));
+    return this.backend.prune(this.now(), checkedCount('limit', limit));
   }
 
   close(): Promise<void> {

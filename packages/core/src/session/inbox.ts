@@ -91,5 +91,6 @@ function asked(state: AgentState, clock: Clock, at: Instant): AgentState {
 
 function withStop(state: AgentState, message: string, at: Instant): AgentState {
   const going = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
-  return going.withStopSignal(stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+  const stopped = going.withStopSignal(stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+  return stopped.withoutContinuationRequested(at); // a message before it asked for one
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../clock.ts';
-import { HoldfastError } from '../errors.ts';
+import { hasErrorCode, HoldfastError } from '../errors.ts';
 import type { SessionRevision } from './session.ts';
 
 /** There is no such session, or it has expired. */
@@ -114,4 +114,9 @@ export class StoreThrottledError extends HoldfastError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super('STORE_THROTTLED', message, options);
   }
+}
+
+/** Did the storage not answer, or not take any more? Then it may at another time. @internal */
+export function isUnreachable(error: unknown): boolean {
+  return hasErrorCode(error, 'STORE_UNAVAILABLE') || hasErrorCode(error, 'STORE_THROTTLED');
 }

@@ -1,78 +1,26 @@
-import type { Clock } from '../clock.ts';
-import { systemClock } from '../clock.ts';
-import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
-import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
-import { announceTo } from '../loop/events.ts';
-import type { AgentDefinition } from '../state/agent-definition.ts';
+import { describeValue, hasErrorCode, invalidArgument } from '../errors.ts';
 import type { SessionAction } from './actions.ts';
 import { requireActive } from './actions.ts';
+import type { AgentCatalog } from './agent-catalog.ts';
+import { loopFrom } from './agent-catalog.ts';
 import { withAttemptsExhausted } from './attempts.ts';
 import { withChildrenEnded } from './children.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
 import { forkedAtStep } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
+import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
+import { workParts } from './runtime-options.ts';
+import { actQuickly } from './quick-action.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session.ts';
-import type { SessionConflictError } from './session-errors.ts';
+import type { SessionBusyError } from './session-errors.ts';
 import { SessionNotFoundError } from './session-errors.ts';
-import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { afterWrite } from './session-events.ts';
 import type { SessionPage, SessionQuery, SessionStore } from './session-store.ts';
-import type { SavePolicy, WorkParts } from './session-work.ts';
+import type { WorkParts } from './session-work.ts';
 import { SessionWork } from './session-work.ts';
-import { checkedSeconds } from './store-arguments.ts';
-
-/**
- * Finds the code of a session's agent, in any process: by name, or by whatever the session says. What an `AgentBuilder`
- * builds is such a loop: `{ writer }`, or of the definition that each session was created with,
- * `({ definition }) => builder.build(definition)`.
- */
-export type AgentCatalog =
-  | Readonly<Record<string, AgentLoop>>
-  | ((session: AgentSession) => AgentLoop | undefined);
-
-export interface SessionRuntimeOptions {
-  readonly store: SessionStore;
-  readonly agents: AgentCatalog;
-  readonly hooks?: SessionHooks;
-  /** Is told what happens to sessions. What it throws, at once or later, changes nothing. */
-  readonly onSessionEvent?: (event: SessionEvent) => void;
-  /** Time and ids of sessions and actions; default: the clock of the machine. The store and the loops have their own. */
-  readonly clock?: Clock;
-  /** How often a run is kept as it goes on; default `each-effect`: after a crash no effect is lost or repeated. */
-  readonly savePolicy?: SavePolicy;
-  /**
-   * What a save that does not get through does to a run: `stop` it (the default), so that nothing happens that is not
-   * kept, or go on without (`continue`) and try again at the next save.
-   */
-  readonly onSaveFailure?: 'stop' | 'continue';
-  /** How long others wait for a process that died; it is renewed three times as often. Default 30. */
-  readonly leaseSeconds?: number;
-  /** How many processes in a row may die over one step before the execution fails; default 5. */
-  readonly maxAttempts?: number;
-  /** What claims of this runtime are named after, such as the host; default `holdfast`. */
-  readonly owner?: string;
-}
-
-/** What is said about a session to be made. */
-export interface CreateSessionOptions {
-  readonly definition: AgentDefinition;
-  /** Default: a UUID. */
-  readonly sessionId?: string;
-  readonly parentId?: string;
-}
-
-export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
-  /**
-   * What becomes of a message or a decision while somebody else works on the session: it is left in the inbox
-   * (`enqueue`, the default for messages), and the session comes back as it is; or SessionBusyError (`refuse`).
-   */
-  readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
-}
-
-const DEFAULT_LEASE_SECONDS = 30;
-const DEFAULT_MAX_ATTEMPTS = 5;
+import { checkedCount } from './store-arguments.ts';
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
@@ -90,30 +38,14 @@ export class SessionRuntime {
   private readonly maxAttempts: number;
   private readonly owner: string;
 
+  /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be, and without a store or agents. */
   constructor(options: SessionRuntimeOptions) {
-    const { store, agents, maxAttempts = DEFAULT_MAX_ATTEMPTS } = options;
-    if (typeof store?.load !== 'function' || agents === undefined) {
-      throw invalidArgument(
-        'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
-      );
-    }
-    if (!(maxAttempts >= 1)) {
-      throw invalidArgument(`maxAttempts must be at least 1, found ${describeValue(maxAttempts)}.`);
-    }
-    this.store = store;
-    this.agents = agents;
+    const { maxAttempts, ...parts } = workParts(options);
+    this.store = parts.store;
+    this.agents = options.agents;
+    this.parts = parts;
     this.maxAttempts = maxAttempts;
     this.owner = options.owner ?? 'holdfast';
-    const listeners = options.onSessionEvent ? [options.onSessionEvent] : [];
-    this.parts = {
-      store,
-      hooks: options.hooks ?? {},
-      report: (event) => announceTo(listeners, event),
-      clock: options.clock ?? systemClock,
-      savePolicy: options.savePolicy ?? 'each-effect',
-      onSaveFailure: options.onSaveFailure ?? 'stop',
-      leaseSeconds: checkedSeconds('leaseSeconds', options.leaseSeconds ?? DEFAULT_LEASE_SECONDS),
-    };
   }
 
   /** A new session. @throws SessionConflictError `exists` when the id is taken. */
@@ -158,19 +90,30 @@ export class SessionRuntime {
         `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
       );
     }
-    if (action.isQuick) return this.executeQuickly(sessionId, action, options);
+    if (action.isQuick) return actQuickly(await this.load(sessionId), action, this.parts, options.signal);
+    let work: SessionWork;
     try {
-      const work = await this.begin(sessionId, options.signal);
-      return await this.carryOut(work, action, options);
+      work = await this.begin(sessionId, options.signal);
     } catch (error) {
-      const { item } = action;
-      const isEnqueued = options.whenBusy ?? (item?.content.type === 'message' ? 'enqueue' : 'refuse');
-      if (!hasErrorCode(error, 'SESSION_BUSY') || item === undefined || isEnqueued !== 'enqueue') throw error;
-      const session = await this.get(sessionId);
-      requireActive(session);
-      await this.enqueue(sessionId, item.content, item);
-      return session;
+      if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
+      return this.enqueueAction(sessionId, action, options, error as SessionBusyError);
     }
+    return this.carryOut(work, action, options);
+  }
+
+  /** Leaves what an action can leave in the inbox. @throws why it could not be done, when it is not to be left. */
+  private async enqueueAction(
+    sessionId: string,
+    { item }: SessionAction,
+    { whenBusy }: ExecuteOptions,
+    busy: SessionBusyError,
+  ): Promise<AgentSession> {
+    const isEnqueued = whenBusy ?? (item?.content.type === 'message' ? 'enqueue' : 'refuse');
+    if (item === undefined || isEnqueued !== 'enqueue') throw busy;
+    const session = await this.get(sessionId);
+    requireActive(session);
+    await this.enqueue(sessionId, item.content, item);
+    return session;
   }
 
   /**
@@ -191,26 +134,27 @@ export class SessionRuntime {
 
   /**
    * Works on a session as its state demands, for an engine: uses what is in its inbox, goes on with an unfinished
-   * execution. An execution over which `maxAttempts` processes have died in a row fails.
-   * @throws what the store throws; HoldfastError `AGENT_NOT_FOUND`. The claim then runs out by itself.
+   * execution. An execution at which `maxAttempts` attempts in a row have failed is given up. `lost` when somebody else has
+   * the session, `finished` when it is gone.
+   * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; HoldfastError `AGENT_NOT_FOUND`, what hooks and the store throw.
+   * The session stays due. When the agent had been let work, only once the claim has run out, and as an attempt that
+   * failed: so that what is paid for and cannot be kept is not paid for again and again.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<Advanced> {
-    let work: SessionWork;
+    if (options.maxSteps !== undefined) checkedCount('maxSteps', options.maxSteps);
+    let work: SessionWork | undefined;
     try {
-      work = await this.begin(sessionId, options.signal, options.maxSteps);
-    } catch (error) {
-      if (hasErrorCode(error, 'SESSION_BUSY')) return { outcome: { type: 'lost' }, wake: [] };
-      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
-      throw error;
-    }
-    try {
-      const session = await work.untilIdle((next) => this.work(work, next, {}));
+      const begun = (work = await this.begin(sessionId, options.signal, options.maxSteps));
+      const session = await begun.untilIdle((next) => this.work(begun, next, {}));
       const outcome = outcomeOf(session);
       const { parentId } = session;
       return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [] };
     } catch (error) {
-      work.abandon();
-      if (hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
+      if (work?.hasRun) work.abandon();
+      else await work?.end();
+      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
+      const isLost = hasErrorCode(error, work ? 'SESSION_CONFLICT' : 'SESSION_BUSY');
+      if (isLost) return { outcome: { type: 'lost' }, wake: [] };
       throw error;
     }
   }
@@ -245,7 +189,7 @@ export class SessionRuntime {
     { onEvent, signal }: ExecuteOptions,
   ): Promise<AgentSession> {
     const run = (session: AgentSession): Promise<AgentSession> =>
-      work.run(session, (begun) => this.loopOf(begun), onEvent);
+      work.run(session, (begun) => loopFrom(this.agents, begun), onEvent);
     const context = {
       run,
       save: (session: AgentSession) => work.save(session),
@@ -254,8 +198,7 @@ export class SessionRuntime {
     };
     try {
       const acted = await action(await this.begun(work), context);
-      const session = (await this.parts.hooks.afterAction?.(acted)) ?? acted;
-      if (session !== work.latest) await work.save(session);
+      await work.keep((await this.parts.hooks.afterAction?.(acted)) ?? acted);
       return await work.untilIdle((next) => this.work(work, next, { onEvent }), work.latest);
     } catch (error) {
       await work.end();
@@ -271,37 +214,26 @@ export class SessionRuntime {
   ): Promise<AgentSession> {
     const ready = session === work.latest ? await this.begun(work) : session;
     if (ready.status === 'active' && ready.state.hasActiveExecution)
-      return work.run(ready, (begun) => this.loopOf(begun), onEvent);
-    return ready === work.latest ? ready : work.save(ready);
+      return work.run(ready, (begun) => loopFrom(this.agents, begun), onEvent);
+    return work.keep(ready);
   }
 
-  /** The session as it is taken up: with what has come in, and failed when too many have died over it. */
+  /** The session as it is taken up: with what has come in, and failed after too many attempts. */
   private async begun(work: SessionWork): Promise<AgentSession> {
-    const mailed = work.withMail(work.latest);
-    const { clock } = this.parts;
-    const session = mailed.withState(await withChildrenEnded(mailed.state, this.store, clock.now()));
-    if (work.attempt <= this.maxAttempts || !session.state.hasActiveExecution) return session;
-    return session.withState(withAttemptsExhausted(session.state, this.maxAttempts, clock));
+    if (work.attempt <= this.maxAttempts) {
+      const session = work.withMail(work.latest);
+      const at = this.parts.clock.now();
+      return session.withState(await withChildrenEnded(session.state, this.store, at));
+    }
+    // Nothing was begun: what has come in may be what they died of.
+    if (!work.latest.state.hasActiveExecution) return this.givenUp(work.withMail(work.latest));
+    return work.withMail(await work.save(this.givenUp(work.latest)));
   }
 
-  private async executeQuickly(
-    sessionId: string,
-    action: SessionAction,
-    { signal }: ExecuteOptions,
-  ): Promise<AgentSession> {
-    const base = await this.load(sessionId);
-    const loaded = await this.afterLoad(base);
-    const { clock, hooks } = this.parts;
-    const refuse = (): never => {
-      throw invalidArgument('A quick action neither runs the agent nor saves by itself.');
-    };
-    const acted = await action(loaded, { run: refuse, save: refuse, clock, signal });
-    const changed = (await hooks.afterAction?.(acted)) ?? acted;
-    if (changed === loaded) return loaded;
-    const session = (await hooks.beforeSave?.(changed)) ?? changed;
-    const saved = await this.write(session, base);
-    await afterWrite(this.parts, 'afterSave', saved);
-    return saved;
+  private givenUp(session: AgentSession): AgentSession {
+    const { state } = session;
+    if (!state.hasActiveExecution) return session;
+    return session.withState(withAttemptsExhausted(state, this.maxAttempts, this.parts.clock));
   }
 
   private async createSession(created: AgentSession): Promise<AgentSession> {
@@ -311,6 +243,7 @@ export class SessionRuntime {
     await afterWrite(this.parts, 'afterCreate', stored);
     return stored;
   }
+
   /** The session as the store has it. */
   private async load(sessionId: string): Promise<AgentSession> {
     const session = await this.store.load(sessionId);
@@ -321,34 +254,5 @@ export class SessionRuntime {
 
   private async afterLoad(stored: AgentSession): Promise<AgentSession> {
     return (await this.parts.hooks.afterLoad?.(stored)) ?? stored;
-  }
-
-  private async write(session: AgentSession, base: AgentSession): Promise<AgentSession> {
-    try {
-      const saved = await this.store.save(session, { base, operationId: this.parts.clock.newId() });
-      this.parts.report({ type: 'session-saved', session: saved });
-      return saved;
-    } catch (error) {
-      if (hasErrorCode(error, 'SESSION_CONFLICT')) {
-        this.parts.report({ type: 'session-conflict', session, error: error as SessionConflictError });
-      }
-      throw error;
-    }
-  }
-
-  private loopOf(session: AgentSession): AgentLoop {
-    const { agents } = this;
-    const isByName = typeof agents !== 'function';
-    const loop = isByName
-      ? Object.hasOwn(agents, session.agentName)
-        ? agents[session.agentName]
-        : undefined
-      : agents(session);
-    if (loop) return loop;
-    const known = isByName ? ` Known agents: ${Object.keys(agents).join(', ') || 'none'}.` : '';
-    throw new HoldfastError(
-      'AGENT_NOT_FOUND',
-      `There is no agent "${session.agentName}" in the catalog.${known}`,
-    );
   }
 }

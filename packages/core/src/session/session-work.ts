@@ -5,12 +5,16 @@ import { abortKind, RunAbort } from '../loop/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { Checkpoint, CheckpointPoint } from '../loop/checkpoint.ts';
 import type { AgentEventListener } from '../loop/events.ts';
-import { mustWait, stopReasonOf, withInboxItem } from './inbox.ts';
+import { next } from '../loop/stepper.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { HeldClaim } from './held-claim.ts';
 import type { SessionConflictError } from './session-errors.ts';
+import { isUnreachable } from './session-errors.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { afterWrite } from './session-events.ts';
+import { SessionMail } from './session-mail.ts';
 import type { AgentSession } from './session.ts';
-import type { ClaimedSession, InboxItem, SessionClaim, SessionStore } from './session-store.ts';
+import type { ClaimedSession, InboxItem, SessionStore } from './session-store.ts';
 
 /**
  * How much of a run may be done twice after a crash. `each-effect`: nothing that has effects; kept after every answer of
@@ -36,6 +40,8 @@ export interface WorkOptions {
   readonly maxSteps?: number | undefined;
 }
 
+export const SAVE_POLICIES: readonly SavePolicy[] = ['each-effect', 'each-step', 'end'];
+
 const POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
   'each-effect': ['inference', 'intent', 'outcome', 'step'],
   'each-step': ['step'],
@@ -54,36 +60,32 @@ export class SessionWork {
   /** Aborts when the caller's does, when the claim is lost, and when somebody asks for a stop. */
   readonly signal: AbortSignal;
   readonly attempt: number;
+  /** Has the agent been let work? */
+  hasRun = false;
   private readonly parts: WorkParts;
   private readonly own = new AbortController();
+  private readonly claim: HeldClaim;
+  private readonly mail = new SessionMail();
   private base: AgentSession;
-  private claim: SessionClaim;
-  /** By this process's clock: until then nobody else can have the session. */
-  private heldUntil: Instant;
-  private readonly unused = new Map<string, InboxItem>();
-  /** Items that are in the session, and leave the inbox with the next save. */
-  private taken: string[] = [];
-  /** Items that have aborted the run. */
-  private stops: string[] = [];
   private isRunning = false;
-  private hasEnded = false;
   private stepsLeft: number;
-  private stopBeating: () => void = () => undefined;
-  private failure: unknown;
+  private failure: { readonly error: unknown } | undefined;
 
   private constructor(claimed: ClaimedSession, askedAt: Instant, parts: WorkParts, options: WorkOptions) {
     const { signal, maxSteps = Infinity } = options;
     this.parts = parts;
     this.stepsLeft = maxSteps;
     this.latest = this.base = claimed.session;
-    this.claim = claimed.claim;
     this.attempt = claimed.attempt;
-    this.heldUntil = askedAt + parts.leaseSeconds * 1000;
     this.signal = signal ? AbortSignal.any([signal, this.own.signal]) : this.own.signal;
     this.receive(claimed.inbox);
+    this.claim = new HeldClaim(claimed.claim, askedAt, parts, {
+      received: (items) => this.receive(items),
+      lost: (error) => this.lose(error),
+    });
   }
 
-  /** @throws SessionBusyError while somebody else works on it; SessionNotFoundError. */
+  /** @throws SessionBusyError while somebody else works on it; SessionNotFoundError; what the `afterLoad` hook throws. */
   static async begin(
     sessionId: string,
     owner: string,
@@ -95,7 +97,6 @@ export class SessionWork {
     const claimed = await store.claim(sessionId, { owner, leaseSeconds });
     const work = new SessionWork(claimed, askedAt, parts, options);
     report({ type: 'session-loaded', session: claimed.session });
-    work.beat();
     try {
       work.latest = (await hooks.afterLoad?.(claimed.session)) ?? claimed.session;
     } catch (error) {
@@ -107,29 +108,26 @@ export class SessionWork {
 
   /** The session with what has come in, as far as it can be used now. The next save takes it out of the inbox. */
   withMail(session: AgentSession): AgentSession {
-    let { state } = session;
-    for (const item of this.unused.values()) {
-      if (mustWait(state, item)) continue;
-      const used = withInboxItem(state, item, this.parts.clock);
-      this.unused.delete(item.id);
-      this.taken.push(item.id);
-      state = used.state;
-      if (used.ignored !== undefined)
-        this.parts.report({ type: 'inbox-item-ignored', session, item, reason: used.ignored });
-    }
-    return session.withState(state);
+    const { clock, report } = this.parts;
+    return this.mail.used(session, clock, (item, reason) =>
+      report({ type: 'inbox-item-ignored', session, item, reason }),
+    );
   }
 
-  /** Saves. @throws what the store throws after retries; from then on the claim is taken for lost. */
+  /** Saves, if there is anything to save or to take out of the inbox. @throws as `save`. */
+  async keep(session: AgentSession): Promise<AgentSession> {
+    return session === this.latest && !this.mail.isTaken ? session : this.save(session);
+  }
+
+  /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
   async save(changed: AgentSession): Promise<AgentSession> {
     const { hooks, report } = this.parts;
     const session = (await hooks.beforeSave?.(changed)) ?? changed;
-    const taken = this.taken;
-    this.taken = [];
+    const used = this.mail.takeOut();
     try {
-      this.base = await this.write(session, taken);
+      this.base = await this.write(session, used);
     } catch (error) {
-      this.taken = [...taken, ...this.taken];
+      this.mail.giveBack(used);
       if (hasErrorCode(error, 'SESSION_CONFLICT'))
         report({ type: 'session-conflict', session, error: error as SessionConflictError });
       throw error;
@@ -149,73 +147,82 @@ export class SessionWork {
   ): Promise<AgentSession> {
     const isKept = session === this.latest || this.parts.savePolicy === 'end';
     const begun = isKept ? session : await this.save(session);
+    const state = await this.ran(loopOf(begun), begun.state, onEvent);
+    if (this.failure) throw this.failure.error as Error;
+    if (abortKind(this.signal) === 'lost') return this.latest;
+    this.mail.endRun(!state.hasActiveExecution);
+    return this.keep(this.latest.withStatus(begun.status).withState(state));
+  }
+
+  private async ran(
+    loop: AgentLoop,
+    state: AgentState,
+    onEvent: AgentEventListener | undefined,
+  ): Promise<AgentState> {
     const { signal, checkpoint } = this;
-    this.isRunning = true;
-    const state = await loopOf(begun)
-      .run(begun.state, { signal, onEvent, checkpoint })
-      .finally(() => {
-        this.isRunning = false;
-      });
-    if (this.failure !== undefined) throw this.failure as Error;
-    if (this.isLost) return this.latest;
-    this.taken.push(...this.stops.splice(0));
-    const ended = this.latest.withStatus(begun.status).withState(state);
-    return ended === this.latest && this.taken.length === 0 ? ended : this.save(ended);
+    this.isRunning = this.hasRun = true;
+    try {
+      return await loop.run(state, { signal, onEvent, checkpoint });
+    } finally {
+      this.isRunning = false;
+    }
   }
 
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
-      if (point === 'step' && --this.stepsLeft <= 0) this.own.abort(new RunAbort('yield'));
+      const isBetweenSteps = point === 'step' && state.currentStep === undefined; // a subagent has steps within one
+      const hasMore = isBetweenSteps && next(state).type === 'beginStep';
+      if (hasMore && --this.stepsLeft <= 0) this.own.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);
-      const ready = point === 'step' ? this.withMail(session) : session;
-      const isDue = POINTS[this.parts.savePolicy].includes(point) || this.taken.length > 0;
-      if (ready === this.latest || !isDue) return ready.state;
-      try {
-        return (await this.save(ready)).state;
-      } catch (error) {
-        if (this.parts.onSaveFailure === 'continue' && isUnreachable(error)) {
-          this.parts.report({ type: 'session-save-failed', session: ready, error });
-          return ready.state;
-        }
-        this.lose(error);
-        throw error;
-      }
+      const ready = isBetweenSteps ? this.withMail(session) : session;
+      const isDue = POINTS[this.parts.savePolicy].includes(point) || this.mail.isTaken;
+      return (isDue ? await this.saveOnTheWay(ready) : ready).state;
     },
-    mayAct: () => this.parts.clock.now() < this.heldUntil || this.renew(),
+    mayAct: () => this.claim.isHeld(),
   };
 
-  /** Lets `act` work on the session until nothing is left in the inbox, and ends the work. */
+  private async saveOnTheWay(session: AgentSession): Promise<AgentSession> {
+    try {
+      return await this.keep(session);
+    } catch (error) {
+      if (this.parts.onSaveFailure === 'continue' && isUnreachable(error)) {
+        this.parts.report({ type: 'session-save-failed', session, error });
+        return session;
+      }
+      this.lose(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Lets `act` work on the session until nothing is left in the inbox, and ends the work. One that is put aside leaves
+   * its inbox as it is.
+   */
   async untilIdle(
     act: (session: AgentSession) => Promise<AgentSession>,
     done?: AgentSession,
   ): Promise<AgentSession> {
     let session = done ?? (await act(this.latest));
-    while (!this.signal.aborted && !(await this.finish())) session = await act(this.withMail(session));
+    while (session.status === 'active' && !this.signal.aborted && !(await this.isIdle()))
+      session = await act(this.withMail(session));
     await this.end();
     return session;
   }
 
   /** Ends the work, so that others need not wait for the lease. `false` when something has come in: the claim stays. */
-  private async finish(): Promise<boolean> {
-    if (await this.parts.store.release(this.claim, { onlyIfIdle: true })) return true;
-    return !((await this.renew()) && this.unused.size > 0);
+  private async isIdle(): Promise<boolean> {
+    if (await this.claim.releaseIfIdle()) return true;
+    return !((await this.claim.renew()) && this.mail.isWaiting);
   }
 
   /** Ends the work, whatever has come in. */
-  async end(): Promise<void> {
-    this.hasEnded = true;
-    this.stopBeating();
-    await this.parts.store.release(this.claim).catch(() => false); // the lease runs out by itself
+  end(): Promise<void> {
+    return this.claim.release();
   }
 
   /** Ends the work without a word: the claim runs out, and counts as an attempt that has failed. */
   abandon(): void {
-    this.hasEnded = true;
-    this.stopBeating();
-  }
-
-  private get isLost(): boolean {
-    return abortKind(this.signal) === 'lost';
+    this.claim.abandon();
   }
 
   private async write(session: AgentSession, acknowledge: readonly string[]): Promise<AgentSession> {
@@ -232,50 +239,12 @@ export class SessionWork {
   }
 
   private receive(items: readonly InboxItem[]): void {
-    for (const item of items) {
-      const isKnown = this.unused.has(item.id) || [...this.taken, ...this.stops].includes(item.id);
-      if (isKnown) continue;
-      const reason = this.isRunning ? stopReasonOf(item) : undefined;
-      if (reason === undefined) {
-        this.unused.set(item.id, item);
-        continue;
-      }
-      this.stops.push(item.id);
-      this.own.abort(new RunAbort('cancel', reason));
-    }
-  }
-
-  private beat(): void {
-    const { clock, leaseSeconds } = this.parts;
-    this.stopBeating = callAfter(clock, (leaseSeconds * 1000) / 3, () => {
-      void this.renew().finally(() => {
-        if (!this.isLost && !this.hasEnded) this.beat();
-      });
-    });
-  }
-
-  /** Makes the claim last longer, and looks into the inbox. `false` when the session is somebody else's. */
-  private async renew(): Promise<boolean> {
-    const { store, clock, leaseSeconds } = this.parts;
-    const askedAt = clock.now();
-    try {
-      const { claim, inbox } = await store.renew(this.claim, { leaseSeconds });
-      this.claim = claim;
-      this.heldUntil = askedAt + leaseSeconds * 1000;
-      this.receive(inbox);
-      return true;
-    } catch (error) {
-      if (!isUnreachable(error)) this.lose(error);
-      return clock.now() < this.heldUntil;
-    }
+    const stop = this.mail.receive(items, this.isRunning);
+    if (stop !== undefined) this.own.abort(new RunAbort('cancel', stop));
   }
 
   private lose(error: unknown): void {
-    this.failure ??= error;
+    this.failure ??= { error };
     this.own.abort(new RunAbort('lost'));
   }
-}
-
-function isUnreachable(error: unknown): boolean {
-  return hasErrorCode(error, 'STORE_UNAVAILABLE') || hasErrorCode(error, 'STORE_THROTTLED');
 }

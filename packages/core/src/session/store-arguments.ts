@@ -31,9 +31,9 @@ export function checkedItemId(id: string): string {
 }
 
 /** @throws RangeError `ARGUMENT_INVALID` */
-export function checkedLimit(limit: number): number {
-  if (Number.isSafeInteger(limit) && limit > 0) return limit;
-  throw invalidArgument(`limit must be a whole number above 0, found ${describeValue(limit)}.`);
+export function checkedCount(name: string, count: number): number {
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw invalidArgument(`${name} must be a whole number above 0, found ${describeValue(count)}.`);
 }
 
 const MAX_TEXT_LENGTH = 1_000;

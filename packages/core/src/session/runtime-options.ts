@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
+import type { RunOptions } from '../loop/agent-loop.ts';
+import { announceTo } from '../loop/events.ts';
+import type { AgentDefinition } from '../state/agent-definition.ts';
+import type { AgentCatalog } from './agent-catalog.ts';
+import type { SessionEvent, SessionHooks } from './session-events.ts';
+import type { SessionStore } from './session-store.ts';
+import type { SavePolicy, WorkParts } from './session-work.ts';
+import { SAVE_POLICIES } from './session-work.ts';
+import { checkedCount, checkedSeconds } from './store-arguments.ts';
+
+export interface SessionRuntimeOptions {
+  readonly store: SessionStore;
+  readonly agents: AgentCatalog;
+  readonly hooks?: SessionHooks;
+  /** Is told what happens to sessions. What it throws, at once or later, changes nothing. */
+  readonly onSessionEvent?: (event: SessionEvent) => void;
+  /** Time and ids of sessions and actions; default: the clock of the machine. The store and the loops have their own. */
+  readonly clock?: Clock;
+  /** How often a run is kept as it goes on; default `each-effect`: after a crash no effect is lost or repeated. */
+  readonly savePolicy?: SavePolicy;
+  /**
+   * What a save that does not get through does to a run: `stop` it (the default), so that nothing happens that is not
+   * kept, or go on without (`continue`) and try again at the next save.
+   */
+  readonly onSaveFailure?: 'stop' | 'continue';
+  /** How long others wait for a process that died; it is renewed three times as often. Default 30. */
+  readonly leaseSeconds?: number;
+  /** How many attempts in a row at one step may fail, by the death of a process or an error, before the execution does; default 5. */
+  readonly maxAttempts?: number;
+  /** What claims of this runtime are named after, such as the host; default `holdfast`. */
+  readonly owner?: string;
+}
+
+/** What is said about a session to be made. */
+export interface CreateSessionOptions {
+  readonly definition: AgentDefinition;
+  /** Default: a UUID. */
+  readonly sessionId?: string;
+  readonly parentId?: string;
+}
+
+export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
+  /**
+   * What becomes of a message or a decision while somebody else works on the session: it is left in the inbox
+   * (`enqueue`, the default for messages), and the session comes back as it is; or SessionBusyError (`refuse`).
+   */
+  readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
+}
+
+const DEFAULT_LEASE_SECONDS = 30;
+const DEFAULT_MAX_ATTEMPTS = 5;
+const SAVE_FAILURES = ['stop', 'continue'] as const;
+
+/** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
+export function workParts(options: SessionRuntimeOptions): WorkParts & { readonly maxAttempts: number } {
+  const { store, agents, onSessionEvent, savePolicy = 'each-effect', onSaveFailure = 'stop' } = options;
+  if (typeof store?.load !== 'function' || agents === undefined) {
+    throw invalidArgument(
+      'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
+    );
+  }
+  const listeners = onSessionEvent ? [onSessionEvent] : [];
+  return {
+    store,
+    hooks: options.hooks ?? {},
+    report: (event) => announceTo(listeners, event),
+    clock: options.clock ?? systemClock,
+    savePolicy: oneOf('savePolicy', SAVE_POLICIES, savePolicy),
+    onSaveFailure: oneOf('onSaveFailure', SAVE_FAILURES, onSaveFailure),
+    leaseSeconds: checkedSeconds('leaseSeconds', options.leaseSeconds ?? DEFAULT_LEASE_SECONDS),
+    maxAttempts: checkedCount('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+  };
+}
+
+function oneOf<T extends string>(name: string, known: readonly T[], value: T): T {
+  if (known.includes(value)) return value;
+  throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(value)}.`);
+}

@@ -1,0 +1,161 @@
+import {
+  approve,
+  createAgentLoop,
+  MemorySessionStore,
+  pendingApprovals,
+  sendMessage,
+  StoreUnavailableError,
+  subagent,
+} from '@holdfast/core';
+import type { AgentState, SessionRuntime } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { does } from '../builders.ts';
+import { call, definition, diesInTool, outcomes, settled, takeOver, world } from './durable-world.ts';
+
+describe('approvals', () => {
+  test('a decision after the time is over is refused, and the call is denied', async () => {
+    const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
+    const runtime = made.process([call(50), 'Too late.']);
+    const { sessionId } = await runtime.create({ definition });
+    const waiting = await runtime.execute(sessionId, sendMessage('Pay 50.'));
+    made.clock.advance(60_000);
+    const [asked] = pendingApprovals(waiting.state);
+    await expect(runtime.execute(sessionId, approve(asked?.id as string))).rejects.toMatchObject({
+      code: 'APPROVAL_DECIDED',
+    });
+    await runtime.enqueue(sessionId, {
+      type: 'decision',
+      toolExecutionId: asked?.id as string,
+      decision: 'approved',
+    });
+    await runtime.advance(sessionId);
+    const session = await runtime.get(sessionId);
+    expect([outcomes(session), made.calls, session.state.finalResponse]).toEqual([
+      [['denied', 1]],
+      [],
+      'Too late.',
+    ]);
+  });
+});
+
+describe('a runtime', () => {
+  test('a release that does not get through fails nothing', async () => {
+    class Store extends MemorySessionStore {
+      override async release(): Promise<boolean> {
+        throw new StoreUnavailableError('down', { isAmbiguous: true });
+      }
+    }
+    const made = world();
+    const store = new Store({ clock: made.clock });
+    const runtime = made.process(['Hi.'], { store });
+    const { sessionId } = await runtime.create({ definition });
+    const session = await runtime.execute(sessionId, sendMessage('Hello.'));
+    expect(session.state.finalResponse).toBe('Hi.');
+  });
+
+  test('a session that is deleted during its run is finished', async () => {
+    const made = world({ act: () => made.store.delete(sessionId) });
+    const runtime = made.process([call(1), 'Never.']);
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    expect(await runtime.advance(sessionId)).toEqual({ outcome: { type: 'finished' }, wake: [] });
+  });
+
+  test('a session whose agent is not in the catalog is let go of, and its execution does not fail', async () => {
+    const made = world();
+    const runtime = made.process([], { agents: {}, maxAttempts: 1 });
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    for (let attempt = 1; attempt <= 5; attempt++)
+      await expect(runtime.advance(sessionId)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+    await made.process(['Here.'], { maxAttempts: 1 }).advance(sessionId);
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Here.');
+  });
+
+  test('the last of the allowed steps is not told to stop', async () => {
+    const made = world();
+    const aborted: boolean[] = [];
+    const afterExecution = async (_: AgentState, { signal }: { signal: AbortSignal }): Promise<void> => {
+      aborted.push(signal.aborted);
+    };
+    const runtime = made.process(['Hi.'], {}, { hooks: [{ afterExecution }] });
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    const { outcome } = await runtime.advance(sessionId, { maxSteps: 1 });
+    expect([outcome, aborted]).toEqual([{ type: 'finished' }, [false]]);
+  });
+
+  test('a message that comes to an execution that is given up is answered in the next', async () => {
+    const made = await diesInTool({ effect: 'idempotent', act: () => new Promise(() => undefined) });
+    takeOver(made);
+    made
+      .process([])
+      .advance(made.sessionId)
+      .catch(() => undefined);
+    while (made.calls.length < 2) await settled();
+    takeOver(made);
+    const runtime = made.process(['Hello.'], { maxAttempts: 1 });
+    await runtime.enqueue(made.sessionId, { type: 'message', content: 'And now?' });
+    await runtime.advance(made.sessionId);
+    const { state } = await runtime.get(made.sessionId);
+    expect([state.executionCount, state.finalResponse]).toEqual([2, 'Hello.']);
+  });
+
+  test.each([
+    { savePolicy: 'each-stop' },
+    { onSaveFailure: 'ignore' },
+    { maxAttempts: 1.5 },
+    { leaseSeconds: 0 },
+  ])('%o is refused', (options) => {
+    expect(() => world().process([], options as never)).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('maxSteps %s is refused, and nothing is claimed', async (maxSteps) => {
+    const made = world();
+    const runtime = made.process([]);
+    const { sessionId } = await runtime.create({ definition });
+    await expect(runtime.advance(sessionId, { maxSteps })).rejects.toMatchObject({
+      code: 'ARGUMENT_INVALID',
+    });
+    await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 });
+  });
+});
+
+describe('subagents', () => {
+  test('the steps of a subagent are not the steps of its caller', async () => {
+    const made = world();
+    const runtimeOf = (
+      child: readonly ScriptedAnswer[],
+      script: readonly ScriptedAnswer[],
+    ): SessionRuntime => {
+      const inner = createAgentLoop({
+        driver: scriptedDriver(...child),
+        tools: [
+          does('look', () =>
+            made.store.enqueue(sessionId, { id: 'm', content: { type: 'message', content: 'Wait.' } }),
+          ),
+        ],
+        clock: made.clock,
+      });
+      const find = subagent({ name: 'find', description: 'Finds.', loop: inner });
+      return made.process(script, {}, { tools: [find] });
+    };
+    const runtime = runtimeOf(
+      [{ calls: { look: {} } }, { calls: { look: {} } }, 'Found.'],
+      [{ calls: { find: { prompt: 'Find.' } } }, 'Done.'],
+    );
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    const first = await runtime.advance(sessionId, { maxSteps: 1 });
+    const { state } = await runtime.get(sessionId);
+    expect([first.outcome.type, state.steps.length, outcomes(await runtime.get(sessionId))]).toEqual([
+      'yield',
+      1,
+      [['succeeded', 1]],
+    ]);
+  });
+});
