@@ -7,7 +7,7 @@ import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.
 
 export interface InProcessEngineOptions {
   readonly clock?: Clock | undefined;
-  /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning of the process. */
+  /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning on the console. */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
 }
 
@@ -19,6 +19,21 @@ interface Wakeup {
   isWanted: boolean;
 }
 
+/** A session that is to be looked at later. */
+interface LaterWakeup {
+  readonly sessionId: string;
+  readonly at: Instant;
+  /** There is a timer only while somebody serves: nothing else keeps a process alive. */
+  callOff?: () => void;
+}
+
+interface Serving {
+  readonly advance: Advance;
+  readonly concurrency: number;
+  readonly leaving: AbortController;
+  readonly underWay: Set<Promise<void>>;
+}
+
 /**
  * Works on sessions in this process, several at once. The reference of the contract: wake-ups are kept in memory, so
  * sweep after a start. A wake-up during work on a session is never lost: the session is looked at again.
@@ -27,21 +42,18 @@ export class InProcessEngine implements ExecutionEngine {
   private readonly clock: Clock;
   private readonly onError: (error: unknown, sessionId: string) => void;
   private readonly wakeups = new Map<string, Wakeup>();
-  private readonly timers = new Set<() => void>();
+  /** By moment and session. */
+  private readonly later = new Map<string, LaterWakeup>();
   private readonly waiting: string[] = [];
-  private readonly underWay = new Set<Promise<void>>();
-  private advance: Advance | undefined;
-  private concurrency = 1;
-  private leaving = new AbortController();
+  private serving: Serving | undefined;
 
   constructor(options: InProcessEngineOptions = {}) {
     this.clock = options.clock ?? systemClock;
-    this.onError = options.onError ?? (() => undefined);
+    this.onError = options.onError ?? warn;
   }
 
   async wake(sessionId: string, { at }: { readonly at?: Instant | undefined } = {}): Promise<void> {
-    const delay = at === undefined ? 0 : at - this.clock.now();
-    if (delay > 0) return this.wakeAfter(sessionId, delay);
+    if (at !== undefined && at > this.clock.now()) return this.wakeLater(sessionId, at);
     const known = this.wakeups.get(sessionId);
     if (known) {
       known.isWanted = known.isRunning;
@@ -52,6 +64,7 @@ export class InProcessEngine implements ExecutionEngine {
     this.startMore();
   }
 
+  /** @throws RangeError `ARGUMENT_INVALID` for a concurrency that cannot be, and while it serves already. */
   async serve(
     advance: Advance,
     { concurrency = 8 }: { readonly concurrency?: number | undefined } = {},
@@ -59,52 +72,63 @@ export class InProcessEngine implements ExecutionEngine {
     if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
       throw invalidArgument(`concurrency must be a whole number from 1, found ${String(concurrency)}.`);
     }
-    if (this.advance) throw invalidArgument('This engine serves already: stop it first.');
-    this.advance = advance;
-    this.concurrency = concurrency;
-    this.leaving = new AbortController();
+    if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
+    const serving = { advance, concurrency, leaving: new AbortController(), underWay: new Set<never>() };
+    this.serving = serving;
+    for (const wakeup of this.later.values()) this.arm(wakeup);
     this.startMore();
-    return { stop: () => this.stop() };
+    return { stop: () => this.stop(serving) };
   }
 
-  private async stop(): Promise<void> {
-    this.advance = undefined;
-    this.leaving.abort(new RunAbort('yield', 'The engine stops.'));
-    for (const callOff of this.timers) callOff();
-    this.timers.clear();
-    await Promise.all(this.underWay);
+  private async stop(serving: Serving): Promise<void> {
+    if (this.serving === serving) {
+      this.serving = undefined;
+      for (const { callOff } of this.later.values()) callOff?.();
+    }
+    serving.leaving.abort(new RunAbort('yield', 'The engine stops.'));
+    await Promise.all(serving.underWay);
   }
 
-  private async wakeAfter(sessionId: string, delay: number): Promise<void> {
-    const callOff = callAfter(this.clock, delay, () => {
-      this.timers.delete(callOff);
+  private wakeLater(sessionId: string, at: Instant): void {
+    const key = `${at} ${sessionId}`;
+    if (this.later.has(key)) return;
+    const wakeup = { sessionId, at };
+    this.later.set(key, wakeup);
+    if (this.serving) this.arm(wakeup);
+  }
+
+  private arm(wakeup: LaterWakeup): void {
+    const { sessionId, at } = wakeup;
+    wakeup.callOff = callAfter(this.clock, at - this.clock.now(), () => {
+      this.later.delete(`${at} ${sessionId}`);
       void this.wake(sessionId);
     });
-    this.timers.add(callOff);
   }
 
   private startMore(): void {
-    while (this.advance && this.underWay.size < this.concurrency && this.waiting.length > 0) {
+    const { serving } = this;
+    if (serving === undefined) return;
+    while (serving.underWay.size < serving.concurrency && this.waiting.length > 0) {
       const sessionId = this.waiting.shift() as string;
-      const work = this.work(sessionId, this.advance).finally(() => {
-        this.underWay.delete(work);
+      const work = this.work(sessionId, serving).finally(() => {
+        serving.underWay.delete(work);
         this.startMore();
       });
-      this.underWay.add(work);
+      serving.underWay.add(work);
     }
   }
 
-  private async work(sessionId: string, advance: Advance): Promise<void> {
-    const wakeup = this.wakeups.get(sessionId);
-    if (wakeup) wakeup.isRunning = true;
+  private async work(sessionId: string, { advance, leaving }: Serving): Promise<void> {
+    const wakeup: Wakeup = { isRunning: true, isWanted: false };
+    this.wakeups.set(sessionId, wakeup);
     let advanced: Advanced | undefined;
     try {
-      advanced = await advance(sessionId, { signal: this.leaving.signal });
+      advanced = await advance(sessionId, { signal: leaving.signal });
     } catch (error) {
       announceTo([(thrown: unknown) => this.onError(thrown, sessionId)], error);
     }
     this.wakeups.delete(sessionId);
-    if (wakeup?.isWanted) await this.wake(sessionId);
+    if (wakeup.isWanted) await this.wake(sessionId);
     if (advanced) await this.followUp(sessionId, advanced);
   }
 
@@ -113,4 +137,9 @@ export class InProcessEngine implements ExecutionEngine {
     if (outcome.type === 'yield') await this.wake(sessionId);
     else if (outcome.type === 'sleep') await this.wake(sessionId, { at: outcome.until });
   }
+}
+
+function warn(error: unknown, sessionId: string): void {
+  // oxlint-disable-next-line no-console -- what nobody wants to be told of must not be lost
+  console.warn(`Session "${sessionId}" could not be worked on:`, error);
 }
