@@ -84,7 +84,15 @@ export type {
   ToolDescription,
 } from './loop/driver.ts';
 export { tool, ToolExecutionBlockedError, ToolResult, toolResult } from './loop/tool.ts';
-export type { Tool, ToolContext, ToolResultInit, ToolRetry } from './loop/tool.ts';
+export type {
+  ApprovalContext,
+  Reconciled,
+  Tool,
+  ToolContext,
+  ToolEffect,
+  ToolResultInit,
+  ToolRetry,
+} from './loop/tool.ts';
 export type {
   OutputOf,
   StandardIssue,
