@@ -8,6 +8,7 @@ import { calculator } from './tools/calculator.ts';
 import { clockTool } from './tools/clock.ts';
 import { notebookRead, notebookWrite } from './tools/notebook.ts';
 import { sendParcel } from './tools/parcel.ts';
+import { pay } from './tools/payment.ts';
 
 /** Steps that one run may take. */
 export const maxSteps = 20;
@@ -16,11 +17,11 @@ export const maxSteps = 20;
 export const definition: AgentDefinition = agentDefinition({
   name: 'assistant',
   label: 'Playground assistant',
-  description: 'Calculates, takes notes, tells the time and sends parcels.',
+  description: 'Calculates, takes notes, tells the time, sends parcels and pays.',
   systemPrompt: [
     'You are the assistant of the Holdfast playground. Answer briefly, in plain text.',
     'Work out every sum with the calculator. Write down what you are asked to remember in the notebook,',
-    'and look there when you are asked what you know. Send a parcel only when told to, and only once.',
+    'and look there when you are asked what you know. Send a parcel, and pay, only when told to, and only once.',
   ].join(' '),
 });
 
@@ -35,6 +36,7 @@ export function agentLoop(choice: ModelChoice, { data, parcelSeconds }: Settings
       notebookRead(notes),
       clockTool(),
       sendParcel({ outbox: join(data, 'outbox.txt'), seconds: parcelSeconds }),
+      pay(join(data, 'payments.txt')),
     ],
     budget: { maxSteps },
   });

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { resume, sendMessage } from '@holdfast/core';
+import { approve, deny, pendingApprovals, resume, sendMessage } from '@holdfast/core';
 import type { SessionAction } from '@holdfast/core';
 import { pipeUIMessageStreamToResponse } from 'ai';
 import { definition } from './agent.ts';
@@ -37,6 +37,7 @@ export const handlers: Readonly<Record<string, Handler>> = {
   'POST /api/sessions/:id/fork': forkSession,
   'POST /api/sessions/:id/chat': chat,
   'POST /api/sessions/:id/resume': resumeSession,
+  'POST /api/sessions/:id/decide': decide,
   'GET /api/sessions/:id/stream': followRun,
   'POST /api/sessions/:id/stop': stopRun,
 };
@@ -75,7 +76,7 @@ async function showSession(
   const session = await playground.runtime.get(sessionId);
   sendJson(response, {
     session: toSessionView(session, runs.has(sessionId)),
-    messages: toUiMessages(session.state),
+    messages: toUiMessages(session.state, { isRunning: runs.has(sessionId) }),
   });
 }
 
@@ -106,6 +107,17 @@ async function resumeSession(parts: ApiParts, { sessionId, response }: ApiReques
   const isIdle = !state.hasActiveExecution && !parts.runs.has(sessionId);
   if (isIdle) throw new HttpError(409, 'This session has no unfinished run.');
   await startRun(parts, sessionId, resume(), response);
+}
+
+/** A word on a call that waits for approval; the run that goes on is streamed. */
+async function decide(parts: ApiParts, { sessionId, body, response }: ApiRequest): Promise<void> {
+  const { toolExecutionId, approved } = body;
+  if (typeof toolExecutionId !== 'string' || typeof approved !== 'boolean')
+    throw new HttpError(400, 'The body needs a "toolExecutionId", and "approved": true or false.');
+  const { state } = await parts.playground.runtime.get(sessionId);
+  if (!pendingApprovals(state).some(({ id }) => id === toolExecutionId))
+    throw new HttpError(409, 'This call waits for no approval.');
+  await startRun(parts, sessionId, (approved ? approve : deny)(toolExecutionId), response);
 }
 
 async function startRun(

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import type { StoreName } from './store-choice.ts';
 
 /** What every way of running needs. */
 export interface Settings {
   /** The folder that keeps sessions, notes and parcels. */
   readonly data: string;
+  readonly store: StoreName;
   /** How long sending a parcel takes. */
   readonly parcelSeconds: number;
   readonly model: ModelSettings;
@@ -29,6 +31,8 @@ export type Command =
       /** Absent: go on with what the session has not finished. */
       readonly prompt: string | undefined;
       readonly sessionId: string | undefined;
+      /** What the user says to the calls that the session waits with. */
+      readonly decision: 'approve' | 'deny' | undefined;
     };
 
 /** The command line, or a variable of the environment, makes no sense. */
@@ -49,9 +53,13 @@ Usage:
 Options:
   -p, --prompt TEXT   send this message, print each step as it happens, exit
   -s, --session ID    continue this session instead of beginning one
+      --approve       let the calls run that the session waits with
+      --deny          refuse them
       --port NUMBER   port of the page (default ${defaultPort}; 0 picks a free one)
       --data DIR      where sessions, notes and parcels are kept
                       (default .holdfast in the repository)
+      --store NAME    what keeps the sessions: sqlite (default), or memory, which
+                      forgets them at the end
       --model ID      model of the provider
       --offline       use the offline model, whatever the environment says
   -h, --help          show this
@@ -62,17 +70,21 @@ Environment:
   OPENAI_BASE_URL     where that provider is, as in http://127.0.0.1:4010/v1
   OPENAI_MODEL        the same as --model
   PORT                the same as --port
+  HOLDFAST_STORE      the same as --store
   PARCEL_SECONDS      how long the slow tool takes (default 3)
   NO_COLOR            no colours in the terminal
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 done or waiting for approval, 1 failed, 2 wrong usage, 130 interrupted.
 `;
 
 const options = {
   prompt: { type: 'string', short: 'p' },
   session: { type: 'string', short: 's' },
+  approve: { type: 'boolean' },
+  deny: { type: 'boolean' },
   port: { type: 'string' },
   data: { type: 'string' },
+  store: { type: 'string' },
   model: { type: 'string' },
   offline: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -88,15 +100,35 @@ export function readCommand(args: readonly string[], environment: Environment): 
   }
   const settings: Settings = {
     data: values.data === undefined ? defaultData : resolve(values.data),
+    store: storeIn(values.store, environment),
     parcelSeconds: parcelSecondsIn(environment),
     model: modelSettings(environment, values),
   };
+  const decision = decisionIn(values);
   if (prompt !== undefined || sessionId !== undefined) {
     if (values.port !== undefined)
       throw new UsageError('--port is for the page; it does not go with --prompt or --session.');
-    return { type: 'prompt', settings, prompt, sessionId };
+    return { type: 'prompt', settings, prompt, sessionId, decision };
   }
   return { type: 'serve', settings, port: portIn(values.port, environment) };
+}
+
+type Values = ReturnType<typeof parsed>;
+
+function decisionIn({ approve, deny, session, prompt }: Values): 'approve' | 'deny' | undefined {
+  if (!approve && !deny) return undefined;
+  if (approve && deny) throw new UsageError('--approve and --deny do not go together.');
+  if (session === undefined || prompt !== undefined)
+    throw new UsageError('--approve and --deny go with --session, and without --prompt.');
+  return approve ? 'approve' : 'deny';
+}
+
+function storeIn(option: string | undefined, environment: Environment): StoreName {
+  const [name, text] =
+    option === undefined ? ['HOLDFAST_STORE', filled(environment['HOLDFAST_STORE'])] : ['--store', option];
+  if (text === undefined || text === 'sqlite') return 'sqlite';
+  if (text === 'memory') return 'memory';
+  throw new UsageError(`${name} must be sqlite or memory, found ${JSON.stringify(text)}.`);
 }
 
 function parsed(args: readonly string[]) {

@@ -3,7 +3,7 @@ import type { AgentEvent, AgentSession, AgentState, Instant } from '@holdfast/co
 import type { UIMessageChunk } from 'ai';
 import { toSessionView } from './session-view.ts';
 import type { SessionView } from './session-view.ts';
-import { nothingStreamed, toUiChunks } from './ui-stream.ts';
+import { nothingStreamed, progressChunks, toUiChunks } from './ui-stream.ts';
 
 /** Somebody who gets the chunks as they come. */
 interface Follower {
@@ -25,7 +25,7 @@ export class LiveRun {
   private isOver = false;
   /** The last chunk, which is said when the end is saved. */
   private last: UIMessageChunk | undefined;
-  /** How many chunks, after the first, tell of steps that were finished before this run began. */
+  /** How many chunks, after the first, tell of what was done before this run began. */
   private earlier = 0;
 
   constructor(session: AgentSession) {
@@ -71,7 +71,7 @@ export class LiveRun {
 
   /**
    * Everything from the beginning and then as it comes. A reader who leaves harms nobody.
-   * `skipEarlier`: without the steps finished before this run, for a reader who has them.
+   * `skipEarlier`: without what was done before this run, for a reader who has it.
    */
   follow({ skipEarlier = false } = {}): ReadableStream<UIMessageChunk> {
     let follower: Follower | undefined;
@@ -104,18 +104,37 @@ export class LiveRun {
   }
 
   private stateChunk(state: AgentState): UIMessageChunk {
-    const data: SessionView = toSessionView(this.session.withState(state), !isTerminal(state.status));
+    const data: SessionView = toSessionView(this.session.withState(state), isGoingOn(state));
     return { type: 'data-state', data, transient: true };
   }
 
-  /** A resumed execution is shown from its beginning: as if its finished steps had just happened. */
+  /** A resumed execution is shown from its beginning: as if what was done before had just happened. */
   private replayFinishedSteps({ state, at }: AgentEvent): void {
     const before = this.chunks.length;
-    for (const event of finishedSteps(state, at)) {
+    for (const event of eventsBefore(state, at)) {
       for (const chunk of toUiChunks(event, nothingStreamed).chunks) this.put(chunk, true);
     }
     this.earlier = this.chunks.length - before;
+    for (const execution of state.currentStep?.toolExecutions ?? []) {
+      for (const chunk of progressChunks(execution)) this.put(chunk);
+    }
   }
+}
+
+function isGoingOn({ status }: AgentState): boolean {
+  return !isTerminal(status) && status !== 'suspended';
+}
+
+/** What was shown of an execution before it was taken up: its finished steps, and the answer of the one in progress. */
+function eventsBefore(state: AgentState, at: Instant): readonly AgentEvent[] {
+  const { currentStep } = state;
+  if (currentStep === undefined) return finishedSteps(state, at);
+  const { id: stepId, response } = currentStep;
+  return [
+    ...finishedSteps(state, at),
+    { type: 'step-started', stepNumber: state.stepCount, stepId, at, state },
+    ...(response ? [{ type: 'inference-completed' as const, response, stepId, at, state }] : []),
+  ];
 }
 
 function finishedSteps(state: AgentState, at: Instant): readonly AgentEvent[] {

@@ -1,19 +1,21 @@
-import { join } from 'node:path';
 import { SessionRuntime } from '@holdfast/core';
 import type { SessionEvent } from '@holdfast/core';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { agentLoop, definition } from './agent.ts';
 import type { Settings } from './command-line.ts';
 import { chooseModel } from './model-choice.ts';
 import type { ModelChoice } from './model-choice.ts';
+import { openStore } from './store-choice.ts';
 
 /** The agent, its sessions and its model: what the page and the terminal share. */
 export interface Playground {
   readonly runtime: SessionRuntime;
   readonly model: ModelChoice;
-  /** Lets go of the database. */
+  /** Lets go of the store. */
   close(): Promise<void>;
 }
+
+/** How long a session waits for a process that was killed. */
+const leaseSeconds = 3;
 
 /** @throws HoldfastError when the database cannot be opened or is none. */
 export async function openPlayground(
@@ -21,10 +23,11 @@ export async function openPlayground(
   onSessionEvent?: (event: SessionEvent) => void,
 ): Promise<Playground> {
   const model = chooseModel(settings.model);
-  const store = await SqliteSessionStore.open({ path: join(settings.data, 'sessions.db') });
+  const store = await openStore(settings.store, settings.data);
   const runtime = new SessionRuntime({
     store,
     agents: { [definition.name]: agentLoop(model, settings) },
+    leaseSeconds,
     ...(onSessionEvent && { onSessionEvent }),
   });
   return { runtime, model, close: () => store.close() };

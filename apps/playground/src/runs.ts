@@ -1,9 +1,10 @@
 import { RunAbort } from '@holdfast/core';
 import type { SessionAction, SessionEvent, SessionRuntime } from '@holdfast/core';
 import { LiveRun } from './live-run.ts';
+import { whenFree } from './when-free.ts';
 
 /** A run of the session goes on already. */
-export class SessionBusyError extends Error {
+export class RunGoesOnError extends Error {
   constructor() {
     super('A run of this session goes on already. Wait for its end, or stop it.');
   }
@@ -30,10 +31,10 @@ export class Runs {
     return this.live.get(sessionId)?.run;
   }
 
-  /** @throws SessionBusyError; SessionNotFoundError. */
+  /** @throws RunGoesOnError; SessionNotFoundError. */
   async start(runtime: SessionRuntime, sessionId: string, action: SessionAction): Promise<LiveRun> {
     if (this.isClosing || this.live.has(sessionId) || this.starting.has(sessionId))
-      throw new SessionBusyError();
+      throw new RunGoesOnError();
     this.starting.add(sessionId);
     try {
       const run = new LiveRun(await runtime.get(sessionId));
@@ -67,7 +68,8 @@ export class Runs {
     run: LiveRun,
   ): Promise<void> {
     const { signal, onEvent } = run;
-    const failure = await runtime.execute(sessionId, action, { signal, onEvent }).then(
+    const options = { signal, onEvent, whenBusy: 'refuse' } as const;
+    const failure = await whenFree(() => runtime.execute(sessionId, action, options), signal).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );

@@ -7,7 +7,7 @@ import type { Asset } from './bundle.ts';
 import { bundleClient } from './bundle.ts';
 import { HttpError, readJsonBody, sendError } from './http.ts';
 import { guardRequest, setSecurityHeaders } from './request-guard.ts';
-import { SessionBusyError } from './runs.ts';
+import { RunGoesOnError } from './runs.ts';
 
 /** The page and its API on this machine. */
 export interface PlaygroundServer {
@@ -100,13 +100,14 @@ function sendAsset(
   response.end(isKnown || request.method === 'HEAD' ? undefined : body);
 }
 
+const CONFLICTS = ['SESSION_BUSY', 'SESSION_CONFLICT', 'SESSION_REFUSED'] as const;
+
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof SessionBusyError) return new HttpError(409, message);
+  if (error instanceof RunGoesOnError) return new HttpError(409, message);
   if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return new HttpError(404, message);
-  if (hasErrorCode(error, 'SESSION_CONFLICT') || hasErrorCode(error, 'SESSION_REFUSED'))
-    return new HttpError(409, message);
+  if (CONFLICTS.some((code) => hasErrorCode(error, code))) return new HttpError(409, message);
   if (hasErrorCode(error, 'ID_INVALID') || hasErrorCode(error, 'CONTEXT_INVALID'))
     return new HttpError(400, message);
   if (hasErrorCode(error, 'STORE_UNAVAILABLE')) return new HttpError(503, message);

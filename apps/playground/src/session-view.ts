@@ -27,7 +27,7 @@ export interface SessionSummary {
   readonly isFork: boolean;
   /** A run of it goes on in this server. */
   readonly isRunning: boolean;
-  /** A run of it was begun, is not over, and goes on nowhere here. */
+  /** A run of it was begun, is not over, waits for nobody, and goes on nowhere here. */
   readonly isUnfinished: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface ToolView {
   readonly stepNumber: number;
   readonly name: string;
   readonly args: unknown;
-  readonly outcome: ToolOutcomeType | 'running';
+  readonly outcome: ToolOutcomeType | 'running' | 'waiting';
   readonly result: unknown;
   readonly attempt: number;
   readonly idempotencyKey: string;
@@ -124,7 +124,7 @@ export function toSessionSummary(session: AgentSession, isRunning: boolean): Ses
     updatedAt,
     isFork: forkedFrom !== undefined,
     isRunning,
-    isUnfinished: state.hasActiveExecution && !isRunning,
+    isUnfinished: state.hasActiveExecution && state.status !== 'suspended' && !isRunning,
   };
 }
 
@@ -197,7 +197,7 @@ function toToolView(tool: ToolExecution, stepNumber: number): ToolView {
     stepNumber,
     name,
     args,
-    outcome: outcome?.type ?? 'running',
+    outcome: outcome?.type ?? (tool.isAwaitingApproval ? 'waiting' : 'running'),
     result,
     attempt,
     idempotencyKey,

@@ -49,6 +49,12 @@ export class TerminalReport {
     );
   }
 
+  /** What the run waits for, and how to say it. */
+  askFor(calls: readonly ToolExecution[], sessionId: string): void {
+    for (const call of calls) this.print(this.style.bold(`May it ${callOf(call)}?`));
+    this.print(`Say so with --session ${sessionId} --approve, or --deny.`);
+  }
+
   /** One whole line. */
   print(text: string): void {
     this.endLine();

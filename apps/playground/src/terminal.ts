@@ -1,5 +1,5 @@
-import { RunAbort, resume, sendMessage } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import { approve, deny, pendingApprovals, resume, RunAbort, sendMessage } from '@holdfast/core';
+import type { AgentState, SessionAction } from '@holdfast/core';
 import { definition } from './agent.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
@@ -7,6 +7,7 @@ import { openPlayground } from './playground.ts';
 import type { Playground } from './playground.ts';
 import { TerminalReport } from './terminal-report.ts';
 import { styleFor } from './terminal-style.ts';
+import { whenFree } from './when-free.ts';
 
 type Prompt = Extract<Command, { type: 'prompt' }>;
 
@@ -29,20 +30,38 @@ async function runOnce(
   command: Prompt,
   signal: AbortSignal,
 ): Promise<number> {
-  const { prompt } = command;
   const style = styleFor(process.stdout, process.env['NO_COLOR']);
   const report = new TerminalReport((text) => process.stdout.write(text), style);
   const sessionId = command.sessionId ?? (await runtime.create({ definition })).sessionId;
   const { state: before } = await runtime.get(sessionId);
-  if (prompt === undefined && !before.hasActiveExecution) {
-    throw new UsageError(`Session ${sessionId} has nothing unfinished. Say something to it with --prompt.`);
-  }
+  const actions = actionsOf(command, sessionId, before);
   report.print(`${style.dim('session')} ${style.bold(sessionId)}`);
   report.print(`${style.dim('model  ')} ${model.label}`);
-  const action = prompt === undefined ? resume() : sendMessage(prompt);
-  const { state } = await runtime.execute(sessionId, action, { signal, onEvent: report.onEvent });
+  const options = { signal, onEvent: report.onEvent, whenBusy: 'refuse' } as const;
+  let state = before;
+  for (const action of actions) {
+    ({ state } = await whenFree(() => runtime.execute(sessionId, action, options), signal));
+  }
   report.end(state);
+  if (state.status === 'suspended') report.askFor(pendingApprovals(state), sessionId);
   return exitCode(state, signal.aborted);
+}
+
+/** What the command wants done. @throws UsageError when there is nothing of that kind to do. */
+function actionsOf(
+  { prompt, decision }: Prompt,
+  sessionId: string,
+  state: AgentState,
+): readonly SessionAction[] {
+  if (prompt !== undefined) return [sendMessage(prompt)];
+  const calls = pendingApprovals(state);
+  const waits = `Session ${sessionId} waits for your word: --approve or --deny.`;
+  if (decision !== undefined && calls.length === 0)
+    throw new UsageError(`Session ${sessionId} waits for no approval.`);
+  if (decision !== undefined) return calls.map(({ id }) => (decision === 'approve' ? approve(id) : deny(id)));
+  if (state.status === 'suspended') throw new UsageError(waits);
+  if (state.hasActiveExecution) return [resume()];
+  throw new UsageError(`Session ${sessionId} has nothing unfinished. Say something to it with --prompt.`);
 }
 
 function exitCode(state: AgentState, wasInterrupted: boolean): number {
@@ -51,7 +70,7 @@ function exitCode(state: AgentState, wasInterrupted: boolean): number {
     return 1;
   }
   if (wasInterrupted) return 130;
-  if (state.status === 'completed') return 0;
+  if (state.status === 'completed' || state.status === 'suspended') return 0;
   process.stderr.write(`The run ended ${state.status}: ${state.stopSignal?.message ?? ''}\n`);
   return 1;
 }

@@ -1,27 +1,48 @@
 import { executionIdOf } from '@holdfast/core';
-import type { AgentState, AssistantPart, Message, ToolOutput, ToolResultPart } from '@holdfast/core';
+import type {
+  AgentState,
+  AssistantPart,
+  Message,
+  ToolCallPart,
+  ToolExecution,
+  ToolOutput,
+  ToolResultPart,
+} from '@holdfast/core';
 import type { DynamicToolUIPart, UIMessage } from 'ai';
 
 type Part = UIMessage['parts'][number];
 
 /**
  * The conversation as `useChat` holds it. All that one execution added is one message with the execution's id, so
- * that a stream of the same execution takes its place or goes on with it.
+ * that a stream of the same execution takes its place or goes on with it. The step in progress is shown unless a stream
+ * does.
  */
-export function toUiMessages({ messages }: AgentState): readonly UIMessage[] {
+export function toUiMessages(
+  { messages, currentStep, executionId }: AgentState,
+  { isRunning = false } = {},
+): readonly UIMessage[] {
   const shown: UIMessage[] = [];
   const results = resultsIn(messages);
   for (const message of messages) {
     if (message.role === 'tool') continue;
-    const parts = partsOf(message, results);
-    const last = shown.at(-1);
-    const id = executionIdOf(message) ?? message.id;
-    if (message.role === 'assistant' && last?.id === id) last.parts.push({ type: 'step-start' }, ...parts);
-    else if (message.role === 'assistant')
-      shown.push({ id, role: 'assistant', parts: [{ type: 'step-start' }, ...parts] });
+    const parts = message.content.flatMap((part) => uiPart(part, (call) => finishedCall(call, results)));
+    if (message.role === 'assistant') addStep(shown, executionIdOf(message) ?? message.id, parts);
     else shown.push({ id: message.id, role: message.role, parts: [...parts] });
   }
+  if (isRunning || currentStep?.response === undefined || executionId === undefined) return shown;
+  const { content } = currentStep.response;
+  const parts = content.flatMap((part) =>
+    uiPart(part, (call) => openCall(call, currentStep.executionOf(call.toolCallId))),
+  );
+  addStep(shown, executionId, parts);
   return shown;
+}
+
+/** Adds a step to its execution's message, which comes to stand behind what was said meanwhile. */
+function addStep(shown: UIMessage[], id: string, parts: readonly Part[]): void {
+  const index = shown.findIndex((message) => message.id === id);
+  const [known] = index === -1 ? [] : shown.splice(index, 1);
+  shown.push({ id, role: 'assistant', parts: [...(known?.parts ?? []), { type: 'step-start' }, ...parts] });
 }
 
 type Results = ReadonlyMap<string, ToolResultPart>;
@@ -34,24 +55,35 @@ function resultsIn(messages: Iterable<Message>): Results {
   return results;
 }
 
-function partsOf({ content }: Message, results: Results): readonly Part[] {
-  return content.flatMap((part) => uiPart(part, results));
-}
-
-function uiPart(part: AssistantPart, results: Results): readonly Part[] {
+function uiPart(part: AssistantPart, callPart: (call: ToolCallPart) => Part): readonly Part[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
       return part.text === '' ? [] : [{ type: part.type, text: part.text, state: 'done' }];
-    case 'tool-call': {
-      const { toolCallId, toolName, input } = part;
-      return [
-        toolPart({ type: 'dynamic-tool', toolCallId, toolName }, input, results.get(toolCallId)?.output),
-      ];
-    }
+    case 'tool-call':
+      return [callPart(part)];
     default:
       return [];
   }
+}
+
+function finishedCall(call: ToolCallPart, results: Results): Part {
+  return toolPart(shownCall(call), call.input, results.get(call.toolCallId)?.output);
+}
+
+/** A call of a step that nobody works on now. */
+function openCall(call: ToolCallPart, execution: ToolExecution | undefined): Part {
+  const shown = { ...shownCall(call), input: execution?.args ?? call.input };
+  if (execution?.outcome) return toolPart(shown, shown.input, execution.toResultPart().output);
+  if (execution?.isAwaitingApproval)
+    return { ...shown, state: 'approval-requested', approval: { id: execution.id } };
+  if (execution?.isApproved)
+    return { ...shown, state: 'approval-responded', approval: { id: execution.id, approved: true } };
+  return { ...shown, state: 'input-available' };
+}
+
+function shownCall({ toolCallId, toolName }: ToolCallPart): Call {
+  return { type: 'dynamic-tool', toolCallId, toolName };
 }
 
 type Call = Pick<DynamicToolUIPart, 'type' | 'toolCallId' | 'toolName'>;

@@ -1,5 +1,7 @@
+import { pendingApprovals } from '@holdfast/core';
 import type {
   AgentEvent,
+  AgentState,
   AssistantPart,
   InferenceDelta,
   InferenceResponse,
@@ -48,8 +50,9 @@ export function toUiChunks(event: AgentEvent, progress: StreamProgress): Streame
       return said(progress, ...endOf(progress.open), ...unansweredChunks(event.stepExecution.step), {
         type: 'finish-step',
       });
-    case 'execution-completed':
     case 'execution-suspended':
+      return said(progress, ...endOf(progress.open), ...approvalChunks(event.state), ...endChunks(event));
+    case 'execution-completed':
     case 'execution-stopped':
       return said(progress, ...endOf(progress.open), ...endChunks(event));
     case 'execution-failed':
@@ -130,6 +133,24 @@ function callChunk({ toolCallId, toolName, input, invalid, providerExecuted }: T
   const call = { toolCallId, toolName, input, dynamic: true, ...(providerExecuted && { providerExecuted }) };
   if (invalid === undefined) return { type: 'tool-input-available', ...call };
   return { type: 'tool-input-error', ...call, errorText: invalid };
+}
+
+function approvalChunks(state: AgentState): readonly UIMessageChunk[] {
+  return pendingApprovals(state).map(({ id, call: { toolCallId } }): UIMessageChunk => ({
+    type: 'tool-approval-request',
+    approvalId: id,
+    toolCallId,
+  }));
+}
+
+/** What has become of a call so far, for who has seen the call. */
+export function progressChunks(execution: ToolExecution): readonly UIMessageChunk[] {
+  const { call, id: approvalId, outcome, isApproved } = execution;
+  if (outcome || !isApproved) return outcomeChunks(execution);
+  return [
+    { type: 'tool-approval-request', approvalId, toolCallId: call.toolCallId },
+    { type: 'tool-approval-response', approvalId, approved: true },
+  ];
 }
 
 function outcomeChunks({ call, id, outcome }: ToolExecution): readonly UIMessageChunk[] {

@@ -15,6 +15,11 @@ describe('what the command line means', () => {
     [['--prompt', 'hi'], {}, { type: 'prompt', prompt: 'hi', sessionId: undefined }],
     [['-p', 'hi', '-s', 'one'], {}, { prompt: 'hi', sessionId: 'one' }],
     [['-s', 'one'], {}, { type: 'prompt', prompt: undefined }],
+    [['-s', 'one', '--approve'], {}, { type: 'prompt', decision: 'approve' }],
+    [['-s', 'one', '--deny'], {}, { decision: 'deny' }],
+    [[], {}, { settings: { store: 'sqlite' } }],
+    [['--store', 'sqlite'], { HOLDFAST_STORE: 'memory' }, { settings: { store: 'sqlite' } }],
+    [[], { HOLDFAST_STORE: 'memory' }, { settings: { store: 'memory' } }],
     [['--help', '--port', 'x'], {}, { type: 'help' }],
     [['--data', '/tmp/x'], {}, { settings: { data: '/tmp/x', model: { apiKey: undefined } } }],
     [[], { OPENAI_API_KEY: ' ' }, { settings: { model: { apiKey: undefined } } }],
@@ -41,6 +46,10 @@ describe('what the command line means', () => {
     [[], { PARCEL_SECONDS: 'x' }, 'PARCEL_SECONDS must be a number'],
     [['--prompt', ' '], {}, '--prompt must not be empty'],
     [['--prompt', 'x', '--port', '1'], {}, '--port is for the page'],
+    [['--approve'], {}, '--approve and --deny go with --session'],
+    [['-s', 'one', '-p', 'x', '--deny'], {}, 'without --prompt'],
+    [['-s', 'one', '--approve', '--deny'], {}, 'do not go together'],
+    [['--store', 'tape'], {}, '--store must be sqlite or memory, found "tape"'],
     [['--model', 'x'], {}, 'set OPENAI_API_KEY'],
     [[], { OPENAI_API_KEY: 'a b' }, 'OPENAI_API_KEY holds characters that no key has'],
     [
@@ -57,7 +66,18 @@ describe.concurrent('the process', { timeout: 40_000 }, () => {
   test('--help lists every option', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: helpText, stderr: '' });
-    for (const option of ['prompt', 'session', 'port', 'data', 'model', 'offline', 'help']) {
+    for (const option of [
+      'prompt',
+      'session',
+      'approve',
+      'deny',
+      'port',
+      'data',
+      'store',
+      'model',
+      'offline',
+      'help',
+    ]) {
       expect(stdout).toContain(`--${option}`);
     }
   });

@@ -19,6 +19,7 @@ const required: Readonly<Record<string, readonly string[]>> = {
   notebook_read: [],
   clock: [],
   send_parcel: ['to', 'item'],
+  pay: ['to', 'amount'],
 };
 
 /** Tools by these names. */

@@ -19,6 +19,10 @@ function send(item: string, to: string): Call {
   return ['send_parcel', { to, item }];
 }
 
+function pay(to: string, amount: number): Call {
+  return ['pay', { to, amount }];
+}
+
 function read(name?: string): Call {
   return ['notebook_read', name === undefined ? {} : { name }];
 }
@@ -35,6 +39,10 @@ describe('which tools it calls first', () => {
     ['what is 17 * 23? remember it', calculator('17 * 23')],
     ['remember the result of 3*4', calculator('3*4')],
     ['see pages 3-5'],
+    ['pay Ann 250 euros', pay('Ann', 250)],
+    ['please pay €12.50 to the baker.', pay('the baker', 12.5)],
+    ['what is 2+2 and pay Bob 7', calculator('2+2'), pay('Bob', 7)],
+    ['pay attention'],
     ['what is 2+2 and what time is it', calculator('2+2'), clock()],
     ['what time is it in Tokyo and in São Paulo?', clock('Asia/Tokyo'), clock('America/Sao_Paulo')],
     ['what is the date in Europe/Vienna?', clock('Europe/Vienna')],
@@ -80,6 +88,18 @@ describe('what it says when the tools have answered', () => {
 
   test.each<[string, Call, LanguageModelV4ToolResultOutput, string]>([
     ['what is 17 * 23?', multiply, product, '17 * 23 = 391.'],
+    [
+      'pay Ann 250 euros',
+      pay('Ann', 250),
+      json({ receipt: 'B-1', to: 'Ann', amount: 250 }),
+      'Paid to Ann: 250 euros (receipt B-1).',
+    ],
+    [
+      'pay Ann 250 euros',
+      pay('Ann', 250),
+      { type: 'execution-denied', reason: 'Too much.' },
+      'The call of pay was denied: Too much.',
+    ],
     [
       'what is 17 * 23?',
       multiply,

@@ -17,7 +17,7 @@ if (executable === undefined) {
   console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
 }
 
-describe.skipIf(executable === undefined).concurrent('the page', { timeout: 60_000 }, () => {
+describe.skipIf(executable === undefined).concurrent('the page', { timeout: 120_000 }, () => {
   let shared: string;
   let browser: Browser;
 
@@ -62,7 +62,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 60_0
       'final response',
     ]);
     expect(await panel.locator('.ledger-name').allTextContents()).toEqual(['calculator', 'notebook_write']);
-    expect(await panel.locator('.version').textContent()).toBe('Session version v6');
+    expect(await panel.locator('.version').textContent()).toBe('Session version v7');
     expect(await panel.locator('.stored > li').count()).toBe(6);
     await panel.locator('summary', { hasText: 'Raw state' }).click();
     await panel.getByText('"holdfast/agent-session"').waitFor();
@@ -130,6 +130,42 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 60_0
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.locator('.tool[data-tool=send_parcel][data-phase=done]').waitFor();
     expect(await page.locator('.tool').count()).toBe(1);
+  });
+
+  test('a call waits for approval over a restart of the server', async () => {
+    const data = await dataFolder();
+    const { playground, url } = await serve(['--data', data, '--port', '0']);
+    const { page, complaints } = await open({}, url);
+    await example(page, 'pay Ann 250 euros').click();
+    const card = page.locator('.tool[data-tool=pay]');
+    await page.locator('.tool[data-phase=waiting]').waitFor();
+    await state(page).locator('.state-head .pill', { hasText: 'waiting for you' }).waitFor();
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await playground.kill('SIGKILL');
+    await serve(['--data', data, '--port', new URL(url).port]);
+    await page.reload();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('log').getByText('Paid to Ann: 250 euros').waitFor();
+    await state(page).locator('.state-head .pill', { hasText: 'completed' }).waitFor();
+    expect(await card.count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([]);
+  });
+
+  test('a message while a call waits is answered once the call was denied', async () => {
+    const { page, complaints } = await open();
+    await example(page, 'pay Ann 250 euros').click();
+    await page.getByRole('button', { name: 'Deny' }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('what is 2 + 2?');
+    await page.keyboard.press('Enter');
+    await page.locator('article[data-role=user] + article[data-role=user] + article').waitFor();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.locator('.tool[data-tool=pay][data-phase=blocked]').waitFor();
+    await page.getByRole('log').getByText('2 + 2 = 4').waitFor();
+    await state(page).locator('.state-head .pill', { hasText: 'completed' }).waitFor();
+    expect(await page.locator('article').count()).toBe(3);
+    expect(complaints).toEqual([]);
   });
 
   test('a reload in the middle of a run follows it to its end', async () => {

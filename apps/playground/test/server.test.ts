@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SessionView } from '../src/session-view.ts';
@@ -50,7 +50,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     const states = chunks.flatMap((chunk) =>
       chunk.type === 'data-state' ? [chunk.data as SessionView] : [],
     );
-    expect(new Set(states.map(({ version }) => version))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(new Set(states.map(({ version }) => version))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
     expect(states.at(-1)).toMatchObject({ isRunning: false, executionStatus: 'completed' });
 
     const { session, messages } = await client.session(sessionId);
@@ -70,7 +70,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     const known = listed.sessions.filter((each) => each.sessionId === forkId || each.sessionId === sessionId);
     expect(known).toMatchObject([
       { sessionId: forkId, version: 1, isFork: true },
-      { sessionId, version: 6, title: 'what is 17 * 23? remember it' },
+      { sessionId, version: 7, title: 'what is 17 * 23? remember it' },
     ]);
 
     expect(await client.json('DELETE', `/api/sessions/${forkId}`)).toEqual({
@@ -120,6 +120,42 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     expect(await outbox()).toContain('\tlamp\tto Ann\n');
     const after = await client.call('GET', `/api/sessions/${sessionId}/stream`);
     expect(after.status).toBe(204);
+  });
+
+  test('a call that waits for approval survives the server, and is decided on once', async () => {
+    const path = await dataFolder();
+    const first = await serve(['--data', path, '--port', '0']);
+    const before = new ChatClient(first.url);
+    const sessionId = await before.create();
+    const asked = await allChunks(await before.say(sessionId, 'pay Ann 250 euros'));
+    expect(asked.at(-1)).toMatchObject({ type: 'finish' });
+    await first.playground.kill('SIGKILL');
+
+    const own = new ChatClient((await serve(['--data', path, '--port', '0'])).url);
+    const { session, messages } = await own.session(sessionId);
+    expect(session).toMatchObject({ executionStatus: 'suspended', isRunning: false, isUnfinished: false });
+    expect(session.execution?.tools).toMatchObject([{ name: 'pay', outcome: 'waiting' }]);
+    const toolExecutionId = session.execution?.tools[0]?.id;
+    expect(messages[1]?.parts).toContainEqual(
+      expect.objectContaining({ state: 'approval-requested', approval: { id: toolExecutionId } }),
+    );
+    const decide = `/api/sessions/${sessionId}/decide`;
+    expect((await own.json('POST', decide, { toolExecutionId })).status).toBe(400);
+    expect((await own.json('POST', decide, { toolExecutionId: 'x', approved: true })).status).toBe(409);
+    const chunks = await allChunks(await own.call('POST', decide, { toolExecutionId, approved: true }));
+    expect(chunks.map(({ type }) => type)).not.toContain('tool-input-available');
+    expect(textIn(chunks)).toContain('Paid to Ann: 250 euros');
+    expect((await own.json('POST', decide, { toolExecutionId, approved: true })).status).toBe(409);
+    expect(await readFile(join(path, 'payments.txt'), 'utf8')).toBe(`${toolExecutionId}\t250\tto Ann\n`);
+  });
+
+  test('memory keeps sessions for as long as the server lives', async () => {
+    const path = await dataFolder();
+    const own = new ChatClient((await serve(['--data', path, '--port', '0', '--store', 'memory'])).url);
+    const sessionId = await own.create();
+    await allChunks(await own.say(sessionId, 'what is 2 + 2?'));
+    expect((await own.session(sessionId)).session).toMatchObject({ executionStatus: 'completed' });
+    expect(await readdir(path)).toEqual([]);
   });
 
   test.each<[string, string, unknown, number, string]>([

@@ -70,6 +70,27 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     expect(again.stderr).toContain('has nothing unfinished');
   });
 
+  test('a call waits for approval, which another process gives', async () => {
+    const data = await dataFolder();
+    const asked = await run(['--data', data, '--prompt', 'pay Ann 250 euros']);
+    expect(asked).toMatchObject({ code: 0, stderr: '' });
+    expect(asked.stdout).toContain('May it pay {"to":"Ann","amount":250}?');
+    const session = ['--data', data, '--session', sessionIn(asked.stdout)];
+    const undecided = await run(session);
+    expect([undecided.code, undecided.stderr]).toEqual([2, expect.stringContaining('--approve or --deny')]);
+    const approved = await run([...session, '--approve']);
+    expect(approved).toMatchObject({ code: 0, stderr: '' });
+    expect(approved.stdout).toContain('Paid to Ann: 250 euros');
+    const again = await run([...session, '--approve']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('waits for no approval')]);
+    expect(await readFile(join(data, 'payments.txt'), 'utf8')).toMatch(/^[0-9a-f-]{36}\t250\tto Ann\n$/);
+
+    const refused = await run(['--data', data, '--prompt', 'pay Bob 300 euros']);
+    const denied = await run(['--data', data, '--session', sessionIn(refused.stdout), '--deny']);
+    expect(denied).toMatchObject({ code: 0, stderr: '' });
+    expect(denied.stdout).toContain('The call of pay was denied');
+  });
+
   test('a session that there is not', async () => {
     const { code, stderr } = await run(['--data', await dataFolder(), '--session', 'nope', '--prompt', 'hi']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'There is no session "nope".\n' });

@@ -7,6 +7,7 @@ import { calculator } from '../src/tools/calculator.ts';
 import { clockTool } from '../src/tools/clock.ts';
 import { notebookRead, notebookWrite } from '../src/tools/notebook.ts';
 import { sendParcel } from '../src/tools/parcel.ts';
+import { pay } from '../src/tools/payment.ts';
 import { dataFolder } from './support/playground-process.ts';
 
 const idempotencyKey = '11111111-2222-4333-8444-555555555555';
@@ -14,7 +15,7 @@ const idempotencyKey = '11111111-2222-4333-8444-555555555555';
 /** What a tool returns for arguments, or the problem with them. */
 async function call(
   tool: Tool,
-  input: { readonly [name: string]: string },
+  input: { readonly [name: string]: string | number },
   changes: Partial<ToolContext> = {},
 ) {
   const checked = await tool.validate(input);
@@ -69,6 +70,23 @@ describe('the notebook', () => {
       expect(await call(notebookRead(data), { name })).toEqual(problem);
     },
   );
+});
+
+describe('the payment', () => {
+  test('leaves one line for one key', async () => {
+    const payments = join(await dataFolder(), 'payments.txt');
+    const receipt = { receipt: 'B-11111111', to: 'Ann', amount: 250 };
+    expect(await call(pay(payments), { to: 'Ann', amount: 250 })).toEqual(receipt);
+    expect(await call(pay(payments), { to: 'Ann', amount: 250 }, { attempt: 2 })).toEqual(receipt);
+    expect(await readFile(payments, 'utf8')).toBe(`${idempotencyKey}\t250\tto Ann\n`);
+  });
+
+  test.each([
+    [99.99, false],
+    [100, true],
+  ])('of %d euros needs approval: %s', (amount, expected) => {
+    expect(pay('').needsApproval?.({ to: 'Ann', amount }, toolContext())).toBe(expected);
+  });
 });
 
 describe('the parcel', () => {

@@ -1,5 +1,5 @@
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
-import type { AgentEvent, AgentLoopOptions, InferenceOptions } from '@holdfast/core';
+import type { AgentEvent, AgentLoopOptions, InferenceOptions, Tool } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { readUIMessageStream, validateUIMessages } from 'ai';
@@ -23,6 +23,7 @@ const fail = tool({
     throw new Error('out of order');
   },
 });
+const asking: Tool = { ...add, needsApproval: () => true };
 const sum = { calls: { add: { a: 2, b: 2 } } };
 
 type Options = Partial<Omit<AgentLoopOptions, 'driver'>> & { readonly signal?: AbortSignal };
@@ -201,6 +202,18 @@ const runs: readonly (readonly [string, readonly ScriptedAnswer[], Options, read
       'tool-output-available "found"',
       'finish-step',
       'finish stop',
+    ],
+  ],
+  [
+    'a call that waits for approval',
+    [sum],
+    { tools: [asking] },
+    [
+      'start',
+      'start-step',
+      'tool-input-available add {"a":2,"b":2}',
+      'tool-approval-request',
+      'finish other',
     ],
   ],
   [

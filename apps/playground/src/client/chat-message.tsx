@@ -1,28 +1,51 @@
-import { isToolUIPart } from 'ai';
+import { getToolName, isToolUIPart } from 'ai';
 import type { UIMessage } from 'ai';
+import { ApprovalButtons } from './approval-buttons.tsx';
+import type { Decide } from './approval-buttons.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 interface ChatMessageProps {
   readonly message: UIMessage;
   /** More of it is on the way. */
   readonly isGrowing: boolean;
+  readonly onDecide: Decide;
 }
 
 /** One message: what the user wrote, or all that one run answered. */
-export function ChatMessage({ message, isGrowing }: ChatMessageProps) {
+export function ChatMessage({ message, isGrowing, onDecide }: ChatMessageProps) {
   const { role, parts } = message;
   return (
     <article className="message" data-role={role} aria-label={role === 'user' ? 'You' : 'Assistant'}>
       {parts.map((part, index) => (
         // Parts are only ever added at the end, so their place is their identity.
-        <Part key={index} part={part} isLast={isGrowing && index === parts.length - 1} />
+        <Part
+          key={index}
+          part={part}
+          isGrowing={isGrowing}
+          isLast={isGrowing && index === parts.length - 1}
+          onDecide={onDecide}
+        />
       ))}
     </article>
   );
 }
 
-function Part({ part, isLast }: { readonly part: UIMessage['parts'][number]; readonly isLast: boolean }) {
-  if (isToolUIPart(part)) return <ToolCard part={part} />;
+interface PartProps extends Pick<ChatMessageProps, 'isGrowing' | 'onDecide'> {
+  readonly part: UIMessage['parts'][number];
+  readonly isLast: boolean;
+}
+
+function Part({ part, isGrowing, isLast, onDecide }: PartProps) {
+  if (isToolUIPart(part)) {
+    return (
+      <>
+        <ToolCard part={part} isLive={isGrowing} />
+        {part.state === 'approval-requested' && !isGrowing && (
+          <ApprovalButtons tool={getToolName(part)} id={part.approval.id} onDecide={onDecide} />
+        )}
+      </>
+    );
+  }
   if (part.type === 'text') {
     return (
       <p className="text" data-growing={isLast || undefined}>

@@ -41,6 +41,7 @@ export function Conversation({ chat, problem, onFork, onDelete }: ConversationPr
             key={message.id}
             message={message}
             isGrowing={isRunning && index === messages.length - 1}
+            onDecide={chat.decide}
           />
         ))}
         {isRunning && messages.at(-1)?.role !== 'assistant' && <p className="thinking">Thinking</p>}
@@ -99,7 +100,7 @@ function unfinishedText(steps: number): string {
     steps === 0
       ? 'Your message is saved'
       : `${steps} finished ${steps === 1 ? 'step is' : 'steps are'} saved`;
-  return `${saved}; the step that was in progress is done again, tools included, even if one had its effect already.`;
+  return `${saved}; a call that was under way is made again, under the same idempotency key.`;
 }
 
 /** A run can be stopped from wherever the focus is. */

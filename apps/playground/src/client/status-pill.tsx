@@ -14,5 +14,6 @@ export function StatusPill({ session }: { readonly session: SessionSummary }) {
 function statusOf({ isRunning, isUnfinished, executionStatus }: SessionSummary): readonly [string, string] {
   if (isRunning) return ['running', 'running'];
   if (isUnfinished) return ['unfinished', 'unfinished'];
+  if (executionStatus === 'suspended') return ['waiting', 'waiting for you'];
   return executionStatus === undefined ? ['idle', 'idle'] : [executionStatus, inWords(executionStatus)];
 }

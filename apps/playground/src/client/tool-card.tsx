@@ -4,10 +4,16 @@ import { useState } from 'react';
 import { Elapsed } from './elapsed.tsx';
 import { inline } from './format.ts';
 
+interface ToolCardProps {
+  readonly part: ToolUIPart | DynamicToolUIPart;
+  /** The run that it belongs to goes on. */
+  readonly isLive: boolean;
+}
+
 /** A tool call as it runs: its arguments, then what it came to. */
-export function ToolCard({ part }: { readonly part: ToolUIPart | DynamicToolUIPart }) {
+export function ToolCard({ part, isLive }: ToolCardProps) {
   const name = getToolName(part);
-  const phase = phaseOf(part);
+  const phase = phaseOf(part, isLive);
   const result = resultOf(part);
   const [since] = useState(Date.now);
   return (
@@ -45,12 +51,14 @@ export function ToolCard({ part }: { readonly part: ToolUIPart | DynamicToolUIPa
   );
 }
 
-type Phase = 'running' | 'done' | 'failed' | 'blocked';
+type Phase = 'running' | 'unfinished' | 'waiting' | 'done' | 'failed' | 'blocked';
 
-function phaseOf({ state }: ToolUIPart | DynamicToolUIPart): Phase {
+function phaseOf({ state }: ToolUIPart | DynamicToolUIPart, isLive: boolean): Phase {
   if (state === 'output-available') return 'done';
   if (state === 'output-error') return 'failed';
-  return state === 'output-denied' ? 'blocked' : 'running';
+  if (state === 'output-denied') return 'blocked';
+  if (state === 'approval-requested') return 'waiting';
+  return isLive ? 'running' : 'unfinished';
 }
 
 function resultOf(part: ToolUIPart | DynamicToolUIPart): unknown {

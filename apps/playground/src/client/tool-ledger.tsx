@@ -16,7 +16,7 @@ export function ToolLedger({ tools }: { readonly tools: readonly ToolView[] }) {
             </span>
             <span className="ledger-numbers">
               step {tool.stepNumber}, attempt {tool.attempt}
-              {tool.outcome !== 'running' && `, ${seconds(tool.seconds)}`}
+              {tool.outcome !== 'running' && tool.outcome !== 'waiting' && `, ${seconds(tool.seconds)}`}
             </span>
           </p>
           <p className="ledger-value">

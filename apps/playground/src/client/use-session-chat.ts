@@ -3,6 +3,7 @@ import { DefaultChatTransport } from 'ai';
 import type { UIMessage } from 'ai';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { SessionView } from '../session-view.ts';
+import type { Decide } from './approval-buttons.tsx';
 import { ConnectionError, errorIn, fetchSession, sessionPath, stopRun } from './api.ts';
 import type { SessionDetails } from './api.ts';
 
@@ -17,6 +18,8 @@ export interface SessionChat {
   readonly send: (text: string) => void;
   /** Goes on with a run that was left unfinished. */
   readonly resume: () => void;
+  /** Lets a call run that waits for approval, or refuses it. */
+  readonly decide: Decide;
   readonly stop: () => void;
   readonly dismiss: () => void;
 }
@@ -42,7 +45,9 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
     },
     onFinish: ({ isError, isDisconnect }) => {
       // A stream that ends before its run did: the server is shutting down.
-      if (!isError && !isDisconnect && latest.current.isRunning) void recover.current();
+      const { isRunning, executionStatus } = latest.current;
+      // One that waits for approval may have got a message, which stands before the call.
+      if (!isError && !isDisconnect && (isRunning || executionStatus === 'suspended')) void recover.current();
     },
     onError: (error) => {
       setNotice(isLostConnection(error) ? undefined : errorIn(error.message));
@@ -92,6 +97,10 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
       setNotice(undefined);
       void chat.sendMessage(undefined, { body: { resume: true } });
     },
+    decide: (toolExecutionId, approved) => {
+      setNotice(undefined);
+      void chat.sendMessage(undefined, { body: { decide: { toolExecutionId, approved } } });
+    },
     stop: () => {
       if (chat.status === 'submitted') isStopDue.current = true;
       else stop();
@@ -104,10 +113,11 @@ function transportOf(sessionId: string): DefaultChatTransport<UIMessage> {
   const path = sessionPath(sessionId);
   return new DefaultChatTransport({
     api: `${path}/chat`,
-    prepareSendMessagesRequest: ({ messages, body }) =>
-      body?.['resume'] === true
-        ? { api: `${path}/resume`, body: {} }
-        : { body: { message: messages.at(-1) } },
+    prepareSendMessagesRequest: ({ messages, body }) => {
+      if (body?.['resume'] === true) return { api: `${path}/resume`, body: {} };
+      const decision: object | undefined = body?.['decide'];
+      return decision ? { api: `${path}/decide`, body: decision } : { body: { message: messages.at(-1) } };
+    },
     prepareReconnectToStreamRequest: () => ({ api: `${path}/stream` }),
   });
 }

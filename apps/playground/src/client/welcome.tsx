@@ -5,6 +5,7 @@ import { Notice } from './notice.tsx';
 const examples = [
   ['what is 17 * 23? remember it', 'Two tools, one after the other'],
   ['send a book to Ann', 'Takes 3 seconds and leaves a line in outbox.txt'],
+  ['pay Ann 250 euros', 'Waits for your approval, also after a restart'],
   ['what time is it in Tokyo and in Vienna?', 'Two calls side by side'],
   ['what do you remember?', 'Reads the notes of every session'],
 ] as const;
@@ -15,7 +16,7 @@ interface WelcomeProps {
   readonly onStart: (text: string) => void;
 }
 
-/** What is there before a session: what this is, and four ways to begin. */
+/** What is there before a session: what this is, and some ways to begin. */
 export function Welcome({ model, problem, onStart }: WelcomeProps) {
   return (
     <>
@@ -23,8 +24,8 @@ export function Welcome({ model, problem, onStart }: WelcomeProps) {
         <div className="scroll welcome" tabIndex={0} role="region" aria-label="Introduction">
           <h2>An agent whose state can be held</h2>
           <p>
-            Every message and every step is written to SQLite as it happens. Kill the server in the middle of
-            a run, start it again, and go on from the last finished step.
+            Every message and every step is kept as it happens. Kill the server in the middle of a run, start
+            it again, and go on where it was.
           </p>
           <ul className="examples">
             {examples.map(([prompt, explanation]) => (

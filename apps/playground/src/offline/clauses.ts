@@ -1,6 +1,6 @@
 const imperatives = [
   'remember|memori[sz]e|note|write|jot|save|store|keep|remind',
-  'send|mail|ship|post|deliver',
+  'send|mail|ship|post|deliver|pay',
   'calculate|compute|work out|multiply|divide|subtract|double',
   'call|use|run|tell|show|list|read|recall|repeat|summari[sz]e',
 ].join('|');

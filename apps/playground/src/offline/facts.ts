@@ -50,6 +50,10 @@ const wordings: Readonly<Record<string, (call: Call) => string | undefined>> = {
     const receipt = textIn(value, 'receipt');
     return receipt === undefined ? undefined : `sent to ${to}: ${item} (receipt ${receipt})`;
   },
+  pay({ value }) {
+    const [to, amount, receipt] = ['to', 'amount', 'receipt'].map((name) => textIn(value, name));
+    return receipt === undefined ? undefined : `paid to ${to}: ${amount} euros (receipt ${receipt})`;
+  },
   notebook_write({ input, value }) {
     const name = textIn(value, 'name') ?? textIn(input, 'name');
     return name === undefined ? undefined : `“${textIn(input, 'text')}” is noted as “${name}”`;

@@ -5,10 +5,10 @@ import { errandsIn } from './goal.ts';
 import type { Goal, Reading, Rule } from './goal.ts';
 import { recall, remember } from './notebook-rules.ts';
 import { conversation, deeds, greeting, identity, introduction, refrain, thanks } from './talk-rules.ts';
-import { callByName, clock, parcel } from './tool-rules.ts';
+import { callByName, clock, parcel, payment } from './tool-rules.ts';
 
 /** The first of these that matches has the clause to itself: what else stands in it belongs to it. */
-const owners: readonly Rule[] = [refrain, callByName, remember, parcel, deeds, recall, conversation];
+const owners: readonly Rule[] = [refrain, callByName, remember, parcel, payment, deeds, recall, conversation];
 /** All of these that match have a share in the clause. */
 const sharers: readonly Rule[] = [greeting, thanks, identity, clock, arithmetic];
 

@@ -76,6 +76,33 @@ function bare(item: string): string {
     .replace(/^(?:parcel|package) (?:with|of|containing) (?:an?\s|the\s|some\s)?/i, '');
 }
 
+// Payments
+
+const paying = new RegExp(`^${polite}pay\\s+(.+?)[.!?]*$`, 'i');
+const euros = String.raw`(?:€\s*)?(\d+(?:\.\d+)?)\s*(?:€|euros?)?`;
+const amountFirst = new RegExp(`^${euros}\\s+to\\s+(.+)$`, 'i');
+const payeeFirst = new RegExp(`^(.+?)\\s+${euros}$`, 'i');
+
+/** Orders to pay somebody. */
+export const payment: Rule = {
+  name: 'payment',
+  tool: 'pay',
+  ability: 'pay somebody (“pay Ann 250 euros”); large amounts wait for your approval',
+  read({ clause }) {
+    const order = paying.exec(clause)?.[1];
+    if (order === undefined) return [];
+    const because = `the order “${clause}”`;
+    const [, first, payee] = amountFirst.exec(order) ?? [];
+    const [, name, second] = payeeFirst.exec(order) ?? [];
+    const [to, amount] = [payee ?? name, first ?? second];
+    if (to !== undefined && amount !== undefined)
+      return [errand({ tool: 'pay', because, input: { to, amount: Number(amount) } })];
+    return [
+      { kind: 'remark', because, text: 'To pay I must know whom and how much: say “pay Ann 250 euros”.' },
+    ];
+  },
+};
+
 // Any tool by name
 
 const toolName = '(?:the )?(?:tool )?[`“"]?([\\w-]+)[`”"]?(?: tool)?';

@@ -9,5 +9,6 @@ export const calculator: Tool = tool({
   description:
     'Works out an arithmetic expression: numbers, + - * / % ^ and parentheses. Use it for every sum.',
   inputSchema: z.object({ expression: z.string().min(1).describe('For example: 17 * (2 + 3)') }),
+  effect: 'readOnly',
   execute: ({ expression }) => ({ expression, value: evaluate(expression) }),
 });

@@ -11,6 +11,7 @@ export function clockTool(clock: Clock = systemClock): Tool {
     inputSchema: z.object({
       timeZone: z.string().min(1).optional().describe('An IANA name, for example Europe/Vienna'),
     }),
+    effect: 'readOnly',
     execute: ({ timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone }) => {
       const now = new Date(clock.now());
       return { iso: now.toISOString(), text: timeIn(timeZone, now), timeZone };

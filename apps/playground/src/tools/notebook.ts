@@ -23,6 +23,7 @@ export function notebookWrite(folder: string): Tool {
   return tool({
     name: 'notebook_write',
     description: 'Writes a note for later. A note of the same name is replaced.',
+    effect: 'idempotent',
     inputSchema: z.object({ name: noteName, text: z.string().min(1).max(longestNote) }),
     async execute({ name, text }, { idempotencyKey }) {
       await mkdir(folder, { recursive: true });
@@ -39,6 +40,7 @@ export function notebookRead(folder: string): Tool {
   return tool({
     name: 'notebook_read',
     description: 'Reads the notes written earlier: the one named, or all of them.',
+    effect: 'readOnly',
     inputSchema: z.object({ name: noteName.optional() }),
     async execute({ name }) {
       const names = name === undefined ? await namesIn(folder) : [name];

@@ -1,9 +1,8 @@
-import { appendFile, mkdir, readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { tool } from '@holdfast/core';
 import type { Tool } from '@holdfast/core';
 import { z } from 'zod';
+import { appendOnce } from './effect-file.ts';
 
 /** Where parcels leave, and how long that takes. */
 export interface ParcelOptions {
@@ -25,23 +24,12 @@ export function sendParcel({ outbox, seconds }: ParcelOptions): Tool {
       item: z.string().min(1).max(200).describe('What is in it'),
     }),
     timeoutSeconds: seconds + 30,
+    effect: 'idempotent',
     async execute({ to, item }, { idempotencyKey, signal }) {
       const receipt = `P-${idempotencyKey.slice(0, 8)}`;
       await wait(seconds * 1000, undefined, { signal });
-      if (!(await isSent(outbox, idempotencyKey))) {
-        await mkdir(dirname(outbox), { recursive: true });
-        await appendFile(outbox, `${idempotencyKey}\t${oneLine(item)}\tto ${oneLine(to)}\n`);
-      }
+      await appendOnce(outbox, idempotencyKey, [item, `to ${to}`]);
       return { receipt, to, item };
     },
   });
-}
-
-async function isSent(outbox: string, idempotencyKey: string): Promise<boolean> {
-  const lines = await readFile(outbox, 'utf8').catch(() => '');
-  return lines.split('\n').some((line) => line.startsWith(idempotencyKey));
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
 }

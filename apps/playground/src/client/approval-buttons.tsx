@@ -1,0 +1,24 @@
+/** A word on a call that waits for approval. */
+export type Decide = (toolExecutionId: string, approved: boolean) => void;
+
+interface ApprovalButtonsProps {
+  readonly tool: string;
+  /** The call that waits. */
+  readonly id: string;
+  readonly onDecide: Decide;
+}
+
+/** Asks whether a call may be made. */
+export function ApprovalButtons({ tool, id, onDecide }: ApprovalButtonsProps) {
+  return (
+    <div className="approval" role="group" aria-label={`Approval of ${tool}`}>
+      <p>The agent waits for your word.</p>
+      <button type="button" className="button small danger" onClick={() => onDecide(id, false)}>
+        Deny
+      </button>
+      <button type="button" className="button small primary" onClick={() => onDecide(id, true)}>
+        Approve
+      </button>
+    </div>
+  );
+}
