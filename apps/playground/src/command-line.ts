@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { StoreName } from './store-choice.ts';
+import { STORE_NAMES } from './store-choice.ts';
+import type { StoreEnvironment, StoreName } from './store-choice.ts';
 
 /** What every way of running needs. */
 export interface Settings {
   /** The folder that keeps sessions, notes and parcels. */
   readonly data: string;
   readonly store: StoreName;
+  readonly servers: StoreEnvironment;
   /** How long sending a parcel takes. */
   readonly parcelSeconds: number;
   readonly model: ModelSettings;
@@ -58,8 +60,8 @@ Options:
       --port NUMBER   port of the page (default ${defaultPort}; 0 picks a free one)
       --data DIR      where sessions, notes and parcels are kept
                       (default .holdfast in the repository)
-      --store NAME    what keeps the sessions: sqlite (default), or memory, which
-                      forgets them at the end
+      --store NAME    what keeps the sessions: sqlite (default), redis, dynamodb,
+                      or memory, which forgets them at the end
       --model ID      model of the provider
       --offline       use the offline model, whatever the environment says
   -h, --help          show this
@@ -71,6 +73,9 @@ Environment:
   OPENAI_MODEL        the same as --model
   PORT                the same as --port
   HOLDFAST_STORE      the same as --store
+  REDIS_URL           where Redis is (default redis://127.0.0.1:6379)
+  DYNAMODB_ENDPOINT   where a server is that speaks as DynamoDB does; without it AWS
+  DYNAMODB_TABLE      the table, made when missing (default holdfast)
   PARCEL_SECONDS      how long the slow tool takes (default 3)
   NO_COLOR            no colours in the terminal
 
@@ -101,6 +106,7 @@ export function readCommand(args: readonly string[], environment: Environment): 
   const settings: Settings = {
     data: values.data === undefined ? defaultData : resolve(values.data),
     store: storeIn(values.store, environment),
+    servers: serversIn(environment),
     parcelSeconds: parcelSecondsIn(environment),
     model: modelSettings(environment, values),
   };
@@ -126,9 +132,18 @@ function decisionIn({ approve, deny, session, prompt }: Values): 'approve' | 'de
 function storeIn(option: string | undefined, environment: Environment): StoreName {
   const [name, text] =
     option === undefined ? ['HOLDFAST_STORE', filled(environment['HOLDFAST_STORE'])] : ['--store', option];
-  if (text === undefined || text === 'sqlite') return 'sqlite';
-  if (text === 'memory') return 'memory';
-  throw new UsageError(`${name} must be sqlite or memory, found ${JSON.stringify(text)}.`);
+  if (text === undefined) return 'sqlite';
+  const found = STORE_NAMES.find((known) => known === text);
+  if (found) return found;
+  throw new UsageError(`${name} must be one of ${STORE_NAMES.join(', ')}, found ${JSON.stringify(text)}.`);
+}
+
+function serversIn(environment: Environment): StoreEnvironment {
+  return {
+    redisUrl: filled(environment['REDIS_URL']) ?? 'redis://127.0.0.1:6379',
+    dynamoDbEndpoint: filled(environment['DYNAMODB_ENDPOINT']),
+    dynamoDbTable: filled(environment['DYNAMODB_TABLE']) ?? 'holdfast',
+  };
 }
 
 function parsed(args: readonly string[]) {

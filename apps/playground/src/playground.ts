@@ -23,7 +23,7 @@ export async function openPlayground(
   onSessionEvent?: (event: SessionEvent) => void,
 ): Promise<Playground> {
   const model = chooseModel(settings.model);
-  const store = await openStore(settings.store, settings.data);
+  const store = await openStore(settings.store, settings.data, settings.servers);
   const runtime = new SessionRuntime({
     store,
     agents: { [definition.name]: agentLoop(model, settings) },

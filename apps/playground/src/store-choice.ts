@@ -1,19 +1,58 @@
 import { join } from 'node:path';
+import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { MemorySessionStore } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
+import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
+import { RedisSessionStore } from '@holdfast/store-redis';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
+/** Where the stores find their servers. */
+export interface StoreEnvironment {
+  readonly redisUrl: string;
+  /** Of a server that speaks as DynamoDB does; absent: AWS itself, as its environment says. */
+  readonly dynamoDbEndpoint: string | undefined;
+  readonly dynamoDbTable: string;
+}
+
 /** Opens a store for a data folder. */
-type OpenStore = (data: string) => Promise<SessionStore>;
+type OpenStore = (data: string, environment: StoreEnvironment) => Promise<SessionStore>;
 
 const stores = {
   sqlite: (data) => SqliteSessionStore.open({ path: join(data, 'sessions.db') }),
   memory: async () => new MemorySessionStore(),
+  redis: (_, { redisUrl }) => RedisSessionStore.open({ url: redisUrl }),
+  dynamodb: openDynamoDb,
 } satisfies Readonly<Record<string, OpenStore>>;
 
 /** What keeps the sessions. */
 export type StoreName = keyof typeof stores;
 
-export function openStore(name: StoreName, data: string): Promise<SessionStore> {
-  return stores[name](data);
+export const STORE_NAMES = Object.keys(stores) as readonly StoreName[];
+
+export function openStore(
+  name: StoreName,
+  data: string,
+  environment: StoreEnvironment,
+): Promise<SessionStore> {
+  return stores[name](data, environment);
 }
+
+/** Makes the table when there is none. */
+async function openDynamoDb(
+  _data: string,
+  { dynamoDbEndpoint: endpoint, dynamoDbTable: table }: StoreEnvironment,
+): Promise<SessionStore> {
+  // A server of one's own asks for no account, and the client for some.
+  const own = endpoint === undefined ? {} : { endpoint, region: 'local', credentials: NOBODY };
+  const client = new DynamoDBClient(own);
+  try {
+    await client.send(new CreateTableCommand(tableDefinition(table)));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  } finally {
+    client.destroy();
+  }
+  return DynamoDbSessionStore.open({ table, ...own });
+}
+
+const NOBODY = { accessKeyId: 'local', secretAccessKey: 'local' };

@@ -49,7 +49,7 @@ describe('what the command line means', () => {
     [['--approve'], {}, '--approve and --deny go with --session'],
     [['-s', 'one', '-p', 'x', '--deny'], {}, 'without --prompt'],
     [['-s', 'one', '--approve', '--deny'], {}, 'do not go together'],
-    [['--store', 'tape'], {}, '--store must be sqlite or memory, found "tape"'],
+    [['--store', 'tape'], {}, '--store must be one of sqlite, memory, redis, dynamodb, found "tape"'],
     [['--model', 'x'], {}, 'set OPENAI_API_KEY'],
     [[], { OPENAI_API_KEY: 'a b' }, 'OPENAI_API_KEY holds characters that no key has'],
     [
