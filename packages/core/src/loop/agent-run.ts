@@ -10,6 +10,7 @@ import { ModelCall } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tool-round.ts';
+import { interrupted } from './tool-runner.ts';
 import { waitingIn, withTimePassed } from './waiting.ts';
 
 /**
@@ -155,6 +156,10 @@ export class AgentRun {
 
   private closeStep(): void {
     const { run } = this;
+    for (const left of run.state.currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? []) {
+      const toolExecution = left.withCheckedOutcome(interrupted(left), run.now()); // nobody was there to decide
+      run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+    }
     const workedSeconds = run.work.count();
     const messageIds = newStepMessageIds(this.loop.clock);
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at: run.now() });

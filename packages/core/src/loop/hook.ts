@@ -73,6 +73,10 @@ export interface Hook {
   beforeStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
   beforeInference?(request: InferenceRequest, context: HookContext): Maybe<InferenceChange>;
   afterInference?(response: InferenceResponse, context: HookContext): Maybe<ResponseChange>;
+  /**
+   * For a call that a person must approve both before that and after it; then it can be blocked, and a changed call is not
+   * taken: what was approved is what runs.
+   */
   beforeToolUse?(call: ToolCallPart, context: HookContext): Maybe<ToolCallChange>;
   afterToolUse?(execution: ToolExecution, context: HookContext): Maybe<ToolExecutionChange>;
   /** The step is still `currentStep`, with all its results. */

@@ -1,6 +1,5 @@
 import { callAfter } from '../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
 import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -10,9 +9,9 @@ import type { ToolExecution } from '../state/tool-execution.ts';
 import { checkedOutcome } from '../state/tool-outcome.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { abortKind, CallWaits, NEVER, unlessAborted } from './abort.ts';
+import { cut } from './cut-value.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
 import type { RunningTool } from './running-tool.ts';
-import type { RunState } from './run-state.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { isPause, toolNotFound, ToolResult } from './tool.ts';
 import type { Validated } from './tool-schema.ts';
@@ -101,20 +100,6 @@ function failedBy(
   }
 }
 
-/** Must a person approve the call? One whose arguments are wrong fails anyway, and so does one that cannot say. */
-export async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState): Promise<boolean> {
-  const { signal, state, loop } = run;
-  if (call.invalid !== undefined) return false;
-  const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock };
-  const asked = async (): Promise<boolean> => {
-    const validation = await tool.validate(call.input);
-    return 'problem' in validation
-      ? false
-      : ((await tool.needsApproval?.(validation.value, context)) ?? false);
-  };
-  return withinGrace(asked(), { signal, clock: loop.clock, otherwise: () => true });
-}
-
 /** The outcome of a call that was started and of which nothing more is known. */
 export function interrupted({ name }: ToolExecution): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
@@ -151,33 +136,6 @@ function shortened(record: ErrorRecord, maxLength: number): ErrorRecord {
   const message = cut(record.message, maxLength) as string;
   return message === record.message ? record : Object.freeze({ ...record, message });
 }
-
-/** A value that is too long becomes a text with its beginning, which says how much is missing. */
-function cut(value: JsonValue, maxLength: number): JsonValue {
-  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
-  if (remainingAfter(value, maxLength) >= 0) return value;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= maxLength) return value;
-  const shown = text.slice(0, maxLength).toWellFormed();
-  return `${shown}\n[Cut: the first ${maxLength} of ${text.length} characters are shown.]`;
-}
-
-/** What is left of so many characters after a value as JSON in its longest form; negative when it might not fit. */
-function remainingAfter(value: JsonValue, length: number): number {
-  if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
-  if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
-  let rest = length - 2;
-  for (const [name, member] of Object.entries(value)) {
-    if (rest < 0) break;
-    rest = remainingAfter(member, rest - LONGEST_ESCAPE * name.length - 4);
-  }
-  return rest;
-}
-
-/** `\u0000`. */
-const LONGEST_ESCAPE = 6;
-/** `-1.2345678901234567e-100`. */
-const LONGEST_NUMBER = 24;
 
 /** Checks the arguments and runs the tool, until it ends, the run is aborted, or its time is up. */
 async function withinTime(

@@ -1,44 +1,7 @@
-import {
-  approve,
-  createAgentLoop,
-  MemorySessionStore,
-  pendingApprovals,
-  sendMessage,
-  StoreUnavailableError,
-  subagent,
-} from '@holdfast/core';
-import type { AgentState, SessionRuntime } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { MemorySessionStore, sendMessage, StoreUnavailableError } from '@holdfast/core';
+import type { AgentState } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { does } from '../builders.ts';
-import { call, definition, diesInTool, outcomes, settled, takeOver, world } from './durable-world.ts';
-
-describe('approvals', () => {
-  test('a decision after the time is over is refused, and the call is denied', async () => {
-    const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
-    const runtime = made.process([call(50), 'Too late.']);
-    const { sessionId } = await runtime.create({ definition });
-    const waiting = await runtime.execute(sessionId, sendMessage('Pay 50.'));
-    made.clock.advance(60_000);
-    const [asked] = pendingApprovals(waiting.state);
-    await expect(runtime.execute(sessionId, approve(asked?.id as string))).rejects.toMatchObject({
-      code: 'APPROVAL_DECIDED',
-    });
-    await runtime.enqueue(sessionId, {
-      type: 'decision',
-      toolExecutionId: asked?.id as string,
-      decision: 'approved',
-    });
-    await runtime.advance(sessionId);
-    const session = await runtime.get(sessionId);
-    expect([outcomes(session), made.calls, session.state.finalResponse]).toEqual([
-      [['denied', 1]],
-      [],
-      'Too late.',
-    ]);
-  });
-});
+import { call, definition, diesInTool, settled, takeOver, world } from './durable-world.ts';
 
 describe('a runtime', () => {
   test('a release that does not get through fails nothing', async () => {
@@ -122,40 +85,5 @@ describe('a runtime', () => {
       code: 'ARGUMENT_INVALID',
     });
     await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 });
-  });
-});
-
-describe('subagents', () => {
-  test('the steps of a subagent are not the steps of its caller', async () => {
-    const made = world();
-    const runtimeOf = (
-      child: readonly ScriptedAnswer[],
-      script: readonly ScriptedAnswer[],
-    ): SessionRuntime => {
-      const inner = createAgentLoop({
-        driver: scriptedDriver(...child),
-        tools: [
-          does('look', () =>
-            made.store.enqueue(sessionId, { id: 'm', content: { type: 'message', content: 'Wait.' } }),
-          ),
-        ],
-        clock: made.clock,
-      });
-      const find = subagent({ name: 'find', description: 'Finds.', loop: inner });
-      return made.process(script, {}, { tools: [find] });
-    };
-    const runtime = runtimeOf(
-      [{ calls: { look: {} } }, { calls: { look: {} } }, 'Found.'],
-      [{ calls: { find: { prompt: 'Find.' } } }, 'Done.'],
-    );
-    const { sessionId } = await runtime.create({ definition });
-    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
-    const first = await runtime.advance(sessionId, { maxSteps: 1 });
-    const { state } = await runtime.get(sessionId);
-    expect([first.outcome.type, state.steps.length, outcomes(await runtime.get(sessionId))]).toEqual([
-      'yield',
-      1,
-      [['succeeded', 1]],
-    ]);
   });
 });

@@ -1,0 +1,81 @@
+import type { Clock } from '../clock.ts';
+import { callAfter } from '../clock.ts';
+import { toErrorRecord } from '../state/error-record.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
+import { RunningTool } from './running-tool.ts';
+import type { RunState } from './run-state.ts';
+import { canRunTools } from './stepper.ts';
+import type { FinishedTool } from './tool-runner.ts';
+import { runTool } from './tool-runner.ts';
+
+/** Would calling it twice do harm, or is its outcome worth keeping at once? */
+export function hasEffect({ loop }: RunState, { name }: ToolExecution): boolean {
+  return loop.tools.get(name)?.effect !== 'readOnly';
+}
+
+/** Can another process take it up where it stands? */
+export function isResumable({ loop }: RunState, { name }: ToolExecution): boolean {
+  return loop.tools.get(name)?.isResumable ?? false;
+}
+
+/** The execution as it stands now: a tool may have left progress or usage in it. */
+export function latest({ state }: RunState, { id }: Pick<ToolExecution, 'id'>): ToolExecution {
+  return state.currentStep?.toolExecutions.find((execution) => execution.id === id) as ToolExecution;
+}
+
+/**
+ * Tries a call until it ends in a way that stays, which it does whatever is thrown. `undefined` when it is left as it is,
+ * to another process.
+ */
+export async function tried(
+  run: RunState,
+  first: ToolExecution,
+  toolSignal: AbortSignal,
+): Promise<FinishedTool | undefined> {
+  try {
+    return await tries(run, first, toolSignal);
+  } catch (error) {
+    return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
+  }
+}
+
+async function tries(
+  run: RunState,
+  first: ToolExecution,
+  toolSignal: AbortSignal,
+): Promise<FinishedTool | undefined> {
+  const signal = isResumable(run, first) ? run.signal : toolSignal;
+  let execution = first;
+  for (;;) {
+    if (run.kept.isAsked && hasEffect(run, execution) && !(await run.kept.mayAct(run))) return undefined;
+    const context = new RunningTool(run, execution, signal);
+    const ended = await runTool(execution, context, run.loop).finally(() => context.end());
+    const again = ended?.retryAfterSeconds;
+    if (again === undefined || !(await mayTryAgainAfter(again, run, toolSignal))) return ended;
+    const at = run.now();
+    execution = latest(run, execution).withNextAttempt(at);
+    run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
+  }
+}
+
+/** Waits for the next try. False when there is to be none: the run was told to stop. */
+async function mayTryAgainAfter(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
+  if (!canRunTools(run.state)) return false;
+  return (await pause(run.loop.clock, seconds, signal)) && canRunTools(run.state);
+}
+
+/** Waits; false when the signal aborts first. */
+async function pause(clock: Clock, seconds: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  return new Promise<boolean>((resolve) => {
+    const leave = (): void => {
+      disarm();
+      resolve(false);
+    };
+    signal.addEventListener('abort', leave);
+    const disarm = callAfter(clock, seconds * 1000, () => {
+      signal.removeEventListener('abort', leave);
+      resolve(true);
+    });
+  });
+}

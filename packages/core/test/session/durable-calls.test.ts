@@ -1,0 +1,209 @@
+import {
+  AgentStop,
+  approve,
+  createAgentLoop,
+  deny,
+  pendingApprovals,
+  sendMessage,
+  subagent,
+  tool,
+} from '@holdfast/core';
+import type { AgentSession, Hook, SessionRuntime } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { does, expectPaired, expectSound } from '../builders.ts';
+import { call, definition, diesInTool, outcomes, takeOver, world } from './durable-world.ts';
+
+describe('approvals', () => {
+  test('a decision after the time is over is refused, and the call is denied', async () => {
+    const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
+    const runtime = made.process([call(50), 'Too late.']);
+    const { sessionId } = await runtime.create({ definition });
+    const waiting = await runtime.execute(sessionId, sendMessage('Pay 50.'));
+    made.clock.advance(60_000);
+    const [asked] = pendingApprovals(waiting.state);
+    await expect(runtime.execute(sessionId, approve(asked?.id as string))).rejects.toMatchObject({
+      code: 'APPROVAL_DECIDED',
+    });
+    await runtime.enqueue(sessionId, {
+      type: 'decision',
+      toolExecutionId: asked?.id as string,
+      decision: 'approved',
+    });
+    await runtime.advance(sessionId);
+    const session = await runtime.get(sessionId);
+    expect([outcomes(session), made.calls, session.state.finalResponse]).toEqual([
+      [['denied', 1]],
+      [],
+      'Too late.',
+    ]);
+  });
+});
+
+describe('calls', () => {
+  const ids = (session: AgentSession): string[] => pendingApprovals(session.state).map(({ id }) => id);
+
+  test('that cannot say whether they need approval stop the run when they say so', async () => {
+    const made = world({
+      needsApproval: () => {
+        throw new AgentStop('halt');
+      },
+    });
+    const runtime = made.process([call(1), 'Never.']);
+    const { sessionId } = await runtime.create({ definition });
+    const { state } = await runtime.execute(sessionId, sendMessage('Go.'));
+    expect([state.status, state.stopSignal?.message, made.calls]).toEqual(['stopped', 'halt', []]);
+  });
+
+  test('run with what was approved, whatever hooks make of them', async () => {
+    const raise: Hook = {
+      beforeToolUse: (asked) => ({
+        call: { ...asked, input: { amount: 1 + (asked.input as { readonly amount: number }).amount } },
+      }),
+    };
+    const made = world({ needsApproval: true });
+    const runtime = made.process([call(1), 'Done.'], {}, { hooks: [raise] });
+    const { sessionId } = await runtime.create({ definition });
+    const waiting = await runtime.execute(sessionId, sendMessage('Go.'));
+    expect(pendingApprovals(waiting.state)[0]?.args).toEqual({ amount: 2 });
+    await runtime.execute(sessionId, approve(ids(waiting)[0] as string, { input: { amount: 50 } }));
+    expect(made.calls.map((line) => line.split(' ')[2])).toEqual(['{"amount":50}']);
+  });
+
+  test('are blocked by hooks after they were approved too', async () => {
+    let count = 0;
+    const once: Hook = { beforeToolUse: () => (++count > 1 ? { block: 'No more.' } : undefined) };
+    const made = world({ needsApproval: true });
+    const runtime = made.process([call(1), 'Done.'], {}, { hooks: [once] });
+    const { sessionId } = await runtime.create({ definition });
+    const waiting = await runtime.execute(sessionId, sendMessage('Go.'));
+    const session = await runtime.execute(sessionId, approve(ids(waiting)[0] as string));
+    expect([outcomes(session), made.calls]).toEqual([[['blocked', 1]], []]);
+  });
+
+  test('that a crash has left end as interrupted when the execution is stopped before anybody decides', async () => {
+    const made = await diesInTool({ effect: 'ask' });
+    takeOver(made);
+    const runtime = made.process([]);
+    expect(await runtime.advance(made.sessionId)).toMatchObject({ outcome: { type: 'parked' } });
+    await runtime.enqueue(made.sessionId, { type: 'stop' });
+    await runtime.advance(made.sessionId);
+    const session = await runtime.get(made.sessionId);
+    expect([session.state.status, outcomes(session)]).toEqual(['stopped', [['interrupted', 1]]]);
+  });
+
+  test('approved while another tool stops the execution are not made, then or later', async () => {
+    const made = world({ needsApproval: true });
+    const halt = does('halt', () => {
+      throw new AgentStop('halt');
+    });
+    const script: ScriptedAnswer[] = [{ calls: { pay: {}, halt: {} } }, 'Next.'];
+    const runtime = made.process(script, {}, { tools: [halt] });
+    const { sessionId } = await runtime.create({ definition });
+    const stopped = await runtime.execute(sessionId, sendMessage('Go.'));
+    expect([stopped.state.status, ids(stopped)]).toEqual(['stopped', []]);
+    const next = await runtime.execute(sessionId, sendMessage('Again.'));
+    expectPaired(expectSound(next.state).messages);
+    expect([next.state.finalResponse, made.calls]).toEqual(['Next.', []]);
+  });
+
+  test('of tools that are gone, and with arguments that do not fit, fail for the model to read', async () => {
+    const strict = tool({
+      name: 'strict',
+      description: 'Takes a number.',
+      inputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+      needsApproval: true,
+      execute: () => 'done',
+    });
+    const made = world();
+    const asked = async (): Promise<{ readonly sessionId: string; readonly id: string }> => {
+      const runtime = made.process([{ calls: { strict: { n: 1 } } }], {}, { tools: [strict] });
+      const { sessionId } = await runtime.create({ definition });
+      const [id = ''] = ids(await runtime.execute(sessionId, sendMessage('Go.')));
+      return { sessionId, id };
+    };
+    const first = await asked();
+    const gone = await made.process(['Done.']).execute(first.sessionId, approve(first.id));
+    const second = await asked();
+    const misfit = await made
+      .process(['Done.'], {}, { tools: [strict] })
+      .execute(second.sessionId, approve(second.id, { input: { n: 'one' } }));
+    expect([...gone.state.errors, ...misfit.state.errors].map(({ code }) => code)).toEqual([
+      'TOOL_NOT_FOUND',
+      'TOOL_ARGUMENTS_INVALID',
+    ]);
+  });
+
+  test('of one id are approved each for itself', async () => {
+    const made = world({ needsApproval: true });
+    const content = [1, 2].map((amount) => {
+      return { type: 'tool-call', toolCallId: 'same', toolName: 'pay', input: { amount } } as const;
+    });
+    const runtime = made.process([{ content }, 'Done.']);
+    const { sessionId } = await runtime.create({ definition });
+    const [first = '', second = ''] = ids(await runtime.execute(sessionId, sendMessage('Go.')));
+    await runtime.execute(sessionId, approve(second));
+    const session = await runtime.execute(sessionId, deny(first));
+    expect([outcomes(session), made.calls.map((line) => line.split(' ')[2])]).toEqual([
+      [
+        ['denied', 1],
+        ['succeeded', 1],
+      ],
+      ['{"amount":2}'],
+    ]);
+  });
+
+  test('of a subagent that wait are named in what its caller reads', async () => {
+    const made = world();
+    const transfer = tool({
+      name: 'transfer',
+      description: 'Transfers.',
+      inputSchema: { type: 'object' },
+      needsApproval: true,
+      execute: () => 'done',
+    });
+    const child = createAgentLoop({ driver: scriptedDriver({ calls: { transfer: {} } }), tools: [transfer] });
+    const find = subagent({ name: 'find', description: 'Finds.', loop: child });
+    const script: ScriptedAnswer[] = [{ calls: { find: { prompt: 'Go' } } }, 'Done.'];
+    const runtime = made.process(script, {}, { tools: [find] });
+    const { sessionId } = await runtime.create({ definition });
+    const { state } = await runtime.execute(sessionId, sendMessage('Go.'));
+    expect(state.errors[0]?.message).toContain('Tools to be approved: "transfer" (not called).');
+  });
+});
+
+describe('subagents', () => {
+  test('the steps of a subagent are not the steps of its caller', async () => {
+    const made = world();
+    const runtimeOf = (
+      child: readonly ScriptedAnswer[],
+      script: readonly ScriptedAnswer[],
+    ): SessionRuntime => {
+      const inner = createAgentLoop({
+        driver: scriptedDriver(...child),
+        tools: [
+          does('look', () =>
+            made.store.enqueue(sessionId, { id: 'm', content: { type: 'message', content: 'Wait.' } }),
+          ),
+        ],
+        clock: made.clock,
+      });
+      const find = subagent({ name: 'find', description: 'Finds.', loop: inner });
+      return made.process(script, {}, { tools: [find] });
+    };
+    const runtime = runtimeOf(
+      [{ calls: { look: {} } }, { calls: { look: {} } }, 'Found.'],
+      [{ calls: { find: { prompt: 'Find.' } } }, 'Done.'],
+    );
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    const first = await runtime.advance(sessionId, { maxSteps: 1 });
+    const { state } = await runtime.get(sessionId);
+    expect([first.outcome.type, state.steps.length, outcomes(await runtime.get(sessionId))]).toEqual([
+      'yield',
+      1,
+      [['succeeded', 1]],
+    ]);
+  });
+});
