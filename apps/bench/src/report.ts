@@ -1,3 +1,5 @@
+import { median } from './measure.ts';
+
 /** One line of a report: a number, and the most it may be. */
 export interface Row {
   readonly what: string;
@@ -6,6 +8,16 @@ export interface Row {
   readonly unit?: string;
   readonly target: number;
   readonly detail: string;
+}
+
+/** A line with what was measured in each round. */
+export function rowOf(what: string, values: readonly number[], target: number, unit = ''): Row {
+  return { what, value: median(values), unit, target, detail: spread(values) };
+}
+
+function spread(values: readonly number[]): string {
+  if (values.length < 2) return '';
+  return `${inUnit(Math.min(...values))} to ${inUnit(Math.max(...values))}, ${values.length} rounds`;
 }
 
 /** Prints the rows as a table. The exit code says nothing: a benchmark is not a test. */

@@ -1,13 +1,13 @@
-import { availableParallelism, loadavg } from 'node:os';
+import { inFreshProcess, machine } from '../process.ts';
 import { reportRows } from '../report.ts';
-import { inFreshProcess } from './process.ts';
+import { Results } from '../results.ts';
+import { shuffler } from '../shuffle.ts';
 import type { PeerName } from './peers.ts';
 import { PEERS } from './peers.ts';
-import { Results } from './results.ts';
-import { shuffler } from './shuffle.ts';
 import { reportPeers } from './tables.ts';
 import { targetRows } from './targets.ts';
-import type { Effort, Workload } from './workloads.ts';
+import type { Task } from './worker.ts';
+import type { Effort, Metric, Metrics, Workload } from './workloads.ts';
 
 export interface LoopBenchOptions {
   readonly peers: readonly PeerName[];
@@ -19,6 +19,7 @@ export interface LoopBenchOptions {
   readonly isQuick: boolean;
 }
 
+const WORKER = new URL('./worker.ts', import.meta.url);
 const LENGTHS = [1, 10, 50, 200, 1_000];
 const WORKLOADS: readonly Workload[] = ['steps', 'parallel', 'heap', 'concurrent', 'stream', 'import'];
 
@@ -27,14 +28,14 @@ export async function benchLoop(options: LoopBenchOptions): Promise<void> {
   const { peers, seed, isQuick, rounds = isQuick ? 3 : 5 } = options;
   console.log(`\n# Loop\n\n${rounds} rounds, seed ${seed}, ${machine()}`);
   const shuffle = shuffler(seed);
-  const results = new Results();
+  const results = new Results<PeerName, Metric>();
   const failures: string[] = [];
   for (let round = 0; round < rounds; round++) {
     for (const workload of shuffle(WORKLOADS)) {
       for (const peer of shuffle(peers.filter((name) => !isQuick || isShort(name, workload, round)))) {
         console.error(`round ${round + 1} of ${rounds}: ${workload}, ${peer}`);
-        const effort = effortOf(peer, workload, isQuick);
-        await inFreshProcess({ peer, workload, ...effort }).then(
+        const task: Task = { peer, workload, ...effortOf(peer, workload, isQuick) };
+        await inFreshProcess<Metrics>(WORKER, task).then(
           (metrics) => results.add(round, peer, metrics),
           (error: unknown) => failures.push(`${peer}, ${workload}, round ${round + 1}: ${String(error)}`),
         );
@@ -56,9 +57,4 @@ function effortOf(peer: PeerName, workload: Workload, isQuick: boolean): Effort 
   const shortest = workload === 'heap' ? 200 : 1;
   const lengths = LENGTHS.filter((steps) => steps >= shortest && steps <= longest);
   return { lengths, sampleTime: isQuick ? 150 : 400 };
-}
-
-function machine(): string {
-  const load = loadavg()[0]?.toFixed(1);
-  return `Node ${process.version}, ${availableParallelism()} CPUs, load ${load}`;
 }

@@ -1,13 +1,17 @@
 import { median } from '../measure.ts';
 import { inUnit, reportTable } from '../report.ts';
+import type { Results } from '../results.ts';
 import { installed } from './installed.ts';
 import type { PeerName } from './peers.ts';
 import { PEERS } from './peers.ts';
-import type { Results } from './results.ts';
 import type { Metric } from './workloads.ts';
 
 /** Prints what all peers needed. */
-export function reportPeers(results: Results, peers: readonly PeerName[], lengths: readonly number[]): void {
+export function reportPeers(
+  results: Results<PeerName, Metric>,
+  peers: readonly PeerName[],
+  lengths: readonly number[],
+): void {
   reportTable(
     'All peers: µs a step (ratio to generateText)',
     [
@@ -20,7 +24,7 @@ export function reportPeers(results: Results, peers: readonly PeerName[], length
       peer,
       ...lengths.map((steps) => besides(results, peer, `steps ${steps}`, 1_000 / steps)),
       besides(results, peer, 'parallel 50', 1_000 / 50),
-      inUnit(median(results.exponents(peer, 'steps', 200, 1_000))),
+      inUnit(median(results.exponents(peer, 'steps 200', 'steps 1000', 5))),
     ]),
   );
   reportTable(
@@ -50,7 +54,7 @@ export function reportPeers(results: Results, peers: readonly PeerName[], length
 }
 
 /** The middle of the rounds, and in brackets the middle of their ratios. */
-function besides(results: Results, peer: PeerName, metric: Metric, scale = 1): string {
+function besides(results: Results<PeerName, Metric>, peer: PeerName, metric: Metric, scale = 1): string {
   const value = inUnit(median(results.values(peer, metric)) * scale);
   const ratio = inUnit(median(results.ratios(peer, 'generateText', metric)));
   return ratio === '–' ? value : `${value} (${ratio})`;

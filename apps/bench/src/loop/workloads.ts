@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Metrics as MetricsOf } from '../results.ts';
 import { Job } from './job.ts';
 import type { Peer } from './peer.ts';
 import type { PeerEntry } from './peers.ts';
@@ -16,7 +17,7 @@ export type Metric =
   | 'delta'
   | 'import';
 
-export type Metrics = Partial<Record<Metric, number>>;
+export type Metrics = MetricsOf<Metric>;
 
 /** How much is measured. */
 export interface Effort {

@@ -1,0 +1,44 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism, loadavg } from 'node:os';
+import { text } from 'node:stream/consumers';
+
+const TIMEOUT = 600_000;
+
+/** Nothing of this process's settings but where programs are, and no framework reports what it does. */
+const ENVIRONMENT = {
+  PATH: process.env['PATH'],
+  NODE_ENV: 'production',
+  DO_NOT_TRACK: '1',
+  LANGSMITH_TRACING: 'false',
+  LANGCHAIN_TRACING_V2: 'false',
+  MASTRA_TELEMETRY_DISABLED: '1',
+  OPENAI_AGENTS_DISABLE_TRACING: '1',
+  OPENAI_API_KEY: 'none',
+  OTEL_SDK_DISABLED: 'true',
+};
+
+/**
+ * Runs a module in a fresh process, with the task as JSON in its first argument, and answers the message that it sends;
+ * `Answer` is what that module is known to send. @throws Error with the end of what the process wrote when it fails.
+ */
+export async function inFreshProcess<Answer>(worker: URL, task: object): Promise<Answer> {
+  const child = fork(worker, [JSON.stringify(task)], {
+    env: ENVIRONMENT,
+    execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    timeout: TIMEOUT,
+  });
+  let answer: { readonly message: unknown } | undefined;
+  child.on('message', (message) => (answer = { message }));
+  const written = child.stderr ? text(child.stderr) : Promise.resolve('');
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  if (answer) return answer.message as Answer;
+  throw new Error(`ended with ${code ?? signal}: ${(await written).trim().slice(-400)}`);
+}
+
+/** What a report says of where it was made. */
+export function machine(): string {
+  const load = loadavg()[0]?.toFixed(1);
+  return `Node ${process.version}, ${availableParallelism()} CPUs, load ${load}`;
+}
