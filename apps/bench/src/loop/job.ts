@@ -1,6 +1,6 @@
 const SYSTEM = 'You are a test agent.';
 const USER = 'Please echo.';
-const ARGUMENT = 'a'.repeat(170);
+const TEXT_LENGTH = 170;
 const RESULT = 'r'.repeat(980);
 const USAGE = { inputTokens: 10, outputTokens: 5 } as const;
 
@@ -11,6 +11,8 @@ export interface JobOptions {
   readonly parallel?: number;
   /** Milliseconds until the model answers; default at once. */
   readonly delay?: number;
+  /** Characters of a call's text; default 170. */
+  readonly textLength?: number;
   /** Called inside the last call of the model, when all of the run is still alive. */
   readonly onLastCall?: () => void;
 }
@@ -18,7 +20,7 @@ export interface JobOptions {
 export interface Call {
   readonly id: string;
   readonly name: string;
-  /** About 200 bytes as JSON. */
+  /** About 200 bytes as JSON, unless the job asks for more. */
   readonly args: EchoArgs;
 }
 
@@ -44,12 +46,14 @@ export class Job {
   readonly usage = USAGE;
   readonly steps: number;
   private readonly options: JobOptions;
+  private readonly text: string;
   private modelCalls = 0;
   private toolCalls = 0;
 
   constructor(options: JobOptions) {
     this.options = options;
     this.steps = options.steps;
+    this.text = 'a'.repeat(options.textLength ?? TEXT_LENGTH);
   }
 
   /** The model's time to think; nothing to wait for when it answers at once. */
@@ -87,10 +91,11 @@ export class Job {
 
   private callsOf(step: number): readonly Call[] {
     const { parallel = 1 } = this.options;
+    const { text } = this;
     return Array.from({ length: parallel }, (_, index) => ({
       id: `call_${step}_${index}`,
       name: 'echo',
-      args: { n: step * parallel + index, text: ARGUMENT },
+      args: { n: step * parallel + index, text },
     }));
   }
 }

@@ -1,0 +1,32 @@
+import type { AgentState, Message } from '@holdfast/core';
+
+/** What a step adds to the run, in the forms that stores take. */
+export interface RunStep {
+  /** Counted from 0. */
+  readonly index: number;
+  /** The state after it. */
+  readonly state: AgentState;
+  /** The messages since the step before. */
+  readonly messages: readonly Message[];
+  /** The step as it stands in the document. */
+  readonly step: object;
+  /** The state as a JSON document: what a store of whole documents is given. */
+  readonly document: object;
+}
+
+/** Where a store keeps the run. */
+export interface StorePlace {
+  /** A database of its own on the one Redis server. */
+  readonly url: string;
+  /** A folder of its own. */
+  readonly folder: string;
+}
+
+/** A store that keeps one run. An adapter is a function that opens one, in a file of its own. */
+export interface StorePeer {
+  /** Makes what a framework has in memory after a step, and gives the function that saves it: only that is timed. */
+  prepare(step: RunStep): () => Promise<unknown>;
+  /** How many messages it finds when it loads the run. */
+  messages(): Promise<number>;
+  close(): Promise<unknown>;
+}

@@ -1,0 +1,47 @@
+import type { Row } from '../report.ts';
+import { rowOf } from '../report.ts';
+import type { StoreName } from './store-peers.ts';
+import { WHOLE_STORES } from './store-peers.ts';
+import type { StoreMetric, StoreResults } from './store-results.ts';
+import { NEW_DATA } from './store-results.ts';
+
+const OURS: StoreName = 'store-redis';
+const FLOOR: StoreName = 'append-only';
+const FILE: StoreName = 'store-sqlite';
+/** Bytes of a page in the write-ahead log of SQLite. */
+const PAGE_BYTES = 4_096 + 24;
+
+/** What the stores may cost, and what they do. Beside whole documents, bytes are judged at 200 steps and time at 500. */
+export function storeTargets(results: StoreResults, lengths: readonly number[]): readonly Row[] {
+  const ratio = (
+    what: string,
+    other: StoreName | typeof NEW_DATA,
+    metric: StoreMetric,
+    target: number,
+  ): Row => rowOf(`${what} / ${other}`, results.ratios(OURS, other, metric), target);
+  const bytes = WHOLE_STORES.map((other) => ratio('bytes of a run of 200 steps', other, 'bytes 200', 0.1));
+  const times = WHOLE_STORES.map((other) =>
+    ratio('time of a save at 500 steps', other, 'last time 500', 0.1),
+  );
+  const own = lengths.flatMap((steps) => [
+    ratio(`bytes of a run of ${steps} steps`, FLOOR, `bytes ${steps}`, 1.5),
+    ratio(`time of a save at ${steps} steps`, FLOOR, `last time ${steps}`, 1.5),
+    ratio(`bytes of a save at ${steps} steps`, NEW_DATA, `last bytes ${steps}`, 1.5),
+    ratio(`time of a save at ${steps} steps`, 'ping', `last time ${steps}`, 2.5),
+    rowOf(`requests of a save at ${steps} steps`, results.values(OURS, `requests ${steps}`), 1),
+    rowOf(`bytes of a save at ${steps} steps / at 20`, growth(results, OURS, steps), 1.05),
+    rowOf(`SQLite: pages of a save at ${steps} steps, more than at 20`, morePages(results, steps), 1),
+  ]);
+  return [...bytes, ...times, ...own];
+}
+
+function growth(results: StoreResults, name: StoreName, steps: number): readonly number[] {
+  const early = results.values(name, `early bytes ${steps}`);
+  return results.values(name, `last bytes ${steps}`).map((last, round) => last / (early[round] ?? NaN));
+}
+
+function morePages(results: StoreResults, steps: number): readonly number[] {
+  const early = results.values(FILE, `early bytes ${steps}`);
+  const last = results.values(FILE, `last bytes ${steps}`);
+  return last.map((bytes, round) => Math.abs(bytes - (early[round] ?? NaN)) / PAGE_BYTES);
+}
