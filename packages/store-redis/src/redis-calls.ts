@@ -112,8 +112,8 @@ function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): Store
 async function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new Error('It did not answer in time.');
-    timer = setTimeout(() => reject(error), Math.max(0, deadline - performance.now()));
+    const giveUp = (): void => reject(new Error('It did not answer in time.')); // made only when it is late
+    timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
   });
   try {
     return await Promise.race([call(), late]);

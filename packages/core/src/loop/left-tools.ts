@@ -23,7 +23,7 @@ export async function resolveLeft(run: RunState, execution: ToolExecution): Prom
 }
 
 /** Does it do no harm to call it again under the same key? */
-export function mayRepeat({ effect, isResumable }: Tool): boolean {
+function mayRepeat({ effect, isResumable }: Tool): boolean {
   return isResumable === true || effect === 'readOnly' || effect === 'idempotent';
 }
 

@@ -9,7 +9,7 @@ import type { MetadataKey } from '../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
 import type { InboxContent } from './inbox.ts';
-import { withMessage } from './inbox.ts';
+import { hasMessage, withMessage } from './inbox.ts';
 import type { AgentSession, SessionStatus } from './session.ts';
 
 /** What an action may use. */
@@ -40,6 +40,7 @@ export interface SessionAction {
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it. An execution
  * that was left unfinished goes on, and answers the message too; one that only lacks its end is ended first. Should the
  * process die here, `resume()` answers the message. When somebody works on the session, the message is left in its inbox.
+ * With an `id`, sending it again is safe: it is said once, and answered if it was not.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; `ARGUMENT_INVALID` at once for an empty message.
  */
 export function sendMessage(
@@ -51,6 +52,7 @@ export function sendMessage(
   return Object.assign(
     async function sendMessageAction(session: AgentSession, context: ActionContext): Promise<AgentSession> {
       requireActive(session);
+      if (id !== undefined && hasMessage(session.state, id)) return resume()(session, context);
       const ready = next(session.state).type === 'finish' ? await context.run(session) : session;
       const { clock } = context;
       return context.run(ready.withState(withMessage(ready.state, content, options, clock, clock.now())));

@@ -49,6 +49,7 @@ export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock):
   try {
     switch (content.type) {
       case 'message': {
+        if (hasMessage(state, item.id)) return { state, ignored: 'It was said before.' };
         const { metadata } = content;
         const options = { id: item.id, createdAt: item.enqueuedAt, ...(metadata && { metadata }) };
         return { state: withMessage(state, content.content, options, clock, at) };
@@ -64,6 +65,11 @@ export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock):
   } catch (error) {
     return { state, ignored: error instanceof Error ? error.message : 'It cannot be read.' };
   }
+}
+
+/** Has somebody said it before? A message that is sent again, by its id, is answered once. */
+export function hasMessage(state: AgentState, id: string): boolean {
+  return state.messages.toArray().some((message) => message.id === id);
 }
 
 /** The state with a message of the user, and with work to do on it. */

@@ -153,24 +153,6 @@ describe('calls', () => {
       ['{"amount":2}'],
     ]);
   });
-
-  test('of a subagent that wait are named in what its caller reads', async () => {
-    const made = world();
-    const transfer = tool({
-      name: 'transfer',
-      description: 'Transfers.',
-      inputSchema: { type: 'object' },
-      needsApproval: true,
-      execute: () => 'done',
-    });
-    const child = createAgentLoop({ driver: scriptedDriver({ calls: { transfer: {} } }), tools: [transfer] });
-    const find = subagent({ name: 'find', description: 'Finds.', loop: child });
-    const script: ScriptedAnswer[] = [{ calls: { find: { prompt: 'Go' } } }, 'Done.'];
-    const runtime = made.process(script, {}, { tools: [find] });
-    const { sessionId } = await runtime.create({ definition });
-    const { state } = await runtime.execute(sessionId, sendMessage('Go.'));
-    expect(state.errors[0]?.message).toContain('Tools to be approved: "transfer" (not called).');
-  });
 });
 
 describe('subagents', () => {

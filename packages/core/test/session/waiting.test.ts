@@ -151,3 +151,15 @@ describe('an execution that waits', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
 });
+
+test('a message that is sent again by its id is said and answered once', async () => {
+  const loop = createAgentLoop({ driver: scriptedDriver('One.', 'Never.') });
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { payer: loop } });
+  const { sessionId } = await runtime.create({ definition });
+  const first = await runtime.execute(sessionId, sendMessage('Go.', { id: 'm1' }));
+  const again = await runtime.execute(sessionId, sendMessage('Go.', { id: 'm1' }));
+  expect([again.state.messages.length, again.version]).toEqual([2, first.version]);
+  await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' }, { id: 'm1' });
+  expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+  expect((await runtime.get(sessionId)).state.messages).toHaveLength(2);
+});
