@@ -83,16 +83,10 @@ export type {
   ToolChoice,
   ToolDescription,
 } from './loop/driver.ts';
-export { tool, ToolExecutionBlockedError, ToolResult, toolResult } from './loop/tool.ts';
-export type {
-  ApprovalContext,
-  Reconciled,
-  Tool,
-  ToolContext,
-  ToolEffect,
-  ToolResultInit,
-  ToolRetry,
-} from './loop/tool.ts';
+export { tool, ToolExecutionBlockedError } from './loop/tool.ts';
+export type { ApprovalContext, Reconciled, Tool, ToolContext, ToolEffect, ToolRetry } from './loop/tool.ts';
+export { ToolResult, toolResult } from './loop/tool-result.ts';
+export type { ToolResultInit } from './loop/tool-result.ts';
 export type {
   OutputOf,
   StandardIssue,
@@ -155,7 +149,8 @@ export type { Redact } from './loop/redact.ts';
 
 // How an agent is kept: between runs and processes
 export { AgentSession } from './session/session.ts';
-export type { AgentSessionInit, SessionInfo, SessionRevision, SessionStatus } from './session/session.ts';
+export type { AgentSessionInit, SessionRevision } from './session/session.ts';
+export type { SessionInfo, SessionStatus } from './session/session-info.ts';
 export {
   SessionBusyError,
   SessionConflictError,
@@ -189,12 +184,14 @@ export { MemorySessionStore } from './session/memory-session-store.ts';
 export { BackedSessionStore } from './session/backed-session-store.ts';
 export type { StoreOptions } from './session/backed-session-store.ts';
 export type { RecordChange, SessionBackend, StoredSession } from './session/session-backend.ts';
-export { dueAt, isExpired, readSessionRecord } from './session/session-record.ts';
+export { dueAt, isExpired } from './session/session-record.ts';
+export { readSessionRecord } from './session/read-session-record.ts';
 export type { SessionRecord } from './session/session-record.ts';
 export { compareDue, compareSessionInfos, fitsDue, fitsQuery, isAfter } from './session/session-cursor.ts';
 export type { ResolvedDueQuery, ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
-export { carriedOut, planSave, restoreSession } from './session/save-plan.ts';
-export type { ListChange, SavedSession, SavePlan } from './session/save-plan.ts';
+export { planSave, restoreSession } from './session/save-plan.ts';
+export { carriedOut } from './session/saved-session.ts';
+export type { ListChange, SavedSession, SavePlan } from './session/saved-session.ts';
 
 export { SessionRuntime } from './session/session-runtime.ts';
 export type { AgentCatalog } from './session/agent-catalog.ts';

@@ -13,7 +13,8 @@ import { cut } from './cut-value.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
-import { isPause, toolNotFound, ToolResult } from './tool.ts';
+import { isPause, toolNotFound } from './tool.ts';
+import { ToolResult } from './tool-result.ts';
 import type { Validated } from './tool-schema.ts';
 
 export interface ToolRunOptions {

@@ -101,7 +101,7 @@ export interface Tool extends ToolDescription {
   readonly effect?: ToolEffect;
   /** Asks the outside world what became of a call that was started and left. */
   reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
-  /** Must a person approve the call? What it throws is the call's failure. */
+  /** Must a person approve the call? What it throws is the call's failure, but an `AgentStop` ends the execution. */
   needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
   /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number | undefined;
@@ -126,40 +126,13 @@ interface ToolInit<Args, Result> {
    * `done` the value is the call's; with `notDone` it is called again. What it throws counts as `unknown`.
    */
   reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
-  /** Must a person approve the call? The execution is then suspended until somebody has decided. */
+  /**
+   * Must a person approve the call? The execution is then suspended until somebody has decided. What it throws is the
+   * call's failure, but an `AgentStop` ends the execution. Default: no.
+   */
   readonly needsApproval?: boolean | ((args: Args, context: ApprovalContext) => boolean | Promise<boolean>);
   /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number;
-}
-
-/** What a tool may return instead of a bare value. */
-export interface ToolResultInit {
-  readonly value: unknown;
-  /** What the model reads, when not the value itself. */
-  readonly modelOutput?: ToolOutput;
-  /** Facts to set in the agent's metadata when the step closes; of several tools in the order of their calls. */
-  readonly metadata?: Readonly<Record<string, unknown>>;
-}
-
-/** A value with what goes along with it. */
-export class ToolResult implements ToolResultInit {
-  readonly value: unknown;
-  readonly modelOutput?: ToolOutput;
-  readonly metadata?: Readonly<Record<string, unknown>>;
-
-  constructor(init: ToolResultInit) {
-    this.value = init.value;
-    if (init.modelOutput !== undefined) this.modelOutput = init.modelOutput;
-    if (init.metadata !== undefined) this.metadata = init.metadata;
-  }
-}
-
-/**
- * A tool's value, with what the model is to read instead of it, or facts to set in the agent's metadata.
- * @example return toolResult({ value: rows, metadata: { lastQuery: sql } });
- */
-export function toolResult(init: ToolResultInit): ToolResult {
-  return new ToolResult(init);
 }
 
 const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
@@ -176,7 +149,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, a number of tries or a pause that cannot be, `TOOL_SCHEMA_INVALID` for a schema
+ * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, an effect, a number of tries or a pause that cannot be, `TOOL_SCHEMA_INVALID` for a schema
  * that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
@@ -192,51 +165,52 @@ export function tool<Args = JsonObject, Result = unknown>(
 export function tool(
   init: ToolInit<never, unknown> & { readonly inputSchema: unknown; readonly jsonSchema?: object },
 ): Tool {
-  const { name, description, timeoutSeconds, retry } = init;
+  requirePossible(init);
+  const { name, approvalTimeoutSeconds, toModelOutput, needsApproval } = init;
+  const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
+  const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
+  return Object.freeze({
+    name,
+    description: init.description,
+    inputSchema: jsonSchema,
+    validate,
+    execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
+    timeoutSeconds: init.timeoutSeconds,
+    retry: init.retry,
+    effect: init.effect ?? 'once',
+    ...(toModelOutput && { toModelOutput }),
+    ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
+    ...(asksPerson && { needsApproval: asksPerson }),
+    ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
+  });
+}
+
+type ToolLimits = Pick<
+  ToolInit<never, unknown>,
+  'name' | 'timeoutSeconds' | 'retry' | 'effect' | 'approvalTimeoutSeconds'
+>;
+
+/** @throws RangeError `ARGUMENT_INVALID` */
+function requirePossible({ name, timeoutSeconds, retry, effect, approvalTimeoutSeconds }: ToolLimits): void {
   if (!NAME.test(name)) {
     throw invalidArgument(
       `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
     );
   }
-  if (timeoutSeconds !== undefined && !(timeoutSeconds > 0)) {
-    throw invalidArgument(`timeoutSeconds of tool "${name}" must be more than 0, found ${timeoutSeconds}.`);
-  }
-  if (retry !== undefined && !(Number.isInteger(retry.maxAttempts) && retry.maxAttempts >= 2)) {
-    throw invalidArgument(
-      `retry.maxAttempts of tool "${name}" must be a whole number from 2, found ${retry.maxAttempts}.`,
-    );
-  }
-  if (retry !== undefined && typeof retry.delaySeconds !== 'function' && !isPause(retry.delaySeconds ?? 0)) {
-    throw invalidArgument(
-      `retry.delaySeconds of tool "${name}" must be a number of at least 0, found ${describeValue(retry.delaySeconds)}.`,
-    );
-  }
-  const { effect = 'once', approvalTimeoutSeconds: patience } = init;
-  if (!EFFECTS.includes(effect)) {
-    throw invalidArgument(
-      `effect of tool "${name}" must be one of ${EFFECTS.join(', ')}, found ${describeValue(effect)}.`,
-    );
-  }
-  if (patience !== undefined && !(patience > 0)) {
-    throw invalidArgument(`approvalTimeoutSeconds of tool "${name}" must be more than 0, found ${patience}.`);
-  }
-  const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
-  const { toModelOutput, needsApproval } = init;
-  const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
-  return Object.freeze({
-    name,
-    description,
-    inputSchema: jsonSchema,
-    validate,
-    execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
-    timeoutSeconds,
-    retry,
-    effect,
-    ...(toModelOutput && { toModelOutput }),
-    ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
-    ...(asksPerson && { needsApproval: asksPerson }),
-    ...(patience !== undefined && { approvalTimeoutSeconds: patience }),
-  });
+  const demand = (isPossible: boolean, member: string, what: string, found: unknown): void => {
+    if (isPossible) return;
+    throw invalidArgument(`${member} of tool "${name}" must be ${what}, found ${describeValue(found)}.`);
+  };
+  const isDuration = (seconds: number | undefined): boolean => seconds === undefined || seconds > 0;
+  demand(isDuration(timeoutSeconds), 'timeoutSeconds', 'more than 0', timeoutSeconds);
+  demand(isDuration(approvalTimeoutSeconds), 'approvalTimeoutSeconds', 'more than 0', approvalTimeoutSeconds);
+  demand(effect === undefined || EFFECTS.includes(effect), 'effect', `one of ${EFFECTS.join(', ')}`, effect);
+  if (retry === undefined) return;
+  const { maxAttempts, delaySeconds = 0 } = retry;
+  const isCount = Number.isInteger(maxAttempts) && maxAttempts >= 2;
+  demand(isCount, 'retry.maxAttempts', 'a whole number from 2', maxAttempts);
+  const isDelay = typeof delaySeconds === 'function' || isPause(delaySeconds);
+  demand(isDelay, 'retry.delaySeconds', 'a number of at least 0', delaySeconds);
 }
 
 /** Is it a number of seconds that one can wait? */

@@ -10,7 +10,8 @@ import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
 import type { InboxContent } from './inbox.ts';
 import { hasMessage, withMessage } from './inbox.ts';
-import type { AgentSession, SessionStatus } from './session.ts';
+import type { AgentSession } from './session.ts';
+import type { SessionStatus } from './session-info.ts';
 
 /** What an action may use. */
 export interface ActionContext {

@@ -1,13 +1,14 @@
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import { describeValue, hasErrorCode, invalidArgument, StateFormatError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
-import { fingerprint, planSave, restoreSession } from './save-plan.ts';
+import { planSave } from './save-plan.ts';
+import { fingerprint } from './saved-session.ts';
 import type { AgentSession } from './session.ts';
-import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
+import type { RecordChange, SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
-import { SessionConflictError, SessionNotFoundError, StoreThrottledError } from './session-errors.ts';
+import { SessionConflictError, SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import {
   claimedRecord,
@@ -21,6 +22,7 @@ import {
   revisionOf,
   savedRecord,
 } from './session-record.ts';
+import { inboxOf, SessionReader } from './session-reader.ts';
 import {
   checkedCount,
   checkedExpiry,
@@ -45,6 +47,7 @@ import type {
   SessionStore,
   StoreCapabilities,
 } from './session-store.ts';
+import { untilDone } from './until-done.ts';
 
 /** What every store may be told. */
 export interface StoreOptions {
@@ -61,21 +64,6 @@ interface Decision<T> {
   readonly answer: T;
 }
 
-/** So often another writer may come between. */
-const MAX_TURNS = 1_000;
-
-/** Takes turns until one has an answer. */
-async function untilDone<T>(
-  sessionId: string,
-  turn: () => Promise<{ readonly answer: T } | undefined>,
-): Promise<T> {
-  for (let turns = 0; turns < MAX_TURNS; turns++) {
-    const done = await turn();
-    if (done) return done.answer;
-  }
-  throw new StoreThrottledError(`Other writers of session "${sessionId}" were faster ${MAX_TURNS} times.`);
-}
-
 /**
  * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
  * database to put the one in the place of the other; where another writer came first, it does so again.
@@ -84,13 +72,13 @@ export class BackedSessionStore implements SessionStore {
   private readonly backend: SessionBackend;
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
-  /** The record that went with a session as it was answered: who saves it next need not ask for it. */
-  private readonly records = new WeakMap<AgentSession, SessionRecord>();
+  private readonly reader: SessionReader;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
     this.backend = backend;
     this.clock = options.clock ?? systemClock;
     this.expiry = checkedExpiry(options.expiry);
+    this.reader = new SessionReader(backend, () => this.now());
   }
 
   get capabilities(): StoreCapabilities {
@@ -105,49 +93,48 @@ export class BackedSessionStore implements SessionStore {
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return untilDone(sessionId, async () => {
       const now = this.now();
-      if (before?.incarnation === incarnation) return { answer: await this.loaded(sessionId) };
+      if (before?.incarnation === incarnation) return { answer: await this.reader.loaded(sessionId) };
       if (before && !isExpired(before, now)) {
         throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
       const after = createdRecord(created, expiry, now);
       if (await this.backend.swap(sessionId, before, after, { plan: planSave(created) })) {
-        return { answer: this.remembered(created, after) };
+        return { answer: this.reader.remembered(created, after) };
       }
       before = await this.backend.read(sessionId);
       return undefined;
     });
   }
 
-  async load(sessionId: string): Promise<AgentSession | undefined> {
-    const stored = await this.readStored(sessionId);
-    return stored && this.restored(stored, stored.record);
+  load(sessionId: string): Promise<AgentSession | undefined> {
+    return this.reader.load(sessionId);
   }
 
   async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
     const { sessionId, revision } = session;
     const base = isBase(options.base, session) ? options.base : undefined;
     const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
-    const saved = await this.write(sessionId, base && this.records.get(base), (record, now) => {
+    const saved = await this.write(sessionId, base && this.reader.recordOf(base), (record, now) => {
       const next = session.withRevision({ ...revision, version: revision.version + 1 }, now);
       const plan = planSave(next, base);
       const content = checked.operationId === undefined ? '' : fingerprint(plan);
       if (!maySave(record, session, checked, content, now)) return { answer: undefined };
       const after = savedRecord(record, next, checked, content, now);
       const { acknowledge } = checked;
-      return { after, change: { plan, acknowledge }, answer: this.remembered(next, after) };
+      return { after, change: { plan, acknowledge }, answer: this.reader.remembered(next, after) };
     });
-    return saved ?? this.loaded(sessionId);
+    return saved ?? this.reader.loaded(sessionId);
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     const owner = checkedOwner(options.owner);
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
     return untilDone(sessionId, async () => {
-      const stored = await this.readStored(sessionId);
+      const stored = await this.reader.stored(sessionId);
       if (stored === undefined) throw new SessionNotFoundError(sessionId);
       const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.now());
-      const session = this.restored(stored, after);
+      const session = this.reader.session(stored, after);
       const inbox = inboxOf(stored);
       if (!(await this.backend.swap(sessionId, stored.record, after, {}))) return undefined;
       return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox } };
@@ -158,11 +145,11 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId } = claim;
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
     return untilDone(sessionId, async () => {
-      const record = await this.readRecord(sessionId);
+      const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = renewedRecord(record, claim, leaseSeconds, this.now());
       // Before the write, so that nothing can fail after it.
-      const items = await this.itemsOf(record);
+      const items = await this.reader.itemsOf(record);
       if (!(await this.backend.swap(sessionId, record, after, {}))) return undefined;
       return { answer: { claim: claimOf(after), inbox: inboxOf({ record, inbox: items }) } };
     });
@@ -173,7 +160,7 @@ export class BackedSessionStore implements SessionStore {
     { onlyIfIdle = false }: { readonly onlyIfIdle?: boolean | undefined } = {},
   ): Promise<boolean> {
     return untilDone(claim.sessionId, async () => {
-      const record = await this.readRecord(claim.sessionId);
+      const record = await this.reader.record(claim.sessionId);
       const after = record && releasedRecord(record, claim, this.now());
       if (after === undefined || (onlyIfIdle && after.inbox)) return { answer: false };
       return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
@@ -192,12 +179,12 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async exists(sessionId: string): Promise<boolean> {
-    return (await this.readRecord(sessionId)) !== undefined;
+    return (await this.reader.record(sessionId)) !== undefined;
   }
 
   async delete(sessionId: string, { revision }: DeleteOptions = {}): Promise<boolean> {
     return untilDone(sessionId, async () => {
-      const record = await this.readRecord(sessionId);
+      const record = await this.reader.record(sessionId);
       if (record === undefined) return { answer: false };
       const actual = revisionOf(record);
       if (revision && (revision.version !== actual.version || revision.incarnation !== actual.incarnation)) {
@@ -250,7 +237,7 @@ export class BackedSessionStore implements SessionStore {
     let guess = known;
     return untilDone(sessionId, async () => {
       if (guess && isExpired(guess, this.now())) guess = undefined;
-      const record = guess ?? (await this.readRecord(sessionId));
+      const record = guess ?? (await this.reader.record(sessionId));
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const isGuess = record === guess;
       guess = undefined;
@@ -266,41 +253,6 @@ export class BackedSessionStore implements SessionStore {
       return !after || (await this.backend.swap(sessionId, record, after, change)) ? decision : undefined;
     });
   }
-
-  private async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
-    const record = SessionId.is(sessionId) ? await this.backend.read(sessionId) : undefined;
-    return record && isExpired(record, this.now()) ? undefined : record;
-  }
-
-  private async readStored(sessionId: string): Promise<StoredSession | undefined> {
-    const stored = SessionId.is(sessionId) ? await this.backend.readAll(sessionId) : undefined;
-    return stored && isExpired(stored.record, this.now()) ? undefined : stored;
-  }
-
-  private async itemsOf({ info, incarnation, inbox }: SessionRecord): Promise<ReadonlyMap<string, string>> {
-    return inbox ? this.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
-  }
-
-  private async loaded(sessionId: string): Promise<AgentSession> {
-    const session = await this.load(sessionId);
-    if (session === undefined) throw new SessionNotFoundError(sessionId);
-    return session;
-  }
-
-  private restored({ saved, record }: StoredSession, now: SessionRecord): AgentSession {
-    const { info, incarnation } = record;
-    return naming(info.sessionId, () => {
-      const session = restoreSession(saved, { incarnation, version: info.version }, info.updatedAt);
-      if (session.sessionId === info.sessionId) return this.remembered(session, now);
-      const found = `that of session ${JSON.stringify(session.sessionId)}`;
-      throw new StateFormatError('the head', 'that of this session', found);
-    });
-  }
-
-  private remembered(session: AgentSession, record: SessionRecord): AgentSession {
-    this.records.set(session, record);
-    return session;
-  }
 }
 
 /** Is this what the session was made from? */
@@ -310,34 +262,4 @@ function isBase(base: AgentSession | undefined, { sessionId, revision }: AgentSe
     base.revision.version === revision.version &&
     base.revision.incarnation === revision.incarnation
   );
-}
-
-/** Reads what was kept of a session; what cannot be read is told with the session's id. */
-function naming<T>(sessionId: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof StateFormatError)) throw error;
-    const where = `session ${JSON.stringify(sessionId)}`;
-    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    const expected = 'parts that this release can read';
-    throw new StateFormatError(where, expected, error.message, { code, cause: error });
-  }
-}
-
-/** The items in the order in which they came. @throws StateFormatError when one cannot be read. */
-function inboxOf({ record, inbox }: Pick<StoredSession, 'record' | 'inbox'>): readonly InboxItem[] {
-  return naming(record.info.sessionId, () => {
-    return Object.freeze((record.inbox?.ids ?? []).map((id) => itemOf(id, inbox.get(id))));
-  });
-}
-
-function itemOf(id: string, text: string | undefined): InboxItem {
-  const where = `the inbox item ${JSON.stringify(id)}`;
-  if (text === undefined) throw new StateFormatError(where, 'an item that is there', 'nothing');
-  try {
-    return JSON.parse(text) as InboxItem;
-  } catch (cause) {
-    throw new StateFormatError(where, 'JSON', describeValue(text), { cause });
-  }
 }

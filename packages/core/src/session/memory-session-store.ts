@@ -1,13 +1,13 @@
 import type { Instant } from '../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './backed-session-store.ts';
-import { carriedOut } from './save-plan.ts';
+import { carriedOut } from './saved-session.ts';
 import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
 import { compareDue, compareSessionInfos, fitsDue, fitsQuery } from './session-cursor.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
 import type { SessionRecord } from './session-record.ts';
 import { dueAt, isExpired } from './session-record.ts';
-import type { SessionInfo } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 import type { DueSession, StoreCapabilities } from './session-store.ts';
 
 /** Keeps sessions for as long as the process lives. */

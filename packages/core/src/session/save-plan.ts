@@ -1,5 +1,4 @@
 import type { Instant } from '../clock.ts';
-import { describeValue, StateFormatError } from '../errors.ts';
 import { compact, isJsonObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { List } from '../state/list.ts';
@@ -8,37 +7,9 @@ import type { MessageStore } from '../state/message-store.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { Metadata } from '../state/metadata.ts';
 import { AgentSession } from './session.ts';
+import type { SavedSession, SavePlan, ListChange } from './saved-session.ts';
+import { misfit } from './saved-session.ts';
 import type { SessionRevision } from './session.ts';
-
-/** A session as a store keeps it, in parts that change at their own pace. Every text is JSON. */
-export interface SavedSession {
-  /** What changes with every save: version, status, the step in progress, how long the lists are. */
-  readonly head: string;
-  /** What seldom changes, by name: the definition, the system prompt, metadata, settings. */
-  readonly values: ReadonlyMap<string, string>;
-  /** What grows at its end, by name: the messages of each section, the finished steps. */
-  readonly lists: ReadonlyMap<string, readonly string[]>;
-}
-
-/** How one list changes. */
-export interface ListChange {
-  readonly name: string;
-  /** How many elements stay, from the start. */
-  readonly keep: number;
-  /** What follows on them. With none of either the list is gone. */
-  readonly append: readonly string[];
-}
-
-/** What a save has to write, and nothing else. A store does all of it at once, or none. */
-export interface SavePlan {
-  /** Nothing is known of what the store has: all of the session is replaced. */
-  readonly isWhole: boolean;
-  readonly head: string;
-  /** Values that are new or other than they were; `undefined` for one that is gone. */
-  readonly values: ReadonlyMap<string, string | undefined>;
-  /** Lists that are new or other than they were. */
-  readonly lists: readonly ListChange[];
-}
 
 /** What was written of a session, for the save that follows. */
 interface Written {
@@ -152,42 +123,7 @@ function headOf(
   });
 }
 
-/** A text that is another one for a plan that writes something else. Not a defence: it finds mistakes. */
-export function fingerprint({ head, values, lists }: SavePlan): string {
-  let [high, low] = [0, 0];
-  const add = (text: string): void => {
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index);
-      high = Math.imul(high ^ unit, 0x85ebca6b);
-      low = Math.imul(low + unit, 0xc2b2ae35) ^ (low >>> 13);
-    }
-    high ^= text.length;
-  };
-  add(head);
-  for (const [name, text] of values) [name, text ?? ''].forEach(add);
-  for (const { name, keep, append } of lists) [name, String(keep), ...append].forEach(add);
-  return (high >>> 0).toString(36) + (low >>> 0).toString(36);
-}
-
 // Back again
-
-/** What is kept after a plan was carried out. For stores that keep whole sessions, or plans one after the other. */
-export function carriedOut(saved: SavedSession | undefined, plan: SavePlan): SavedSession {
-  const kept = plan.isWhole ? undefined : saved;
-  const values = new Map(kept?.values);
-  for (const [name, text] of plan.values) {
-    if (text === undefined) values.delete(name);
-    else values.set(name, text);
-  }
-  const lists = new Map(kept?.lists);
-  for (const { name, keep, append } of plan.lists) {
-    const before = lists.get(name) ?? [];
-    if (keep > before.length) throw misfit(`the list "${name}"`, `${keep} elements`, before.length);
-    if (keep + append.length === 0) lists.delete(name);
-    else lists.set(name, [...before.slice(0, keep), ...append]);
-  }
-  return { head: plan.head, values, lists };
-}
 
 /**
  * The session that a store has kept in parts, at a revision and with the time that the store gave it. What is planned
@@ -273,8 +209,4 @@ function parsed(text: string | undefined, what: string): JsonValue {
   } catch (cause) {
     throw misfit(what, 'JSON', text, cause);
   }
-}
-
-function misfit(what: string, expected: string, found: unknown, cause?: unknown): StateFormatError {
-  return new StateFormatError(what, expected, describeValue(found), { cause });
 }

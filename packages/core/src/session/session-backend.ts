@@ -1,8 +1,8 @@
 import type { Instant } from '../clock.ts';
-import type { SavedSession, SavePlan } from './save-plan.ts';
+import type { SavedSession, SavePlan } from './saved-session.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
 import type { SessionRecord } from './session-record.ts';
-import type { SessionInfo } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 import type { DueSession, StoreCapabilities } from './session-store.ts';
 
 /** All that is kept of one session, as of one moment. */

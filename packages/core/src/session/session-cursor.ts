@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
-import type { SessionInfo } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 import type { DueQuery, DueSession, SessionQuery } from './session-store.ts';
 
 /** Where a page ended: the last session's place in the order. */

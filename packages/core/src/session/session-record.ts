@@ -1,19 +1,8 @@
 import type { Instant } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
-import type { Read } from '../json.ts';
-import {
-  DocumentReader,
-  readAmount,
-  readCount,
-  readFrozenList,
-  readInstant,
-  readShape,
-  readString,
-  shapeOf,
-} from '../json.ts';
 import { isTerminal } from '../state/execution.ts';
-import type { AgentSession, SessionInfo, SessionRevision } from './session.ts';
-import { readSessionInfo } from './session.ts';
+import type { AgentSession, SessionRevision } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 import { SessionBusyError, SessionConflictError } from './session-errors.ts';
 import type { ClaimOptions, SaveOptions, SessionClaim, SessionExpiry } from './session-store.ts';
 
@@ -223,37 +212,3 @@ function factsOf(
   const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
 }
-
-/** A record as a store has kept it as JSON. @throws StateFormatError when it is none. */
-export function readSessionRecord(json: unknown): SessionRecord {
-  return DocumentReader.read(json, (reader, value) => {
-    const record = readRecord(reader, value);
-    return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
-  });
-}
-
-const shaped = <T>(readers: Readonly<Record<string, Read<unknown>>>): Read<T> => {
-  const shape = shapeOf<T>(readers);
-  return (reader, value) => readShape(reader, value, shape);
-};
-
-const readMoment = shaped<SessionExpiry>({ at: readInstant });
-const readDuration = shaped<SessionExpiry>({ afterSeconds: readAmount });
-const readExpiry: Read<SessionExpiry> = (reader, value) =>
-  (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
-
-const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
-  info: readSessionInfo,
-  incarnation: readString,
-  writes: readCount,
-  'operation?': shaped({ id: readString, content: readString }),
-  epoch: readCount,
-  'lease?': shaped({ owner: readString, until: readInstant }),
-  attempt: readCount,
-  progress: readString,
-  'wakeAt?': readInstant,
-  'inbox?': shaped({ ids: readFrozenList(readString), since: readInstant }),
-  'used?': readFrozenList(readString),
-  'expiry?': readExpiry,
-  'expiresAt?': readInstant,
-});

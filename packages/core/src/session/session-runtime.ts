@@ -13,7 +13,7 @@ import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from
 import { workParts } from './runtime-options.ts';
 import { actQuickly } from './quick-action.ts';
 import { AgentSession } from './session.ts';
-import type { SessionInfo } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 import type { SessionBusyError } from './session-errors.ts';
 import { SessionNotFoundError } from './session-errors.ts';
 import { afterWrite } from './session-events.ts';

@@ -1,7 +1,8 @@
 import type { Instant } from '../clock.ts';
 import type { JsonValue } from '../json.ts';
 import type { ExecutionStatus, Waiting } from '../state/execution.ts';
-import type { AgentSession, SessionInfo, SessionRevision, SessionStatus } from './session.ts';
+import type { AgentSession, SessionRevision } from './session.ts';
+import type { SessionInfo, SessionStatus } from './session-info.ts';
 
 /** When a session is forgotten: at a moment, or so long after the last write to it, of any kind. */
 export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };

@@ -5,16 +5,11 @@ import { compact, DocumentReader, readCount, readInstant, readOneOf, readString 
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
-import type { ExecutionStatus, Waiting } from '../state/execution.ts';
-import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution.ts';
 import { SessionId } from '../state/ids.ts';
 import type { SnapshotEnvelope } from '../state/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
-
-/** Where a session stands in its life. Changes only when an action says so; an active one may have a failed run. */
-export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';
-
-const STATUSES: readonly SessionStatus[] = ['active', 'suspended', 'completed', 'failed', 'deleted'];
+import type { SessionInfo, SessionStatus } from './session-info.ts';
+import { SESSION_STATUSES } from './session-info.ts';
 
 /**
  * Which state of which session a store holds. A session that was deleted and created again is another
@@ -25,22 +20,6 @@ export interface SessionRevision {
   readonly incarnation: string;
   /** 0 before creation, 1 after it, one more with each save. */
   readonly version: number;
-}
-
-/** What a list of sessions shows of one. */
-export interface SessionInfo {
-  readonly sessionId: SessionId;
-  /** The session of the agent that started this one. */
-  readonly parentId: SessionId | undefined;
-  readonly agentName: string;
-  readonly status: SessionStatus;
-  readonly version: number;
-  readonly createdAt: Instant;
-  readonly updatedAt: Instant;
-  /** How far the agent's execution has got; `undefined` when there is none. */
-  readonly executionStatus: ExecutionStatus | undefined;
-  /** What kind of thing a suspended execution waits for; the first, when it waits for several. */
-  readonly waitingFor: Waiting['type'] | undefined;
 }
 
 type AgentSessionFields = Pick<
@@ -231,34 +210,6 @@ const readRevision: Read<SessionRevision> = (reader, value) => {
   });
 };
 
-const INFO_NAMES = new Set([
-  'sessionId',
-  'parentId',
-  'agentName',
-  'status',
-  'version',
-  'createdAt',
-  'updatedAt',
-  'executionStatus',
-  'waitingFor',
-]);
-
-/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. @internal */
-export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
-  const members = reader.members(value, INFO_NAMES);
-  return Object.freeze({
-    sessionId: reader.required(members, 'sessionId', SessionId.read),
-    parentId: reader.optional(members, 'parentId', SessionId.read),
-    agentName: reader.required(members, 'agentName', readString),
-    status: reader.required(members, 'status', readOneOf(STATUSES)),
-    version: reader.required(members, 'version', readCount),
-    createdAt: reader.required(members, 'createdAt', readInstant),
-    updatedAt: reader.required(members, 'updatedAt', readInstant),
-    executionStatus: reader.optional(members, 'executionStatus', readOneOf(EXECUTION_STATUSES)),
-    waitingFor: reader.optional(members, 'waitingFor', readOneOf(WAITING_TYPES)),
-  });
-};
-
 const readSession: Read<AgentSession> = (reader, value) => {
   const members = reader.members(value, NAMES);
   const definition = reader.required(members, 'definition', readAgentDefinition);
@@ -267,7 +218,7 @@ const readSession: Read<AgentSession> = (reader, value) => {
     parentId: reader.optional(members, 'parentId', SessionId.read),
     forkedFrom: reader.optional(members, 'forkedFrom', SessionId.read),
     agentName: definition.name,
-    status: reader.required(members, 'status', readOneOf(STATUSES)),
+    status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
     revision: reader.required(members, 'revision', readRevision),
     createdAt: reader.required(members, 'createdAt', readInstant),
     updatedAt: reader.required(members, 'updatedAt', readInstant),

@@ -1,0 +1,48 @@
+import type { Read } from '../json.ts';
+import {
+  DocumentReader,
+  readAmount,
+  readCount,
+  readFrozenList,
+  readInstant,
+  readShape,
+  readString,
+  shapeOf,
+} from '../json.ts';
+import { readSessionInfo } from './session-info.ts';
+import type { SessionRecord } from './session-record.ts';
+import type { SessionExpiry } from './session-store.ts';
+
+/** A record as a store has kept it as JSON. @throws StateFormatError when it is none. */
+export function readSessionRecord(json: unknown): SessionRecord {
+  return DocumentReader.read(json, (reader, value) => {
+    const record = readRecord(reader, value);
+    return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
+  });
+}
+
+const shaped = <T>(readers: Readonly<Record<string, Read<unknown>>>): Read<T> => {
+  const shape = shapeOf<T>(readers);
+  return (reader, value) => readShape(reader, value, shape);
+};
+
+const readMoment = shaped<SessionExpiry>({ at: readInstant });
+const readDuration = shaped<SessionExpiry>({ afterSeconds: readAmount });
+const readExpiry: Read<SessionExpiry> = (reader, value) =>
+  (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
+
+const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
+  info: readSessionInfo,
+  incarnation: readString,
+  writes: readCount,
+  'operation?': shaped({ id: readString, content: readString }),
+  epoch: readCount,
+  'lease?': shaped({ owner: readString, until: readInstant }),
+  attempt: readCount,
+  progress: readString,
+  'wakeAt?': readInstant,
+  'inbox?': shaped({ ids: readFrozenList(readString), since: readInstant }),
+  'used?': readFrozenList(readString),
+  'expiry?': readExpiry,
+  'expiresAt?': readInstant,
+});

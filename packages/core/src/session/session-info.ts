@@ -1,0 +1,61 @@
+import type { Instant } from '../clock.ts';
+import type { Read } from '../json.ts';
+import { readCount, readInstant, readOneOf, readString } from '../json.ts';
+import type { ExecutionStatus, Waiting } from '../state/execution.ts';
+import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution.ts';
+import { SessionId } from '../state/ids.ts';
+
+/** Where a session stands in its life. Changes only when an action says so; an active one may have a failed run. */
+export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';
+
+export const SESSION_STATUSES: readonly SessionStatus[] = [
+  'active',
+  'suspended',
+  'completed',
+  'failed',
+  'deleted',
+];
+
+/** What a list of sessions shows of one. */
+export interface SessionInfo {
+  readonly sessionId: SessionId;
+  /** The session of the agent that started this one. */
+  readonly parentId: SessionId | undefined;
+  readonly agentName: string;
+  readonly status: SessionStatus;
+  readonly version: number;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  /** How far the agent's execution has got; `undefined` when there is none. */
+  readonly executionStatus: ExecutionStatus | undefined;
+  /** What kind of thing a suspended execution waits for; the first, when it waits for several. */
+  readonly waitingFor: Waiting['type'] | undefined;
+}
+
+const INFO_NAMES = new Set([
+  'sessionId',
+  'parentId',
+  'agentName',
+  'status',
+  'version',
+  'createdAt',
+  'updatedAt',
+  'executionStatus',
+  'waitingFor',
+]);
+
+/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. @internal */
+export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
+  const members = reader.members(value, INFO_NAMES);
+  return Object.freeze({
+    sessionId: reader.required(members, 'sessionId', SessionId.read),
+    parentId: reader.optional(members, 'parentId', SessionId.read),
+    agentName: reader.required(members, 'agentName', readString),
+    status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
+    version: reader.required(members, 'version', readCount),
+    createdAt: reader.required(members, 'createdAt', readInstant),
+    updatedAt: reader.required(members, 'updatedAt', readInstant),
+    executionStatus: reader.optional(members, 'executionStatus', readOneOf(EXECUTION_STATUSES)),
+    waitingFor: reader.optional(members, 'waitingFor', readOneOf(WAITING_TYPES)),
+  });
+};
