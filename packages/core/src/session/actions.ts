@@ -78,7 +78,8 @@ export type DecisionOptions = Pick<Decision, 'by' | 'reason'>;
 
 /**
  * Lets a call run that waits for approval, and the agent go on. Of several that decide, one does; the tool runs once.
- * @throws HoldfastError `APPROVAL_NOT_FOUND`, `APPROVAL_DECIDED`; SessionBusyError while somebody works on the session.
+ * @throws HoldfastError `APPROVAL_NOT_FOUND`, `APPROVAL_DECIDED` (also by the time that there was for it), `SESSION_REFUSED`
+ * for a session that is not active; SessionBusyError while somebody works on the session, unless `whenBusy` says `enqueue`.
  */
 export function approve(
   toolExecutionId: string,

@@ -19,7 +19,7 @@ export interface Advanced {
 export interface AdvanceOptions {
   /** A `RunAbort('yield')` as its reason lets tools end, saves, and answers `yield`. */
   readonly signal?: AbortSignal | undefined;
-  /** Steps to take before it answers `yield`; no limit when absent. */
+  /** Steps to take before it answers `yield`, a whole number from 1; those of subagents do not count. No limit when absent. */
   readonly maxSteps?: number | undefined;
 }
 

@@ -117,7 +117,8 @@ export class SessionRuntime {
   }
 
   /**
-   * Leaves something for whoever works on the session, or works on it next: a message, a decision, a request to stop.
+   * Leaves something for whoever works on the session, or works on it next: a message, a decision, a request to stop. It
+   * wakes nobody: tell the engine afterwards.
    * `false` when an item of that id was there before.
    * @throws SessionNotFoundError; HoldfastError `NOT_JSON`.
    */
