@@ -1,0 +1,64 @@
+import { StoreUnavailableError } from '@holdfast/core';
+
+/** The places in the work at which something can be made to happen. */
+export const PLACES = [
+  'before-claim',
+  'after-claim',
+  'inference',
+  'before-effect',
+  'after-effect',
+  'before-save',
+  'mid-save',
+  'after-save',
+  'before-release',
+  'after-release',
+] as const;
+
+export type Place = (typeof PLACES)[number];
+
+/** `kill`: SIGKILL. `freeze`: SIGSTOP. `lose-reply`: the store has done it, and does not say so. */
+type FaultAct = 'kill' | 'freeze' | 'lose-reply';
+
+/** What happens to a process, at a place that it comes to for the nth time, from 1. */
+export interface Fault {
+  readonly place: Place;
+  readonly nth: number;
+  readonly act: FaultAct;
+}
+
+export function faultText({ place, nth, act }: Fault): string {
+  return `${place}:${nth}:${act}`;
+}
+
+function parseFault(text: string): Fault {
+  const [place, nth, act] = text.split(':');
+  return { place: place as Place, nth: Number(nth), act: act as FaultAct };
+}
+
+/** Counts the places that this process comes to, and has it suffer its fault at one of them. */
+export class Faults {
+  readonly counts: Partial<Record<Place, number>> = {};
+  private readonly fault: Fault | undefined;
+
+  /** @param text As `faultText` makes it; absent: nothing happens. */
+  constructor(text: string | undefined) {
+    this.fault = text ? parseFault(text) : undefined;
+  }
+
+  reach(place: Place): void {
+    const count = (this.counts[place] ?? 0) + 1;
+    this.counts[place] = count;
+    const { fault } = this;
+    if (fault?.place !== place || fault.nth !== count) return;
+    switch (fault.act) {
+      case 'kill':
+        process.kill(process.pid, 'SIGKILL');
+        break;
+      case 'freeze':
+        process.kill(process.pid, 'SIGSTOP');
+        break;
+      case 'lose-reply':
+        throw new StoreUnavailableError('The reply was lost.', { isAmbiguous: true });
+    }
+  }
+}

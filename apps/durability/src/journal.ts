@@ -1,0 +1,64 @@
+import { fstatSync, openSync, readSync, writeSync } from 'node:fs';
+
+/** What a worker notes down: what it did, or is about to do. */
+type EntryType = 'claimed' | 'saved' | 'inferring' | 'called' | 'done';
+
+/** One thing that happened in one of the processes. */
+export interface Entry {
+  readonly type: EntryType;
+  readonly sessionId: string;
+  readonly pid: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Of the claim under which it was done. */
+  readonly epoch: number;
+  /** Of the session, as it was claimed or saved. */
+  readonly version?: number;
+  /** The model's id of a tool call. */
+  readonly call?: string;
+  readonly tool?: string;
+  /** The idempotency key that the call was made under. */
+  readonly key?: string;
+  /** When it was found for the last time that tools may be called. */
+  readonly checkedAt?: number;
+  /** Ids of the calls that have an outcome in what was saved. */
+  readonly finished?: readonly string[];
+}
+
+const NEWLINE = 10;
+
+/**
+ * What all processes did, in one file that is only added to: the outside world. One line is one write, so the order of the
+ * lines is the order of events, and a killed process has written what it did.
+ */
+export class Journal {
+  private readonly file: number;
+  private readonly entries: Entry[] = [];
+  /** How much of the file is in the entries, in bytes. */
+  private known = 0;
+
+  constructor(path: string) {
+    this.file = openSync(path, 'a+');
+  }
+
+  write(entry: Omit<Entry, 'pid' | 'at'>): void {
+    writeSync(this.file, `${JSON.stringify({ ...entry, pid: process.pid, at: Date.now() })}\n`);
+  }
+
+  /** All there is, by whichever process. */
+  read(): readonly Entry[] {
+    const added = Buffer.alloc(Math.max(0, fstatSync(this.file).size - this.known));
+    const length = readSync(this.file, added, 0, added.length, this.known);
+    const end = added.subarray(0, length).lastIndexOf(NEWLINE) + 1;
+    this.known += end;
+    for (const line of added.toString('utf8', 0, end).split('\n')) {
+      if (line !== '') this.entries.push(JSON.parse(line) as Entry);
+    }
+    return this.entries;
+  }
+
+  /** By session, each in order. */
+  readBySession(): ReadonlyMap<string, readonly Entry[]> {
+    return Map.groupBy(this.read(), ({ sessionId }) => sessionId);
+  }
+}

@@ -1,0 +1,58 @@
+import { hasErrorCode } from '@holdfast/core';
+import type { AgentLoop, Checkpoint, SessionConflictError, SessionStore } from '@holdfast/core';
+import { overriding } from './watched-store.ts';
+
+/** What protects a session, each of which can be taken away, to see that it is missed. */
+export type Protection = 'claim' | 'fence' | 'intent' | 'owner-check' | 'operation-id';
+
+/** A store without a protection. */
+export function storeWithout(protection: Protection | undefined, store: SessionStore): SessionStore {
+  switch (protection) {
+    case 'claim': // everybody is the owner of every claim
+      return overriding(store, {
+        claim: (sessionId, options) => store.claim(sessionId, { ...options, owner: 'everybody' }),
+      });
+    case 'fence': // a save goes by whatever claim there is
+      return overriding(store, {
+        save: (session, options) =>
+          store.save(session, options).catch((error: unknown) => {
+            if (!hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
+            const { kind, actual } = error as SessionConflictError;
+            if (kind !== 'fenced') throw error;
+            return store.save(session, { ...options, epoch: actual });
+          }),
+      });
+    case 'operation-id':
+      return overriding(store, {
+        save: (session, options) => store.save(session, { ...options, operationId: undefined }),
+      });
+    case 'intent':
+    case 'owner-check':
+    case undefined:
+      return store;
+  }
+}
+
+/** A loop without a protection. `onMayAct` is called whenever it was found that a tool may be called. */
+export function loopWithout(
+  protection: Protection | undefined,
+  loop: AgentLoop,
+  onMayAct: () => void,
+): AgentLoop {
+  const changed = (checkpoint: Checkpoint): Checkpoint => ({
+    save: async (state, point) =>
+      protection === 'intent' && point === 'intent' ? state : checkpoint.save(state, point),
+    async mayAct() {
+      const mayAct = protection === 'owner-check' || ((await checkpoint.mayAct?.()) ?? true);
+      if (mayAct) onMayAct();
+      return mayAct;
+    },
+  });
+  return {
+    ...loop,
+    run: (state, options = {}) => {
+      const { checkpoint } = options;
+      return loop.run(state, { ...options, checkpoint: checkpoint && changed(checkpoint) });
+    },
+  };
+}

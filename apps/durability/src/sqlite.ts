@@ -1,0 +1,34 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { SessionStore } from '@holdfast/core';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import type { SqliteDatabase } from '@holdfast/store-sqlite';
+
+/** As long as a frozen process may hold the file. */
+const BUSY_MILLISECONDS = 30_000;
+
+/** A store in the file at a path. `midWrite` is called when a transaction is about to be committed. */
+export async function openSqlite(path: string, midWrite?: () => void): Promise<SessionStore> {
+  const database = new DatabaseSync(path);
+  database.exec(
+    `PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+  );
+  return SqliteSessionStore.from(midWrite ? interrupted(database, midWrite) : database);
+}
+
+function interrupted(database: SqliteDatabase, midWrite: () => void): SqliteDatabase {
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql);
+      if (sql !== 'COMMIT') return statement;
+      return {
+        get: (parameters) => statement.get(parameters),
+        all: (parameters) => statement.all(parameters),
+        run(parameters) {
+          midWrite();
+          return statement.run(parameters);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,11 @@
+import type { SessionStore } from '@holdfast/core';
+
+/**
+ * Opens a store at a location. While a write is under way, not yet done or not yet acknowledged, it calls `midWrite`.
+ */
+export type OpenStore = (location: string, midWrite?: () => void) => Promise<SessionStore>;
+
+/** The stores that sessions can be kept in, by name. A process loads only the one that it uses. */
+export const STORES: Readonly<Record<string, OpenStore>> = {
+  sqlite: async (...where) => (await import('./sqlite.ts')).openSqlite(...where),
+};

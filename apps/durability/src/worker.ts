@@ -1,0 +1,127 @@
+// A process that works on sessions, and suffers what its environment says. What it is told to do is in its arguments.
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  approve,
+  InProcessEngine,
+  pendingApprovals,
+  sendMessage,
+  SessionRuntime,
+  sweep,
+} from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import { payer } from './agent.ts';
+import { Faults } from './faults.ts';
+import { Journal } from './journal.ts';
+import { loopWithout, storeWithout } from './removals.ts';
+import type { Protection } from './removals.ts';
+import { STORES } from './stores.ts';
+import { midWrite, watched } from './watched-store.ts';
+
+const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
+const DAY = 86_400_000;
+const POLL_MILLISECONDS = 25;
+const STDOUT = 1;
+
+const journal = new Journal(JOURNAL);
+const faults = new Faults(FAULT);
+const epochs = new Map<string, number>();
+let checkedAt = 0;
+const without = (WITHOUT || undefined) as Protection | undefined;
+
+const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
+if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
+const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
+const loop = payer({
+  journal,
+  faults,
+  pace: Number(PACE ?? 0),
+  epochOf: (sessionId) => epochs.get(sessionId) ?? 0,
+  checkedAt: () => checkedAt,
+});
+const runtime = new SessionRuntime({
+  store,
+  agents: { payer: loopWithout(without, loop, () => (checkedAt = Date.now())) },
+  leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
+  maxAttempts: 1_000,
+  owner: String(process.pid),
+});
+
+function say(what: unknown): void {
+  writeSync(STDOUT, `${JSON.stringify(what)}\n`);
+}
+
+/** Works on one session to its end, and says what came of each turn; in the last line also where it came by. */
+async function drive(sessionId: string): Promise<void> {
+  let last = '';
+  for (;;) {
+    const { outcome } = await runtime.advance(sessionId);
+    if (outcome.type === 'finished') return say({ outcome: outcome.type, counts: faults.counts });
+    if (outcome.type !== last) say({ outcome: outcome.type });
+    last = outcome.type;
+    if (outcome.type === 'parked') await decide(sessionId);
+    if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
+  }
+}
+
+/** Approves whatever waits: each request once, however many processes say so. */
+async function decide(sessionId: string): Promise<void> {
+  const { state } = await runtime.get(sessionId);
+  for (const { id, approval } of pendingApprovals(state)) {
+    const decision = { type: 'decision', toolExecutionId: id, decision: 'approved' } as const;
+    await runtime.enqueue(sessionId, decision, { id: `${id}@${approval?.requestedAt}` });
+  }
+}
+
+/** Works on whatever is due, until the signal aborts, or until nothing is left that anybody works on or will. */
+async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
+  const engine = new InProcessEngine({ onError: (error) => console.error(error) });
+  const served = await engine.serve((sessionId, options) => runtime.advance(sessionId, options), {
+    concurrency: 4,
+  });
+  while (!signal.aborted) {
+    await sweep(store, engine);
+    const { sessions } = await store.list({ waitingFor: 'approval', limit: 100 });
+    for (const { sessionId } of sessions) await decide(sessionId);
+    const later = await store.due({ at: Date.now() + DAY, limit: 1 });
+    if (!isEndless && sessions.length === 0 && later.sessions.length === 0) break;
+    await pause(POLL_MILLISECONDS);
+  }
+  await served.stop();
+}
+
+/** What a parent process asks for in a line. */
+interface Request {
+  readonly sessionId: string;
+  readonly approve?: string;
+  readonly message?: string;
+}
+
+async function carryOut({ sessionId, approve: call, message = '' }: Request): Promise<unknown> {
+  const action = call === undefined ? sendMessage(message) : approve(call);
+  try {
+    return { status: (await runtime.execute(sessionId, action)).state.status };
+  } catch (error) {
+    const { name, code } = error as { readonly name?: string; readonly code?: string };
+    return { name, code };
+  }
+}
+
+const [, , command, sessionId = ''] = process.argv;
+const requests = createInterface(process.stdin);
+if (command === 'drive') await drive(sessionId);
+if (command === 'finish') await serve(new AbortController().signal, false);
+if (command === 'serve') {
+  const leaving = new AbortController();
+  requests.once('close', () => leaving.abort());
+  say('ready');
+  await serve(leaving.signal, true);
+}
+if (command === 'act') {
+  say('ready');
+  for await (const line of requests) say(await carryOut(JSON.parse(line) as Request));
+}
+requests.close();
+await store.close();
+process.exit();

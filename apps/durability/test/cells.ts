@@ -1,0 +1,109 @@
+import type { AgentSession } from '@holdfast/core';
+import { KINDS } from '../src/agent.ts';
+import type { Kind, Plan } from '../src/agent.ts';
+import { PLACES } from '../src/faults.ts';
+import type { Place } from '../src/faults.ts';
+import type { Entry } from '../src/journal.ts';
+import type { Treatment } from './judge.ts';
+import type { World } from './world.ts';
+
+/** How many steps there are, with how many calls each. */
+const MODES = { sequential: { steps: 2, calls: 1 }, parallel: { steps: 1, calls: 3 } } as const;
+
+type Mode = keyof typeof MODES;
+
+/** What is tried of all that can be. */
+export interface Scope {
+  readonly modes: readonly Mode[];
+  readonly places: readonly Place[];
+}
+
+const ALL: Scope = { modes: ['sequential', 'parallel'], places: PLACES };
+
+/** What is stored in the middle of a save is what was stored before it. */
+const NEARLY_ALL: Scope = { ...ALL, places: PLACES.filter((place) => place !== 'before-save') };
+
+/** Where stores differ. */
+const MAIN: Scope = { modes: ['parallel'], places: ['before-effect', 'after-effect', 'mid-save'] };
+
+/** With more effort all is tried of each store, otherwise nearly all of one. */
+export function scopeOf(effort: number, isFirst: boolean): Scope {
+  if (effort > 1) return ALL;
+  return isFirst ? NEARLY_ALL : MAIN;
+}
+
+/** A kind of tool and how it is called. */
+export interface Combination {
+  readonly kind: Kind;
+  readonly mode: Mode;
+}
+
+/** How a session ends, what came of each turn, and at which places a process comes by, when nothing happens. */
+export interface Baseline extends Combination {
+  readonly session: AgentSession;
+  readonly outcomes: readonly string[];
+  readonly counts: Partial<Record<Place, number>>;
+}
+
+/** A process to which something happens, with a session of its own. */
+export interface Cell extends Combination {
+  readonly baseline: Baseline;
+  readonly plan: Plan;
+  readonly place: Place;
+  readonly nth: number;
+}
+
+/** What there was when the process of a cell had died. */
+export interface Death {
+  readonly cell: Cell;
+  readonly atDeath: AgentSession;
+  readonly before: readonly Entry[];
+}
+
+export function combinations({ modes }: Scope): readonly Combination[] {
+  return KINDS.flatMap((kind) => modes.map((mode) => ({ kind, mode })));
+}
+
+/** Has a process do the work of a combination, with nothing in its way. */
+export async function baselineOf(world: World, { kind, mode }: Combination): Promise<Baseline> {
+  const sessionId = `${kind}-${mode}`;
+  await world.begin({ sessionId, kind, ...MODES[mode] });
+  const { lines } = await world.run(['drive', sessionId]);
+  return { kind, mode, session: await world.load(sessionId), ...turnsIn(lines) };
+}
+
+/** What a process has said of its turns with a session. */
+export function turnsIn(lines: readonly string[]): Pick<Baseline, 'outcomes' | 'counts'> {
+  const turns = lines.map((line) => JSON.parse(line) as Partial<Baseline> & { readonly outcome: string });
+  return { outcomes: turns.map(({ outcome }) => outcome), counts: turns.at(-1)?.counts ?? {} };
+}
+
+/** A cell for each time that a process comes by one of these places. */
+export function cellsOf(baseline: Baseline, places: readonly Place[], name: string): readonly Cell[] {
+  const { kind, mode, counts } = baseline;
+  return places.flatMap((place) =>
+    Array.from({ length: counts[place] ?? 0 }, (_, index) => {
+      const sessionId = `${name}-${kind}-${mode}-${place}-${index + 1}`;
+      return { kind, mode, baseline, plan: { sessionId, kind, ...MODES[mode] }, place, nth: index + 1 };
+    }),
+  );
+}
+
+/** What became of sessions, by place and combination. */
+export function table(judged: readonly (readonly [Cell, Treatment])[]): string {
+  const columns = [...new Set(judged.map(([cell]) => columnOf(cell)))];
+  const rows = PLACES.flatMap((place) => {
+    const here = judged.filter(([cell]) => cell.place === place);
+    if (here.length === 0) return [];
+    const treatments = columns.map((column) => {
+      const these = here.filter(([cell]) => columnOf(cell) === column);
+      return [...new Set(these.map(([, treatment]) => treatment))].toSorted().join('/');
+    });
+    return [[place, ...treatments]];
+  });
+  return [['', ...columns], ...rows].map((row) => row.map((text) => text.padEnd(15)).join('')).join('\n');
+}
+
+function columnOf({ kind, mode }: Combination): string {
+  return `${kind} ${MODES[mode].calls > 1 ? 'par.' : 'seq.'}`;
+}

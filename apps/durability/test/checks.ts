@@ -1,0 +1,117 @@
+import type { AgentSession, Message } from '@holdfast/core';
+import type { Entry } from '../src/journal.ts';
+
+/** What must hold of every session, whatever becomes of the processes that work on it. By name: what is wrong. */
+const CHECKS = {
+  'a call that has ended is not repeated': endedCallsRepeated,
+  'a tool that may run once runs once': runMoreThanOnce,
+  'a tool that can be asked runs once, unless it is in flight': doneTwice,
+  'a call has one idempotency key': keysChanged,
+  'one process works under a claim': sharedClaims,
+  'who has lost the claim starts no tool': startedWithoutClaim,
+  'who has lost the claim saves nothing': savedWithoutClaim,
+} as const;
+
+export type CheckName = keyof typeof CHECKS;
+
+/** What is wrong with the work on sessions, by all checks: `name: what`. */
+export function problemsOf(journal: ReadonlyMap<string, readonly Entry[]>): readonly string[] {
+  return [...journal].flatMap(([sessionId, entries]) =>
+    Object.entries(CHECKS).flatMap(([name, check]) =>
+      check(entries).map((what) => `${name}: ${sessionId} ${what}`),
+    ),
+  );
+}
+
+function endedCallsRepeated(entries: readonly Entry[]): readonly string[] {
+  const ended = new Set<string>();
+  return entries.flatMap(({ type, call = '', finished = [] }) => {
+    for (const id of finished) ended.add(id);
+    return type === 'called' && ended.has(call) ? [`call ${call}`] : [];
+  });
+}
+
+const ONCE = new Set(['once', 'approval']);
+
+function runMoreThanOnce(entries: readonly Entry[]): readonly string[] {
+  const called = entries.filter(({ type, tool = '' }) => type === 'called' && ONCE.has(tool));
+  return [...Map.groupBy(called, ({ call }) => call)].flatMap(([call, times]) =>
+    times.length > 1 ? [`call ${call} ${times.length} times`] : [],
+  );
+}
+
+function doneTwice(entries: readonly Entry[]): readonly string[] {
+  const inFlight = new Set(afterAnother(entries));
+  const done = entries.filter(({ type, tool }) => type === 'done' && tool === 'reconcile');
+  return [...Map.groupBy(done, ({ call }) => call)].flatMap(([call, times]) =>
+    times.length > 1 && !times.some((entry) => inFlight.has(entry)) ? [`call ${call}`] : [],
+  );
+}
+
+function keysChanged(entries: readonly Entry[]): readonly string[] {
+  const called = entries.filter(({ type, tool }) => type === 'called' && tool !== 'readOnly');
+  return [...Map.groupBy(called, ({ call }) => call)].flatMap(([call, times]) =>
+    new Set(times.map(({ key }) => key)).size > 1 ? [`call ${call}`] : [],
+  );
+}
+
+function sharedClaims(entries: readonly Entry[]): readonly string[] {
+  return [...Map.groupBy(entries, ({ epoch }) => epoch)].flatMap(([epoch, done]) =>
+    new Set(done.map(({ pid }) => pid)).size > 1 ? [`claim ${epoch}`] : [],
+  );
+}
+
+/**
+ * The time between the look at the claim and the first word of the tool in which a process may be frozen; whoever is
+ * frozen just then has a tool in flight.
+ */
+const IN_FLIGHT_MILLISECONDS = 100;
+
+/** Of tools that have effects: of others nobody asks who owns the session. */
+function startedWithoutClaim(entries: readonly Entry[]): readonly string[] {
+  const withEffect = afterAnother(entries).filter(
+    ({ type, tool }) => type === 'called' && tool !== 'readOnly',
+  );
+  return withEffect.flatMap(({ call, at, checkedAt = at }) =>
+    at - checkedAt < IN_FLIGHT_MILLISECONDS ? [`call ${call}`] : [],
+  );
+}
+
+/** By version, not by order: a process may be frozen when it has saved and not yet said so. */
+function savedWithoutClaim(entries: readonly Entry[]): readonly string[] {
+  const claims = entries.filter(({ type }) => type === 'claimed');
+  return entries.flatMap(({ type, epoch, version = 0 }) => {
+    const isLater = claims.some((claim) => claim.epoch > epoch && (claim.version ?? 0) < version);
+    return type === 'saved' && isLater ? [`claim ${epoch}, version ${version}`] : [];
+  });
+}
+
+/** What was done under a claim after there was another. */
+function afterAnother(entries: readonly Entry[]): readonly Entry[] {
+  let latest = 0;
+  return entries.filter(({ epoch }) => {
+    latest = Math.max(latest, epoch);
+    return epoch < latest;
+  });
+}
+
+/** What a provider would refuse: calls and results that do not belong together. */
+export function historyProblems({ state, sessionId }: AgentSession): readonly string[] {
+  const problems: string[] = [];
+  let open: string[] = [];
+  for (const message of state.messages) {
+    const results = partsOf(message, 'tool-result');
+    if (message.role !== 'tool' && open.length > 0) problems.push(`${open.join()} without a result`);
+    if (message.role !== 'tool') open = [];
+    problems.push(...results.filter((id) => !open.includes(id)).map((id) => `a result for no call ${id}`));
+    open = [...open.filter((id) => !results.includes(id)), ...partsOf(message, 'tool-call')];
+  }
+  if (open.length > 0) problems.push(`${open.join()} without a result`);
+  return problems.map((what) => `history of ${sessionId}: ${what}`);
+}
+
+function partsOf({ content }: Message, type: 'tool-call' | 'tool-result'): string[] {
+  return typeof content === 'string'
+    ? []
+    : content.flatMap((part) => (part.type === type && 'toolCallId' in part ? [part.toolCallId] : []));
+}

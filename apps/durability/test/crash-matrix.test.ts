@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultText } from '../src/faults.ts';
+import { baselineOf, cellsOf, combinations, scopeOf, table, turnsIn } from './cells.ts';
+import type { Baseline, Cell, Death } from './cells.ts';
+import { problemsOf } from './checks.ts';
+import { judge } from './judge.ts';
+import type { Treatment } from './judge.ts';
+import { TESTED_STORES } from './servers.ts';
+import { forEachOf, World } from './world.ts';
+
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
+const CONCURRENCY = 3;
+/** So that nobody takes over what is not left, on a slow machine. */
+const UNHURRIED = { leaseSeconds: 30 };
+
+describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
+  const scope = scopeOf(EFFORT, name === TESTED_STORES[0]?.name);
+  const baselines: Baseline[] = [];
+  let stop: () => Promise<void>;
+  let world: World;
+
+  beforeAll(async () => {
+    const started = await start();
+    ({ stop } = started);
+    world = await World.of(name, started.newLocation);
+    for (const combination of combinations(scope)) baselines.push(await baselineOf(world, combination));
+  });
+
+  afterAll(async () => {
+    await world.close();
+    await stop();
+  });
+
+  test('a process dies anywhere, and another one finishes its work', async () => {
+    const cells = baselines.flatMap((baseline) => cellsOf(baseline, scope.places, 'dies'));
+    const deaths: Death[] = [];
+    await forEachOf(cells, CONCURRENCY, async (cell) => void deaths.push(await die(cell)));
+    const later = await Promise.all([1, 2].map(() => world.run(['finish'], UNHURRIED)));
+    expect(later).toEqual(later.map(() => ({ code: 0, signal: null, complaints: '', lines: [] })));
+
+    const journal = world.journal.readBySession();
+    const problems = [...problemsOf(journal)];
+    const judged: [Cell, Treatment][] = [];
+    for (const { cell, atDeath, before } of deaths) {
+      const { plan, baseline } = cell;
+      const after = journal.get(plan.sessionId)?.slice(before.length) ?? [];
+      const final = await world.load(plan.sessionId);
+      const verdict = judge({ plan, atDeath, before, after, final, uninterrupted: baseline.session });
+      problems.push(...verdict.problems);
+      judged.push([cell, verdict.treatment]);
+    }
+    console.log(`${name}: ${deaths.length} processes killed, and what became of their sessions`);
+    console.log(table(judged));
+    expect(problems).toEqual([]);
+  });
+
+  async function die(cell: Cell): Promise<Death> {
+    const { plan, place, nth } = cell;
+    await world.begin(plan);
+    const { signal, complaints } = await world.run(['drive', plan.sessionId], {
+      fault: faultText({ place, nth, act: 'kill' }),
+    });
+    const mayPass = hasVaryingWrites && place === 'mid-save';
+    expect([complaints, signal]).toEqual(['', mayPass ? signal : 'SIGKILL']);
+    const before = world.journal.readBySession().get(plan.sessionId) ?? [];
+    return { cell, before, atDeath: await world.load(plan.sessionId) };
+  }
+
+  test('a reply to a save is lost, and nothing comes of it', async () => {
+    const cells = baselines.flatMap((baseline) => cellsOf(baseline, ['after-save'], 'hears nothing'));
+    const problems: string[] = [];
+    await forEachOf(cells, CONCURRENCY, async ({ plan, place, nth, baseline }) => {
+      await world.begin(plan);
+      const fault = faultText({ place, nth, act: 'lose-reply' });
+      const { lines, complaints } = await world.run(['drive', plan.sessionId], { fault, ...UNHURRIED });
+      expect([complaints, turnsIn(lines).outcomes]).toEqual(['', baseline.outcomes]);
+      const final = await world.load(plan.sessionId);
+      const nothing = { before: [], after: [], atDeath: final };
+      problems.push(...judge({ plan, final, uninterrupted: baseline.session, ...nothing }).problems);
+    });
+    expect([...problems, ...problemsOf(world.journal.readBySession())]).toEqual([]);
+  });
+});

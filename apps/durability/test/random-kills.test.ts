@@ -1,0 +1,178 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { textOf } from '@holdfast/core';
+import { describe, expect, test } from 'vitest';
+import { KINDS } from '../src/agent.ts';
+import type { Kind, Plan } from '../src/agent.ts';
+import type { Entry } from '../src/journal.ts';
+import { canonical, difference } from './canonical.ts';
+import { historyProblems, problemsOf } from './checks.ts';
+import { TESTED_STORES } from './servers.ts';
+import type { WorkerProcess } from './worker-process.ts';
+import { uninterrupted } from './uninterrupted.ts';
+import { World } from './world.ts';
+
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
+/** How many sessions there are. */
+const SESSIONS = Number(process.env['SESSIONS'] ?? 10 * EFFORT);
+/** What happens when follows from it. */
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const WORKERS = 3;
+/** The kinds of tools of which the model may read that nobody knows the outcome. */
+const ENDS_UNKNOWN = new Set<Kind>(['once', 'approval']);
+const LEASE_SECONDS = 0.5;
+const SETTINGS = { pace: 20, leaseSeconds: LEASE_SECONDS };
+
+describe.each(TESTED_STORES)('$name', ({ name, start }) => {
+  test(`sessions outlive processes that are killed and frozen at random (SEED=${SEED})`, async () => {
+    const { newLocation, stop } = await start();
+    const world = await World.of(name, newLocation);
+    const random = randomFrom(SEED);
+    const plans = Array.from({ length: SESSIONS }, (_, index): Plan => ({
+      sessionId: `session-${index}`,
+      kind: KINDS[index % KINDS.length] ?? 'once',
+      steps: 2 + random(4),
+      calls: 1 + random(3),
+    }));
+    for (const plan of plans) await world.begin(plan);
+    const notes = plans.filter((_, index) => index % 3 === 0).flatMap(notesFor);
+    const disturbed = await disturb(world, random, notes);
+
+    const journal = world.journal.readBySession();
+    const problems = [...problemsOf(journal)];
+    const twice = { called: 0, done: 0 };
+    for (const plan of plans) {
+      const entries = journal.get(plan.sessionId) ?? [];
+      const heard = notes.filter(({ sessionId }) => sessionId === plan.sessionId);
+      problems.push(...(heard.length > 0 ? await notesMissing(world, heard) : await changed(world, plan)));
+      twice.called += repeated(entries, 'called');
+      twice.done += repeated(entries, 'done');
+    }
+    console.log(`${name}, SEED=${SEED}, ${SESSIONS} sessions:`, {
+      ...disturbed,
+      twice,
+      problems: problems.length,
+    });
+    await world.close();
+    await stop();
+    expect(problems).toEqual([]);
+  });
+});
+
+/** What somebody says to a session while it is worked on, or after. */
+interface Note {
+  readonly sessionId: string;
+  readonly text: string;
+}
+
+function notesFor({ sessionId }: Plan): readonly Note[] {
+  return ['one', 'two'].map((text) => ({ sessionId, text }));
+}
+
+/** Kills and freezes workers, and leaves notes, until nothing is left to do. How often. */
+async function disturb(
+  world: World,
+  random: (below: number) => number,
+  notes: readonly Note[],
+): Promise<object> {
+  const counts = { killed: 0, frozen: 0 };
+  const complaints: string[] = [];
+  const thaws: Promise<void>[] = [];
+  const begin = (): WorkerProcess => {
+    const worker = world.start(['serve'], SETTINGS);
+    void worker.ended.then((ended) => complaints.push(ended.complaints));
+    return worker;
+  };
+  const workers = Array.from({ length: WORKERS }, begin);
+  const unsaid = [...notes];
+  while (unsaid.length > 0 || !(await isIdle(world))) {
+    await pause(40 + random(160));
+    for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(8))) {
+      const content = { type: 'message', content: text } as const;
+      // Said twice, as by somebody who has heard no answer.
+      for (let time = 1; time <= 2; time++) await world.runtime.enqueue(sessionId, content, { id: text });
+    }
+    const index = random(WORKERS);
+    const worker = workers[index] as WorkerProcess;
+    // Processes that die before they begin get nowhere, and so do those that are always killed.
+    if (!worker.hasSpoken || counts.killed + counts.frozen >= 2 * SESSIONS) continue;
+    if (random(3) > 0) {
+      counts.killed++;
+      worker.kill();
+      workers[index] = begin();
+    } else {
+      counts.frozen++;
+      worker.kill('SIGSTOP');
+      thaws.push(pause(LEASE_SECONDS * 1000 + random(400)).then(() => worker.kill('SIGCONT')));
+    }
+  }
+  await Promise.all(thaws);
+  for (const worker of workers) worker.leave();
+  await Promise.all(workers.map(({ ended }) => ended));
+  expect(complaints.join('')).toBe('');
+  return counts;
+}
+
+/** Nothing is due, now or later, and nobody is asked for anything. */
+async function isIdle({ store }: World): Promise<boolean> {
+  const { sessions } = await store.due({ at: Date.now() + 86_400_000, limit: 1 });
+  return (
+    sessions.length === 0 && (await store.list({ waitingFor: 'approval', limit: 1 })).sessions.length === 0
+  );
+}
+
+/** Which notes are not in their session just once, or are not answered. */
+async function notesMissing(world: World, notes: readonly Note[]): Promise<readonly string[]> {
+  const session = await world.load(notes[0]?.sessionId ?? '');
+  const { messages, finalResponse = '', status } = session.state;
+  const said = messages
+    .toArray()
+    .filter(({ role }) => role === 'user')
+    .map(textOf);
+  const missing = notes.filter(({ text }) => {
+    return said.filter((each) => each === text).length !== 1 || !finalResponse.includes(text);
+  });
+  const wrong = missing.map(
+    ({ text }) => `${session.sessionId}: "${text}" in ${said.join()}, ${finalResponse}`,
+  );
+  return [
+    ...historyProblems(session),
+    ...wrong,
+    ...(status === 'completed' ? [] : [`${session.sessionId} is ${status}`]),
+  ];
+}
+
+/** What of a session is otherwise than if nothing had happened. */
+async function changed(world: World, plan: Plan): Promise<readonly string[]> {
+  const session = await world.load(plan.sessionId);
+  const executions = session.state.steps.flatMap(({ toolExecutions }) => [...toolExecutions]);
+  const wereInDoubt = executions.filter(
+    ({ outcome, approval }) =>
+      (plan.kind === 'ask' && approval !== undefined) ||
+      (ENDS_UNKNOWN.has(plan.kind) && outcome?.type === 'interrupted'),
+  );
+  const inDoubt = new Set(wereInDoubt.map(({ call }) => call.toolCallId));
+  const [found, wanted] = [session, await uninterrupted(plan)].map((each) => canonical(each, inDoubt));
+  const otherwise = isDeepStrictEqual(found, wanted) ? [] : [difference(found, wanted)];
+  return [
+    ...historyProblems(session),
+    ...otherwise.map((what) => `${plan.sessionId} ends otherwise: ${what}`),
+  ];
+}
+
+/** How many calls there are more of than there would be of an uninterrupted run. */
+function repeated(entries: readonly Entry[], wanted: Entry['type']): number {
+  const calls = entries.flatMap(({ type, call }) => (type === wanted ? [call] : []));
+  return calls.length - new Set(calls).size;
+}
+
+/** Whole numbers below another, the same for the same seed. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}

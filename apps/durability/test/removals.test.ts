@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Plan } from '../src/agent.ts';
+import { faultText } from '../src/faults.ts';
+import type { Protection } from '../src/removals.ts';
+import { canonical, difference } from './canonical.ts';
+import { problemsOf } from './checks.ts';
+import type { CheckName } from './checks.ts';
+import { TESTED_STORES } from './servers.ts';
+import type { NewLocation } from './servers.ts';
+import { uninterrupted } from './uninterrupted.ts';
+import { isFrozen, until, World } from './world.ts';
+
+const PLAN: Plan = { sessionId: 'one', kind: 'once', steps: 2, calls: 1 };
+const LOST_REPLY = 'a lost reply to a save changes nothing';
+const LONG = { leaseSeconds: 30 };
+const DRIVE = ['drive', PLAN.sessionId];
+/** The save that keeps what is about to be done, before the first call. */
+const INTENT = 2;
+
+/** Something that happens to processes, without a protection if one is named. What is wrong at the end. */
+type Scenario = (world: World, without: Protection | undefined) => Promise<readonly string[]>;
+
+/** What each protection is for: what turns red without it. */
+const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Scenario])[] = [
+  ['claim', 'one process works under a claim', meet],
+  ['fence', 'who has lost the claim saves nothing', wakeInTheModelCall],
+  ['intent', 'a tool that may run once runs once', dieInTheTool],
+  ['owner-check', 'who has lost the claim starts no tool', wakeBeforeTheTool],
+  ['operation-id', LOST_REPLY, loseAReply],
+];
+
+describe.each(TESTED_STORES)('$name', ({ name, start }) => {
+  let newLocation: NewLocation;
+  let stop: () => Promise<void>;
+  beforeAll(async () => {
+    ({ newLocation, stop } = await start());
+  });
+  afterAll(() => stop());
+
+  test.each(MISSED)('without %s it shows that %s; with it, it does', async (protection, check, scenario) => {
+    const play = async (without: Protection | undefined): Promise<readonly string[]> => {
+      const world = await World.of(name, newLocation);
+      await world.begin(PLAN);
+      const problems = await scenario(world, without);
+      const all = [...problems, ...problemsOf(world.journal.readBySession())];
+      await world.close();
+      return all;
+    };
+    expect(await play(undefined)).toEqual([]);
+    expect(await play(protection)).toContainEqual(expect.stringContaining(`${check}: `));
+  });
+});
+
+/** While one process has the session, and stands still, another one comes. */
+async function meet(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  const fault = faultText({ place: 'inference', nth: 1, act: 'freeze' });
+  const first = world.start(DRIVE, { fault, without, ...LONG });
+  await until('the first stands still', () => isFrozen(first));
+  const second = world.start(DRIVE, { without, ...LONG });
+  await second.line();
+  first.kill('SIGCONT');
+  await Promise.all([first.ended, second.ended]);
+  return [];
+}
+
+/** A process is frozen in the model call; its successor is in it when it wakes. */
+async function wakeInTheModelCall(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  const fault = faultText({ place: 'inference', nth: 1, act: 'freeze' });
+  const first = world.start(DRIVE, { fault, without });
+  await until('the first is frozen', () => isFrozen(first));
+  const second = world.start(DRIVE, { fault, without, leaseSeconds: 1 });
+  await until('the second has taken over', () => isFrozen(second));
+  first.kill('SIGCONT');
+  await first.line();
+  second.kill('SIGCONT');
+  await Promise.all([first.ended, second.ended]);
+  return [];
+}
+
+/** A process dies when the tool has had its effect. */
+async function dieInTheTool(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  await world.run(DRIVE, { fault: faultText({ place: 'after-effect', nth: 1, act: 'kill' }), without });
+  await world.run(DRIVE, { without });
+  return [];
+}
+
+/** A process is frozen when all is ready for the call, and wakes when its successor has finished. */
+async function wakeBeforeTheTool(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  const fault = faultText({ place: 'after-save', nth: INTENT, act: 'freeze' });
+  const first = world.start(DRIVE, { fault, without });
+  await until('the first is frozen', () => isFrozen(first));
+  await world.run(DRIVE, { without });
+  first.kill('SIGCONT');
+  await first.ended;
+  return [];
+}
+
+/** A save was done, and its reply is lost. */
+async function loseAReply(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  await world.run(DRIVE, {
+    fault: faultText({ place: 'after-save', nth: INTENT, act: 'lose-reply' }),
+    without,
+  });
+  const sessions = [await world.load(PLAN.sessionId), await uninterrupted(PLAN)];
+  const [found, wanted] = sessions.map((session) => canonical(session, new Set()));
+  return isDeepStrictEqual(found, wanted) ? [] : [`${LOST_REPLY}: ${difference(found, wanted)}`];
+}

@@ -1,0 +1,27 @@
+import { approve, MemorySessionStore, pendingApprovals, resume, SessionRuntime } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
+import { payer } from '../src/agent.ts';
+import type { Plan } from '../src/agent.ts';
+import { Faults } from '../src/faults.ts';
+import { Journal } from '../src/journal.ts';
+
+/** A session of a plan as it ends when nothing happens to it, made in this process. */
+export async function uninterrupted(plan: Plan): Promise<AgentSession> {
+  const { sessionId } = plan;
+  const agent = payer({
+    journal: new Journal('/dev/null'),
+    faults: new Faults(undefined),
+    pace: 0,
+    epochOf: () => 0,
+    checkedAt: () => 0,
+  });
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { payer: agent } });
+  await runtime.create({ definition: { name: 'payer' }, sessionId });
+  await runtime.enqueue(sessionId, { type: 'message', content: JSON.stringify(plan) }, { id: 'plan' });
+  for (;;) {
+    const session = await runtime.execute(sessionId, resume());
+    const [asked] = pendingApprovals(session.state);
+    if (asked === undefined) return session;
+    await runtime.execute(sessionId, approve(asked.id));
+  }
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, inject } from 'vitest';
+import type { Protection } from '../src/removals.ts';
+
+/** Where a worker works, and what it suffers. */
+export interface WorkerInit {
+  readonly store: string;
+  readonly location: string;
+  readonly journal: string;
+  /** As `faultText` makes it. */
+  readonly fault?: string | undefined;
+  readonly without?: Protection | undefined;
+  /** Milliseconds that things take. */
+  readonly pace?: number | undefined;
+  readonly leaseSeconds?: number | undefined;
+}
+
+/** How a process ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly complaints: string;
+  readonly lines: readonly string[];
+}
+
+const running = new Set<WorkerProcess>();
+
+afterEach(() => {
+  for (const worker of running) worker.kill();
+});
+
+/** A process of the worker program. One that a test leaves is killed. */
+export class WorkerProcess {
+  readonly ended: Promise<Ended>;
+  private readonly child: ChildProcessWithoutNullStreams;
+  private readonly lines: string[] = [];
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(init: WorkerInit, ...args: readonly string[]) {
+    const { store, location, journal, fault = '', without = '', pace = 0, leaseSeconds = 0.4 } = init;
+    const settings = { STORE: store, LOCATION: location, JOURNAL: journal, FAULT: fault, WITHOUT: without };
+    const numbers = { PACE: String(pace), LEASE_SECONDS: String(leaseSeconds) };
+    const program = inject('worker');
+    const env = {
+      ...process.env,
+      ...settings,
+      ...numbers,
+      NODE_OPTIONS: '',
+      NODE_COMPILE_CACHE: dirname(program),
+    };
+    this.child = spawn(process.execPath, ['--no-warnings', program, ...args], { env });
+    running.add(this);
+    // A process that has died says why in its complaints; that nobody reads what is written to it says nothing more.
+    this.child.stdin.on('error', () => undefined);
+    let complaints = '';
+    this.child.stderr.on('data', (data) => (complaints += String(data)));
+    createInterface(this.child.stdout).on('line', (line) => {
+      this.lines.push(line);
+      this.waiting.shift()?.();
+    });
+    this.ended = once(this.child, 'close').then(([code, signal]): Ended => {
+      running.delete(this);
+      for (const wake of this.waiting.splice(0)) wake();
+      return { code, signal, complaints, lines: this.lines };
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Has it said anything yet that nobody has read? */
+  get hasSpoken(): boolean {
+    return this.lines.length > 0;
+  }
+
+  /** The next line that it says; `undefined` when it ends without one. */
+  async line(): Promise<string | undefined> {
+    if (this.lines.length === 0 && running.has(this))
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return this.lines.shift();
+  }
+
+  /** Tells it something. */
+  tell(what: unknown): void {
+    this.child.stdin.write(`${JSON.stringify(what)}\n`);
+  }
+
+  /** Tells it that there is no more to do. */
+  leave(): void {
+    this.child.stdin.end();
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.child.kill(signal);
+  }
+}
