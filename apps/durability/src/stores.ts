@@ -8,4 +8,6 @@ export type OpenStore = (location: string, midWrite?: () => void) => Promise<Ses
 /** The stores that sessions can be kept in, by name. A process loads only the one that it uses. */
 export const STORES: Readonly<Record<string, OpenStore>> = {
   sqlite: async (...where) => (await import('./sqlite.ts')).openSqlite(...where),
+  redis: async (...where) => (await import('./redis.ts')).openRedis(...where),
+  dynamodb: async (...where) => (await import('./dynamodb.ts')).openDynamoDb(...where),
 };

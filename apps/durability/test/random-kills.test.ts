@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { textOf } from '@holdfast/core';
+import { isTerminal, textOf } from '@holdfast/core';
+import type { ExecutionStatus } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../src/agent.ts';
 import type { Kind, Plan } from '../src/agent.ts';
@@ -113,12 +114,20 @@ async function disturb(
   return counts;
 }
 
-/** Nothing is due, now or later, and nobody is asked for anything. */
+/** Every session is over, and then nothing is due: what is over is begun again only by what is due. */
 async function isIdle({ store }: World): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.list({ limit: 100, cursor });
+    if (page.sessions.some(({ executionStatus }) => !isOver(executionStatus))) return false;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
   const { sessions } = await store.due({ at: Date.now() + 86_400_000, limit: 1 });
-  return (
-    sessions.length === 0 && (await store.list({ waitingFor: 'approval', limit: 1 })).sessions.length === 0
-  );
+  return sessions.length === 0;
+}
+
+function isOver(status: ExecutionStatus | undefined): boolean {
+  return status !== undefined && isTerminal(status);
 }
 
 /** Which notes are not in their session just once, or are not answered. */

@@ -1,0 +1,29 @@
+import type { SessionStore } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+
+/** A store under a prefix, as in `redis://127.0.0.1:6379#prefix`. `midWrite` is called when a script was sent. */
+export async function openRedis(location: string, midWrite?: () => void): Promise<SessionStore> {
+  const { hash, origin, host } = new URL(location);
+  const client = new Redis(origin === 'null' ? `redis://${host}` : origin, { replyMapping: 'legacy' });
+  client.on('error', () => undefined);
+  const store = new RedisSessionStore({
+    client: midWrite ? interrupted(client, midWrite) : client,
+    prefix: hash.slice(1),
+  });
+  return Object.assign(store, { close: async () => client.disconnect() });
+}
+
+function interrupted(client: Redis, midWrite: () => void): Redis {
+  return new Proxy(client, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        const result: unknown = member.apply(target, args);
+        if (String(name).endsWith('Buffer')) setImmediate(midWrite); // the socket has it by then
+        return result;
+      };
+    },
+  });
+}
