@@ -68,7 +68,8 @@ const PROMPT: JsonObject = Object.freeze({
  *
  * What the agent uses counts in the caller's totals as it is used. Its events reach the caller's listeners inside events of
  * type `subagent`. While it works its state is the progress of the call, so that a run that was left is taken up inside
- * the agent: what it was answered is not asked again, tools that have ended are not run again. An agent that fails, is
+ * the agent: what it was answered is not asked again, tools that have ended are not run again. When one of its tools needs
+ * approval the caller is suspended for it, and the decision finds its way inside. An agent that fails, is
  * stopped, or has no answer is an error that the calling model reads, `SUBAGENT_FAILED`; one too deep is
  * `SUBAGENT_DEPTH_EXCEEDED`, before anything is called.
  *
