@@ -1,6 +1,5 @@
 export { sessionStoreCases } from './store/session-store-cases.ts';
 export { sessionStoreTests } from './store/session-store-tests.ts';
-export type { ConformanceTest } from './store/session-store-tests.ts';
 export { newSession, START, testClock, withFact } from './store/store-case.ts';
 export type {
   CreateStore,
@@ -21,3 +20,13 @@ export type {
   ProviderReply,
   ProviderRequest,
 } from './driver/driver-case.ts';
+export { engineCases } from './engine/engine-cases.ts';
+export { engineTests } from './engine/engine-tests.ts';
+export type {
+  CreateEngine,
+  EngineAbilities,
+  EngineCase,
+  EngineGroup,
+  EngineUnderTest,
+} from './engine/engine-case.ts';
+export type { ConformanceTest } from './conformance-test.ts';

@@ -13,6 +13,7 @@ import { inboxValueCases } from './inbox-value-cases.ts';
 import { listCases } from './list-cases.ts';
 import { listFilterCases } from './list-filter-cases.ts';
 import { reopenCases } from './reopen-cases.ts';
+import { releaseCases } from './release-cases.ts';
 import { replayCases } from './replay-cases.ts';
 import type { SessionStoreCase, SessionStoreGroup, UngroupedCase } from './store-case.ts';
 import { valueCases } from './value-cases.ts';
@@ -24,7 +25,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['changes', changeCases],
   ['values', valueCases],
   ['executions', executionCases],
-  ['claims', [...claimCases, ...attemptCases]],
+  ['claims', [...claimCases, ...releaseCases, ...attemptCases]],
   ['fencing', fencingCases],
   ['inbox', [...inboxCases, ...inboxValueCases]],
   ['due', dueCases],

@@ -1,15 +1,6 @@
+import type { ConformanceTest } from '../conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
 import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case.ts';
-
-/** One case, ready for a test runner. */
-export interface ConformanceTest {
-  /** Says what is missing when it is to be skipped. */
-  readonly name: string;
-  /** True when the harness cannot do what the case needs. */
-  readonly skip: boolean;
-  /** Rejects when the store does not do it. */
-  readonly run: () => Promise<void>;
-}
 
 /**
  * The cases as tests of one store. Those that need what the harness cannot do are there too, to be skipped by name. With

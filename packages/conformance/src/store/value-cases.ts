@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { userMessage } from '@holdfast/core';
 import type { AgentState } from '@holdfast/core';
+import { HOSTILE_IDS } from './hostile-ids.ts';
 import { HOSTILE_VALUES, hostileDefinition, hostileState } from './hostile-values.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
@@ -76,35 +77,6 @@ const names = [
       );
     }
   }),
-];
-
-/** Each is another session, whatever a database, a file system or a pattern makes of it. */
-const HOSTILE_IDS = [
-  '{}:*?\n/',
-  '../../etc/passwd',
-  'file:x?mode=memory',
-  "'; DROP TABLE sessions; --",
-  '%_',
-  ' ',
-  ' a',
-  'a',
-  'A',
-  'a\0',
-  'a\0b',
-  'a\0c',
-  '\0',
-  '\ufeffa',
-  '\ufffd',
-  '\u00e9',
-  'e\u0301',
-  '🦊',
-  '\u{10ffff}',
-  '__proto__',
-  'constructor',
-  'x'.repeat(256),
-  'x'.repeat(1_000),
-  `${'x'.repeat(999)}y`,
-  '🦊'.repeat(500),
 ];
 
 const ids = [

@@ -70,6 +70,23 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
+  'releases whatever is in the inbox': { store: (store) => ({ release: (claim) => store.release(claim) }) },
+  'releases only who is idle': {
+    store: (store) => ({ release: (claim) => store.release(claim, { onlyIfIdle: true }) }),
+  },
+  'releases nothing that is to be idle': {
+    store: (store) => ({
+      release: async (claim, options) => !options?.onlyIfIdle && store.release(claim),
+    }),
+  },
+  'says that it was not idle, and releases': {
+    store: (store, entries) => ({
+      async release(claim, options) {
+        const isIdle = !entries.get(claim.sessionId)?.inbox.size;
+        return (await store.release(claim)) && (isIdle || !options?.onlyIfIdle);
+      },
+    }),
+  },
   'does not drop what was acknowledged': keeping((after, found, { acknowledge }) =>
     acknowledge?.length ? { ...after, inbox: found?.record.inbox } : after,
   ),

@@ -1,0 +1,23 @@
+import type { EngineCase, EngineGroup, UngroupedEngineCase } from './engine-case.ts';
+import { failureCases } from './failure-cases.ts';
+import { loadCases } from './load-cases.ts';
+import { momentCases } from './moment-cases.ts';
+import { outcomeCases } from './outcome-cases.ts';
+import { sessionCases } from './session-cases.ts';
+import { stopCases } from './stop-cases.ts';
+import { wakeCases } from './wake-cases.ts';
+
+const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[] = [
+  ['wake-ups', wakeCases],
+  ['moments', momentCases],
+  ['outcomes', outcomeCases],
+  ['failures', failureCases],
+  ['load', loadCases],
+  ['stops', stopCases],
+  ['sessions', sessionCases],
+];
+
+/** What every execution engine must do, whatever keeps its wake-ups. Plain data: run each case in any test runner. */
+export const engineCases: readonly EngineCase[] = groups.flatMap(([group, cases]) =>
+  cases.map((one) => ({ group, ...one })),
+);

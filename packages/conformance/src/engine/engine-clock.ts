@@ -1,0 +1,57 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { systemClock } from '@holdfast/core';
+import type { Clock, Instant } from '@holdfast/core';
+import { START, testClock } from '../store/store-case.ts';
+
+/** A clock of which a case can say that time is to pass. */
+export interface EngineClock extends Clock {
+  /** So many milliseconds too early a time-out may go off. */
+  readonly earlyBy: number;
+  /** Resolves when so many milliseconds have passed, and the time-outs among them have gone off. */
+  pass(milliseconds: number): Promise<void>;
+}
+
+interface TimeOut {
+  readonly at: Instant;
+  readonly callback: () => void;
+}
+
+/** A clock that stands still but for what a case lets pass. */
+export function movedClock(): EngineClock {
+  const ids = testClock();
+  const timeOuts = new Set<TimeOut>();
+  let now = START;
+  const first = (): TimeOut | undefined => [...timeOuts].toSorted((left, right) => left.at - right.at)[0];
+  return {
+    earlyBy: 0,
+    newId: () => ids.newId(),
+    now: () => now,
+    after(milliseconds, callback) {
+      if (milliseconds <= 0) return callSoon(callback);
+      const timeOut = { at: now + milliseconds, callback };
+      timeOuts.add(timeOut);
+      return () => timeOuts.delete(timeOut);
+    },
+    async pass(milliseconds) {
+      const end = now + milliseconds;
+      for (let next = first(); next !== undefined && next.at <= end; next = first()) {
+        timeOuts.delete(next);
+        now = Math.max(now, next.at);
+        next.callback();
+      }
+      now = end;
+    },
+  };
+}
+
+function callSoon(callback: () => void): () => void {
+  const immediate = setImmediate(callback);
+  return () => clearImmediate(immediate);
+}
+
+/** The clock of the machine: what is to pass is waited for. */
+export const machineClock: EngineClock = {
+  ...systemClock,
+  earlyBy: 1,
+  pass: (milliseconds) => wait(milliseconds),
+};

@@ -1,0 +1,22 @@
+import type { ConformanceTest } from '../conformance-test.ts';
+import type { CreateEngine, EngineAbilities } from './engine-case.ts';
+import { engineCases } from './engine-cases.ts';
+
+/**
+ * The cases as tests of one engine. Those that need what it cannot do are there too, to be skipped by name. With
+ * `node:test` (and Vitest):
+ *
+ * ```ts
+ * for (const { name, skip, run } of engineTests(createEngine, { clock: true })) test(name, { skip }, run);
+ * ```
+ */
+export function engineTests(
+  createEngine: CreateEngine,
+  abilities: EngineAbilities = {},
+): readonly ConformanceTest[] {
+  return engineCases.map(({ group, name, needs, run }) => {
+    const skip = needs !== undefined && abilities[needs] !== true;
+    const missing = skip ? ` (needs ${needs})` : '';
+    return { name: `${group}: ${name}${missing}`, skip, run: () => run(createEngine, abilities) };
+  });
+}

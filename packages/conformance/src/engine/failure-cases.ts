@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import type { UngroupedEngineCase } from './engine-case.ts';
+import { engineCase } from './engine-case.ts';
+import { PARKED } from './recorded-advances.ts';
+
+/** What an advance throws. Whether an engine tries again by itself is its own affair. */
+export const failureCases: readonly UngroupedEngineCase[] = [
+  engineCase('an advance that throws stops neither the engine nor other sessions', async (context) => {
+    const { engine, serve, looks, until } = context;
+    await serve(async ({ sessionId }) => {
+      if (sessionId.startsWith('bad')) throw new Error('No.');
+      return PARKED;
+    }, 1);
+    for (const id of ['bad 1', 'good 1', 'bad 2', 'good 2']) await engine.wake(id);
+    await until('the good ones are looked at', () => [1, 2].every((n) => looks(`good ${n}`).length > 0));
+    await until('the bad ones are looked at', () => [1, 2].every((n) => looks(`bad ${n}`).length > 0));
+  }),
+  engineCase('a session whose advance threw can be woken again', async (context) => {
+    const { engine, serve, looks, until, quiet } = context;
+    let isDown = true;
+    await serve(async () => {
+      if (isDown) throw new Error('No.');
+      return PARKED;
+    });
+    await engine.wake('a');
+    await until('"a" is looked at', () => looks('a').length > 0);
+    await quiet();
+    isDown = false;
+    const before = looks('a').length;
+    await engine.wake('a');
+    await until('"a" is looked at again', () => looks('a').length > before);
+  }),
+  engineCase('a wake-up is not lost when the advance meanwhile throws', async (context) => {
+    const { engine, serve, looks, until, gate } = context;
+    const work = gate();
+    await serve(async () => {
+      if (looks('a').length > 1) return PARKED;
+      await work.promise;
+      throw new Error('No.');
+    });
+    await engine.wake('a');
+    await until('"a" is worked on', () => looks('a').length > 0);
+    await engine.wake('a');
+    work.resolve();
+    await until('"a" is looked at again', () => looks('a').length >= 2);
+  }),
+  engineCase('a stop ends although an advance throws', async (context) => {
+    const { engine, serve, looks, until, ended, gate } = context;
+    const work = gate();
+    const served = await serve(async () => {
+      await work.promise;
+      throw new Error('No.');
+    });
+    await engine.wake('a');
+    await until('"a" is worked on', () => looks('a').length > 0);
+    const stop = served.stop();
+    work.resolve();
+    assert.equal(await ended('the stop', stop), undefined);
+  }),
+];

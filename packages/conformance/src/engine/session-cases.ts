@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { sweep } from '@holdfast/core';
+import type { UngroupedEngineCase } from './engine-case.ts';
+import { engineCase } from './engine-case.ts';
+import { InterleavedApprovals } from './interleaved-approvals.ts';
+import type { Act } from './recorded-advances.ts';
+import { LEASE_SECONDS, MAX_ATTEMPTS, sessionWorld } from './session-world.ts';
+import type { SessionWorld } from './session-world.ts';
+
+const LEASE = LEASE_SECONDS * 1_000;
+
+/** Of what is due. */
+const MORE_THAN_A_PAGE = 105;
+
+const names = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `session ${index}`);
+
+/** One step at a time. */
+const stepwise =
+  ({ runtime }: SessionWorld): Act =>
+  ({ sessionId, signal }) =>
+    runtime.advance(sessionId, { signal, maxSteps: 1 });
+
+const working = [
+  engineCase('sessions are worked on step by step, until they have an answer', async (context) => {
+    const { engine, serve, until, quiet } = context;
+    const world = sessionWorld();
+    await serve(stepwise(world), 2);
+    for (const id of names(5)) {
+      await world.asked('worker', id);
+      await engine.wake(id);
+    }
+    await until('all are completed', () => world.areCompleted(names(5)));
+    assert.deepEqual([world.calls.length, new Set(world.calls).size], [15, 15]);
+    await quiet();
+    assert.equal(await sweep(world.store, engine), 0);
+  }),
+  engineCase('a stop amid work loses nothing and repeats nothing', async (context) => {
+    const { engine, serve, until, ended, gate } = context;
+    const call = gate();
+    const world = sessionWorld(undefined, () => call.promise);
+    const served = await serve(({ sessionId, signal }) => world.runtime.advance(sessionId, { signal }), 2);
+    for (const id of names(5)) {
+      await world.asked('worker', id);
+      await engine.wake(id);
+    }
+    await until('two are worked on', () => world.calls.length === 2);
+    const stop = served.stop();
+    call.resolve();
+    await ended('the stop', stop);
+    assert.equal(await world.areCompleted(names(1)), false);
+    await serve(stepwise(world));
+    await until('all are completed', () => world.areCompleted(names(5)));
+    assert.deepEqual([world.calls.length, new Set(world.calls).size], [15, 15]);
+  }),
+  engineCase('a decision that comes at any moment of the work is used, once', async (context) => {
+    const { engine, serve, until, quiet } = context;
+    const approvals = new InterleavedApprovals(engine);
+    const { world } = approvals;
+    await serve(approvals.work);
+    const first = await approvals.ask();
+    await until('a person is asked', () => approvals.isAsked(first));
+    await quiet();
+    const points = approvals.passedBy(first);
+    assert(points > 0, 'The work passes no point.');
+    const sessionIds = [first];
+    for (let decides = 0; decides < points; decides++)
+      for (let wakes = decides; wakes <= points; wakes++)
+        sessionIds.push(await approvals.ask(decides, wakes < points ? wakes : undefined));
+    await quiet();
+    await approvals.decideRest();
+    await until('all are completed', () => world.areCompleted(sessionIds));
+    await quiet();
+    assert.deepEqual([world.calls.length, new Set(world.calls).size], [sessionIds.length, sessionIds.length]);
+    assert.equal(await sweep(world.store, engine), 0);
+  }),
+];
+
+const repairing = [
+  engineCase('a sweep finds sessions whose wake-up was lost', async (context) => {
+    const { engine, serve, until, quiet } = context;
+    const world = sessionWorld();
+    await serve(stepwise(world));
+    for (const id of names(MORE_THAN_A_PAGE)) await world.asked('speaker', id);
+    assert.equal(await sweep(world.store, engine), MORE_THAN_A_PAGE);
+    await until('all are completed', () => world.areCompleted(names(MORE_THAN_A_PAGE)));
+    await quiet();
+    assert.equal(await sweep(world.store, engine), 0);
+  }),
+  engineCase('a sweep finds sessions whose worker has died', async (context) => {
+    const { engine, serve, until, quiet } = context;
+    const world = sessionWorld();
+    await world.asked('worker', 'a');
+    await world.store.claim('a', { owner: 'dead', leaseSeconds: LEASE_SECONDS });
+    await serve(stepwise(world));
+    await engine.wake('a');
+    await quiet();
+    assert.deepEqual([world.calls.length, await sweep(world.store, engine)], [0, 0]);
+    await world.clock.pass(LEASE);
+    assert.equal(await sweep(world.store, engine), 1);
+    await until('it is completed', () => world.areCompleted(['a']));
+    assert.equal(world.calls.length, 3);
+  }),
+  engineCase('a session over which processes die ends failed, and others go on', async (context) => {
+    const { engine, serve, until, quiet } = context;
+    const world = sessionWorld();
+    await serve(stepwise(world), 1);
+    await world.asked('poison', 'poison');
+    await engine.wake('poison');
+    // The first is not counted: it has begun the execution.
+    for (let deaths = 1; deaths <= MAX_ATTEMPTS + 1; deaths++) {
+      await world.asked('speaker', `session ${deaths}`);
+      await engine.wake(`session ${deaths}`);
+      await until('the other is completed', () => world.areCompleted([`session ${deaths}`]));
+      await quiet();
+      assert.notEqual(await world.statusOf('poison'), 'failed');
+      await world.clock.pass(LEASE);
+      assert.equal(await sweep(world.store, engine), 1);
+    }
+    await until('it has failed', async () => (await world.statusOf('poison')) === 'failed');
+    await quiet();
+    const { state } = await world.runtime.get('poison');
+    assert.equal(state.stopReason, 'retryLimitReached');
+    assert.equal(await sweep(world.store, engine), 0);
+  }),
+];
+
+/** What engine, runtime and store do together. The store is core's, in this process. */
+export const sessionCases: readonly UngroupedEngineCase[] = [...working, ...repairing];

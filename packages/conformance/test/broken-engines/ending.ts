@@ -1,0 +1,127 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Advance, ServedEngine } from '@holdfast/core';
+import type { Defect } from './engine-parts.ts';
+import { advancing, ending, parked, serving } from './engine-parts.ts';
+
+/** What becomes of a session. */
+export const outcomeDefects: Readonly<Record<string, Defect>> = {
+  'takes a yield for the end': ending((result) =>
+    result.outcome.type === 'yield' ? parked(result.wake) : result,
+  ),
+  'works on a session until it yields no more': advancing((advance) => async (id, options) => {
+    const wake: string[] = [];
+    for (;;) {
+      const result = await advance(id, options);
+      wake.push(...result.wake);
+      if (result.outcome.type !== 'yield' || options?.signal?.aborted) return { ...result, wake };
+      await setImmediate();
+    }
+  }),
+  'forgets who sleeps': ending((result) => (result.outcome.type === 'sleep' ? parked(result.wake) : result)),
+  'lets nobody sleep': ending((result) =>
+    result.outcome.type === 'sleep' ? { ...result, outcome: { type: 'yield' } } : result,
+  ),
+  'forgets who slept long enough': ({ engine, clock }) => ({
+    serve: (advance, options) =>
+      engine.serve(async (id, given) => {
+        const result = await advance(id, given);
+        const isOver = result.outcome.type === 'sleep' && result.outcome.until <= clock.now();
+        return isOver ? parked(result.wake) : result;
+      }, options),
+  }),
+  'looks again at who has nothing to do': advancing((advance) => async (id, options) => {
+    const result = await advance(id, options);
+    await setImmediate();
+    const isResting = result.outcome.type !== 'yield' && result.outcome.type !== 'sleep';
+    return isResting ? { ...result, wake: [...result.wake, id] } : result;
+  }),
+  'puts off a wake-up during work to the moment of sleep': ({ engine }) => {
+    const woken = new Map<string, boolean>();
+    return {
+      async wake(id, options) {
+        if (woken.has(id) && !options?.at) woken.set(id, true);
+        else await engine.wake(id, options);
+      },
+      serve: (advance, options) =>
+        engine.serve(async (id, given) => {
+          woken.set(id, false);
+          const result = await advance(id, given).catch((error: Error) => error);
+          const isWanted = woken.get(id) === true;
+          woken.delete(id);
+          const sleeps = !(result instanceof Error) && result.outcome.type === 'sleep';
+          if (isWanted && !sleeps) await engine.wake(id);
+          if (result instanceof Error) throw result;
+          return result;
+        }, options),
+    };
+  },
+  'forgets whom to wake': ending(({ outcome }) => ({ outcome, wake: [] })),
+  'wakes others when a session is finished': ending(({ outcome, wake }) => ({
+    outcome,
+    wake: outcome.type === 'finished' ? wake : [],
+  })),
+  'does not wake who wakes itself': ending(({ outcome, wake }, id) => ({
+    outcome,
+    wake: wake.filter((other) => other !== id),
+  })),
+  'ends when an advance throws': serving(async ({ engine }, advance, options) => {
+    const served: ServedEngine = await engine.serve(async (id, given) => {
+      try {
+        return await advance(id, given);
+      } catch (error) {
+        void served.stop();
+        throw error;
+      }
+    }, options);
+    return served;
+  }),
+  'gives up on a session whose advance threw': ({ engine }) => {
+    const bad = new Set<string>();
+    return {
+      async wake(id, options) {
+        if (!bad.has(id)) await engine.wake(id, options);
+      },
+      serve: (advance, options) =>
+        engine.serve((id, given) => {
+          return advance(id, given).catch((error: unknown) => {
+            bad.add(id);
+            throw error;
+          });
+        }, options),
+    };
+  },
+  'forgets wake-ups during an advance that throws': ({ engine }) => {
+    const woken = new Map<string, boolean>();
+    return {
+      async wake(id, options) {
+        if (woken.has(id) && !options?.at) woken.set(id, true);
+        else await engine.wake(id, options);
+      },
+      serve: (advance, options) =>
+        engine.serve(async (id, given) => {
+          woken.set(id, false);
+          const result = await advance(id, given).finally(() => {
+            if (woken.get(id) === true) woken.set(id, false);
+            else woken.delete(id);
+          });
+          if (woken.delete(id)) await engine.wake(id);
+          return result;
+        }, options),
+    };
+  },
+  'never ends a stop when an advance threw': serving(async ({ engine }, advance, options) => {
+    let hasThrown = false;
+    const watched: Advance = (id, given) =>
+      advance(id, given).catch((error: unknown) => {
+        hasThrown = true;
+        throw error;
+      });
+    const served = await engine.serve(watched, options);
+    return {
+      async stop() {
+        await served.stop();
+        if (hasThrown) await new Promise(() => undefined);
+      },
+    };
+  }),
+};

@@ -1,0 +1,100 @@
+import { InProcessEngine } from '@holdfast/core';
+import type { Advance, Advanced, Clock, ExecutionEngine } from '@holdfast/core';
+import type { CreateEngine } from '@holdfast/conformance';
+
+export type Wake = ExecutionEngine['wake'];
+type Serve = ExecutionEngine['serve'];
+
+/** A sound engine, and the clock that it goes by. */
+export interface Sound {
+  readonly engine: ExecutionEngine;
+  readonly clock: Clock;
+}
+
+/** What is exchanged in a sound engine. */
+export type Defect = (sound: Sound) => Partial<ExecutionEngine>;
+
+/** A sound engine. */
+export const inProcess = (clock: Clock): ExecutionEngine =>
+  new InProcessEngine({ clock, onError: () => undefined });
+
+/** Makes engines with a defect. */
+export const brokenEngine =
+  (defect: Defect): CreateEngine =>
+  async (clock) => {
+    const engine = inProcess(clock);
+    const sound: ExecutionEngine = {
+      wake: (...args) => engine.wake(...args),
+      serve: (...args) => engine.serve(...args),
+    };
+    return { engine: { ...sound, ...defect({ engine, clock }) }, close: async () => undefined };
+  };
+
+export const waking =
+  (wake: (sound: Sound, ...args: Parameters<Wake>) => Promise<void>): Defect =>
+  (sound) => ({ wake: (...args) => wake(sound, ...args) });
+
+export const serving =
+  (serve: (sound: Sound, ...args: Parameters<Serve>) => ReturnType<Serve>): Defect =>
+  (sound) => ({ serve: (...args) => serve(sound, ...args) });
+
+export const advancing = (change: (advance: Advance, sound: Sound) => Advance): Defect =>
+  serving((sound, advance, options) => sound.engine.serve(change(advance, sound), options));
+
+export const parked = (wake: readonly string[]): Advanced => ({ outcome: { type: 'parked' }, wake });
+
+/** What comes of an advance is changed. */
+export const ending = (change: (result: Advanced, sessionId: string) => Advanced): Defect =>
+  advancing((advance) => async (id, options) => change(await advance(id, options), id));
+
+/** With the sessions that are being worked on. */
+export function watching(
+  wake: (sound: Sound, underWay: ReadonlySet<string>, ...args: Parameters<Wake>) => Promise<void>,
+): Defect {
+  return (sound) => {
+    const underWay = new Set<string>();
+    const watched = advancing((advance) => async (id, options) => {
+      underWay.add(id);
+      try {
+        return await advance(id, options);
+      } finally {
+        underWay.delete(id);
+      }
+    });
+    return { ...watched(sound), wake: (...args) => wake(sound, underWay, ...args) };
+  };
+}
+
+export const isLater = ({ clock }: Sound, at: number | undefined): at is number =>
+  at !== undefined && at > clock.now();
+
+/** Time-outs of its own, by a name. */
+export class TimeOuts {
+  private readonly clock: Clock;
+  private readonly callOffs = new Map<string, () => void>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  set(name: string, at: number, callback: () => void): void {
+    const callOff = this.clock.after?.(at - this.clock.now(), () => {
+      this.callOffs.delete(name);
+      callback();
+    });
+    if (callOff) this.callOffs.set(name, callOff);
+  }
+
+  has(name: string): boolean {
+    return this.callOffs.has(name);
+  }
+
+  callOff(name: string): void {
+    this.callOffs.get(name)?.();
+    this.callOffs.delete(name);
+  }
+
+  callOffAll(): void {
+    for (const name of this.callOffs.keys()) this.callOff(name);
+  }
+}
