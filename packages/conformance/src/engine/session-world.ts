@@ -23,7 +23,7 @@ export interface SessionWorld {
 }
 
 /** `speaker` answers; `worker` calls the tool three times first; `asker` once, if a person lets it; `poison` dies. */
-export type AgentName = 'speaker' | 'worker' | 'asker' | 'poison';
+type AgentName = 'speaker' | 'worker' | 'asker' | 'poison';
 
 const CALLS: Readonly<Record<AgentName, number>> = { speaker: 0, worker: 3, asker: 1, poison: 0 };
 
