@@ -186,10 +186,12 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 120_
     expect(await page.evaluate('document.activeElement.textContent')).toContain('Skip');
     await page.keyboard.press('Enter');
     await page.waitForFunction("document.activeElement.id === 'message'");
-    await page.keyboard.type('send a book');
+    await page.keyboard.type('send a book to Bob');
     await page.keyboard.press('Shift+Enter');
-    await page.keyboard.type('to Bob');
-    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('send a book\nto Bob');
+    await page.keyboard.type('please');
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe(
+      'send a book to Bob\nplease',
+    );
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     await page.keyboard.press('Escape');

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 import type { SessionView } from '../session-view.ts';
 import { ChatMessage } from './chat-message.tsx';
 import { Composer } from './composer.tsx';
@@ -103,9 +103,9 @@ function unfinishedText(steps: number): string {
   return `${saved}; a call that was under way is made again, under the same idempotency key.`;
 }
 
-/** A run can be stopped from wherever the focus is. */
+/** A run can be stopped from wherever the focus is, as soon as the page shows that it can. */
 function useEscape(isRunning: boolean, stop: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isRunning) return;
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key === 'Escape') stop();
