@@ -15,7 +15,7 @@ export interface Playground {
 }
 
 /** How long a session waits for a process that was killed. */
-const leaseSeconds = 3;
+export const leaseSeconds = 3;
 
 /** @throws HoldfastError when the database cannot be opened or is none. */
 export async function openPlayground(

@@ -3,11 +3,10 @@ import type { AgentState, SessionAction } from '@holdfast/core';
 import { definition } from './agent.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
-import { openPlayground } from './playground.ts';
+import { leaseSeconds, openPlayground } from './playground.ts';
 import type { Playground } from './playground.ts';
 import { TerminalReport } from './terminal-report.ts';
 import { styleFor } from './terminal-style.ts';
-import { whenFree } from './when-free.ts';
 
 type Prompt = Extract<Command, { type: 'prompt' }>;
 
@@ -37,10 +36,15 @@ async function runOnce(
   const actions = actionsOf(command, sessionId, before);
   report.print(`${style.dim('session')} ${style.bold(sessionId)}`);
   report.print(`${style.dim('model  ')} ${model.label}`);
-  const options = { signal, onEvent: report.onEvent, whenBusy: 'refuse' } as const;
+  const options = {
+    signal,
+    onEvent: report.onEvent,
+    whenBusy: 'refuse',
+    waitSeconds: leaseSeconds + 1,
+  } as const;
   let state = before;
   for (const action of actions) {
-    ({ state } = await whenFree(() => runtime.execute(sessionId, action, options), signal));
+    ({ state } = await runtime.execute(sessionId, action, options));
   }
   report.end(state);
   if (state.status === 'suspended') report.askFor(pendingApprovals(state), sessionId);

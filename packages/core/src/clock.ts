@@ -24,16 +24,33 @@ export function callAfter(clock: Clock, milliseconds: number, callback: () => vo
   const delay = Math.max(0, milliseconds) || 0;
   if (delay <= MAX_TIMER_MILLISECONDS) return callSoon(clock, delay, callback);
   const due = clock.now() + delay;
-  let callOff = callSoon(clock, MAX_TIMER_MILLISECONDS, () => {
-    callOff = callAfter(clock, due - clock.now(), callback);
+  let again: (() => void) | undefined;
+  const first = callSoon(clock, MAX_TIMER_MILLISECONDS, () => {
+    again = callAfter(clock, due - clock.now(), callback);
   });
-  return () => callOff();
+  return () => (again ?? first)();
 }
 
 function callSoon(clock: Clock, delay: number, callback: () => void): () => void {
   if (clock.after) return clock.after(delay, callback);
   const timer = setTimeout(callback, delay);
   return () => clearTimeout(timer);
+}
+
+/** Waits so many milliseconds; false when the signal aborts first. */
+export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
+  if (signal?.aborted) return false;
+  return new Promise<boolean>((resolve) => {
+    const leave = (): void => {
+      callOff();
+      resolve(false);
+    };
+    signal?.addEventListener('abort', leave);
+    const callOff = callAfter(clock, milliseconds, () => {
+      signal?.removeEventListener('abort', leave);
+      resolve(true);
+    });
+  });
 }
 
 /** The clock of the machine and random UUIDs (version 4). */

@@ -74,6 +74,8 @@ export interface RunOptions {
   readonly onEvent?: AgentEventListener | undefined;
   /** Limits of this run besides those of the loop, counted likewise: the tighter one holds. */
   readonly budget?: BudgetLimits | undefined;
+  /** An earlier form of the state: what has happened since, such as that a person denied a call, is announced too. */
+  readonly since?: AgentState | undefined;
   /** Keeps the states of the run as it goes on. */
   readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. @internal */
@@ -119,8 +121,8 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   };
 
   const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
-    const { signal = NEVER, onEvent, checkpoint, parent } = options;
-    return new AgentRun(state, loop, { signal, listeners: told(onEvent), checkpoint, parent });
+    const { signal = NEVER, onEvent, since, checkpoint, parent } = options;
+    return new AgentRun(state, loop, { signal, listeners: told(onEvent), since, checkpoint, parent });
   };
 
   async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {

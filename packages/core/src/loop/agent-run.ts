@@ -21,10 +21,14 @@ export class AgentRun {
   private readonly run: RunState;
   private readonly loop: LoopParts;
   private readonly toolSignal: HeldSignal;
+  /** Tells what has happened to the state since it was run last. */
+  private readonly announceEarlier: () => void;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
     this.loop = loop;
+    const { since = state } = parts;
+    this.announceEarlier = () => this.run.announce(since, state);
     this.toolSignal = holdOnYield(this.run.signals.runSignal);
   }
 
@@ -41,9 +45,13 @@ export class AgentRun {
     if (run.isLost()) return false;
     if (run.state.status === 'suspended') run.change(withTimePassed(run.state, run.now()));
     const { status } = run.state;
-    if (status === 'suspended') return false;
+    if (status === 'suspended') {
+      this.announceEarlier();
+      return false;
+    }
     run.advance({ type: 'started', executionId: ExecutionId.create(run.loop.clock), at: run.now() });
     run.emit({ type: status === 'inProgress' ? 'execution-resumed' : 'execution-started' });
+    this.announceEarlier();
     try {
       await this.callHooks('beforeExecution');
     } catch (error) {

@@ -35,6 +35,8 @@ export interface LoopParts {
 export interface RunParts {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
+  /** What has happened since is announced. */
+  readonly since?: AgentState | undefined;
   /** Keeps the states of the run as it goes on. */
   readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. */

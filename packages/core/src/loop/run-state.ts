@@ -139,7 +139,8 @@ export class RunState {
     if (listeners.length > 0) announceTo(listeners, { ...happening, at: this.now(), state: this.state });
   }
 
-  private announce(before: AgentState, after: AgentState): void {
+  /** Tells what has happened between two states. */
+  announce(before: AgentState, after: AgentState): void {
     if (this.listeners.length === 0 || this.isQuiet || before === after) return;
     for (const happening of happeningsBetween(before, after)) this.emit(happening);
   }

@@ -77,7 +77,8 @@ export async function runTool(
     const hasBegun = running !== undefined || !isAbort;
     if (error instanceof CallWaits) return undefined;
     if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
-    if (signal.aborted) return { outcome: interrupted(execution) };
+    if (signal.aborted)
+      return { outcome: hasBegun || execution.attempt > 1 ? interrupted(execution) : notCalled(execution) };
     return failedBy(error, running, execution, options);
   }
 }
@@ -103,7 +104,15 @@ function failedBy(
 
 /** The outcome of a call that was started and of which nothing more is known. */
 export function interrupted({ name }: ToolExecution): ToolOutcome {
-  const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
+  return interruptedBy(`Tool "${name}" was started and interrupted: whether it had its effect is unknown.`);
+}
+
+/** The outcome of a call that the end of the run has forestalled. */
+function notCalled({ name }: ToolExecution): ToolOutcome {
+  return interruptedBy(`Tool "${name}" was not called: the run was told to stop before.`);
+}
+
+function interruptedBy(message: string): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message));
   return Object.freeze({ type: 'interrupted', error });
 }

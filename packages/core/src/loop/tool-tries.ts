@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import { callAfter } from '../clock.ts';
+import { pause } from '../clock.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import { RunningTool } from './running-tool.ts';
@@ -61,21 +60,5 @@ async function tries(
 /** Waits for the next try. False when there is to be none: the run was told to stop. */
 async function mayTryAgainAfter(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
   if (!canRunTools(run.state)) return false;
-  return (await pause(run.loop.clock, seconds, signal)) && canRunTools(run.state);
-}
-
-/** Waits; false when the signal aborts first. */
-async function pause(clock: Clock, seconds: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false;
-  return new Promise<boolean>((resolve) => {
-    const leave = (): void => {
-      disarm();
-      resolve(false);
-    };
-    signal.addEventListener('abort', leave);
-    const disarm = callAfter(clock, seconds * 1000, () => {
-      signal.removeEventListener('abort', leave);
-      resolve(true);
-    });
-  });
+  return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);
 }

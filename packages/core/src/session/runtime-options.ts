@@ -48,6 +48,11 @@ export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
    * (`enqueue`, the default for messages), and the session comes back as it is; or SessionBusyError (`refuse`).
    */
   readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
+  /**
+   * How many seconds to wait for whoever works on the session, a process that died included, before the session counts
+   * as busy; default 0. A signal that aborts ends the waiting.
+   */
+  readonly waitSeconds?: number | undefined;
 }
 
 const DEFAULT_LEASE_SECONDS = 30;
@@ -55,7 +60,7 @@ const DEFAULT_MAX_ATTEMPTS = 5;
 const SAVE_FAILURES = ['stop', 'continue'] as const;
 
 /** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
-export function workParts(options: SessionRuntimeOptions): WorkParts & { readonly maxAttempts: number } {
+export function workParts(options: SessionRuntimeOptions): WorkParts {
   const { store, agents, onSessionEvent, savePolicy = 'each-effect', onSaveFailure = 'stop' } = options;
   if (typeof store?.load !== 'function' || agents === undefined) {
     throw invalidArgument(
@@ -78,4 +83,9 @@ export function workParts(options: SessionRuntimeOptions): WorkParts & { readonl
 function oneOf<T extends string>(name: string, known: readonly T[], value: T): T {
   if (known.includes(value)) return value;
   throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(value)}.`);
+}
+
+/** @throws RangeError `ARGUMENT_INVALID` for what is no number of seconds. */
+export function checkedWait(seconds: number | undefined): number {
+  return seconds === undefined || seconds === 0 ? 0 : checkedSeconds('waitSeconds', seconds);
 }

@@ -3,14 +3,13 @@ import type { SessionAction } from './actions.ts';
 import { requireActive } from './actions.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { loopFrom } from './agent-catalog.ts';
-import { withAttemptsExhausted } from './attempts.ts';
-import { withChildrenEnded } from './children.ts';
+import { takenUp } from './attempts.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
 import { forkedAtStep } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
-import { workParts } from './runtime-options.ts';
+import { checkedWait, workParts } from './runtime-options.ts';
 import { actQuickly } from './quick-action.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session-info.ts';
@@ -21,6 +20,7 @@ import type { SessionPage, SessionQuery, SessionStore } from './session-store.ts
 import type { WorkParts } from './session-work.ts';
 import { SessionWork } from './session-work.ts';
 import { checkedCount } from './store-arguments.ts';
+import { whenFree } from './when-free.ts';
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
@@ -35,16 +35,13 @@ export class SessionRuntime {
   readonly store: SessionStore;
   private readonly agents: AgentCatalog;
   private readonly parts: WorkParts;
-  private readonly maxAttempts: number;
   private readonly owner: string;
 
   /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be, and without a store or agents. */
   constructor(options: SessionRuntimeOptions) {
-    const { maxAttempts, ...parts } = workParts(options);
-    this.store = parts.store;
+    this.parts = workParts(options);
+    this.store = this.parts.store;
     this.agents = options.agents;
-    this.parts = parts;
-    this.maxAttempts = maxAttempts;
     this.owner = options.owner ?? 'holdfast';
   }
 
@@ -90,10 +87,15 @@ export class SessionRuntime {
         `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
       );
     }
-    if (action.isQuick) return actQuickly(await this.load(sessionId), action, this.parts, options.signal);
+    const { signal } = options;
+    const patience = { waitSeconds: checkedWait(options.waitSeconds), signal, clock: this.parts.clock };
+    if (action.isQuick) {
+      const act = async () => actQuickly(await this.load(sessionId), action, this.parts, signal);
+      return whenFree(act, patience);
+    }
     let work: SessionWork;
     try {
-      work = await this.begin(sessionId, options.signal);
+      work = await whenFree(() => this.begin(sessionId, signal), patience);
     } catch (error) {
       if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
       return this.enqueueAction(sessionId, action, options, error as SessionBusyError);
@@ -198,7 +200,7 @@ export class SessionRuntime {
       signal,
     };
     try {
-      const acted = await action(await this.begun(work), context);
+      const acted = await action(await takenUp(work, this.parts), context);
       await work.keep((await this.parts.hooks.afterAction?.(acted)) ?? acted);
       return await work.untilIdle((next) => this.work(work, next, { onEvent }), work.latest);
     } catch (error) {
@@ -213,28 +215,10 @@ export class SessionRuntime {
     session: AgentSession,
     { onEvent }: ExecuteOptions,
   ): Promise<AgentSession> {
-    const ready = session === work.latest ? await this.begun(work) : session;
+    const ready = session === work.latest ? await takenUp(work, this.parts) : session;
     if (ready.status === 'active' && ready.state.hasActiveExecution)
       return work.run(ready, (begun) => loopFrom(this.agents, begun), onEvent);
     return work.keep(ready);
-  }
-
-  /** The session as it is taken up: with what has come in, and failed after too many attempts. */
-  private async begun(work: SessionWork): Promise<AgentSession> {
-    if (work.attempt <= this.maxAttempts) {
-      const session = work.withMail(work.latest);
-      const at = this.parts.clock.now();
-      return session.withState(await withChildrenEnded(session.state, this.store, at));
-    }
-    // Nothing was begun: what has come in may be what they died of.
-    if (!work.latest.state.hasActiveExecution) return this.givenUp(work.withMail(work.latest));
-    return work.withMail(await work.save(this.givenUp(work.latest)));
-  }
-
-  private givenUp(session: AgentSession): AgentSession {
-    const { state } = session;
-    if (!state.hasActiveExecution) return session;
-    return session.withState(withAttemptsExhausted(state, this.maxAttempts, this.parts.clock));
   }
 
   private async createSession(created: AgentSession): Promise<AgentSession> {

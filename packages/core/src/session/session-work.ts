@@ -1,8 +1,8 @@
 import type { Clock, Instant } from '../clock.ts';
-import { callAfter } from '../clock.ts';
+import { pause } from '../clock.ts';
 import { hasErrorCode } from '../errors.ts';
 import { abortKind, RunAbort } from '../loop/abort.ts';
-import type { AgentLoop } from '../loop/agent-loop.ts';
+import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
 import type { Checkpoint, CheckpointPoint } from '../loop/checkpoint.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import { next } from '../loop/stepper.ts';
@@ -31,6 +31,7 @@ export interface WorkParts {
   readonly savePolicy: SavePolicy;
   readonly onSaveFailure: 'stop' | 'continue';
   readonly leaseSeconds: number;
+  readonly maxAttempts: number;
 }
 
 /** What is given to one piece of work. */
@@ -145,24 +146,21 @@ export class SessionWork {
     loopOf: (session: AgentSession) => AgentLoop,
     onEvent?: AgentEventListener,
   ): Promise<AgentSession> {
+    const since = this.latest.state;
     const isKept = session === this.latest || this.parts.savePolicy === 'end';
     const begun = isKept ? session : await this.save(session);
-    const state = await this.ran(loopOf(begun), begun.state, onEvent);
+    const state = await this.ran(loopOf(begun), begun.state, { since, onEvent });
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.mail.endRun(!state.hasActiveExecution);
     return this.keep(this.latest.withStatus(begun.status).withState(state));
   }
 
-  private async ran(
-    loop: AgentLoop,
-    state: AgentState,
-    onEvent: AgentEventListener | undefined,
-  ): Promise<AgentState> {
+  private async ran(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
     const { signal, checkpoint } = this;
     this.isRunning = this.hasRun = true;
     try {
-      return await loop.run(state, { signal, onEvent, checkpoint });
+      return await loop.run(state, { ...options, signal, checkpoint });
     } finally {
       this.isRunning = false;
     }
@@ -233,7 +231,7 @@ export class SessionWork {
         return await store.save(session, options);
       } catch (error) {
         if (attempt === SAVE_ATTEMPTS || !isUnreachable(error)) throw error;
-        await new Promise<void>((resolve) => callAfter(clock, 100 * 4 ** (attempt - 1), resolve));
+        await pause(clock, 100 * 4 ** (attempt - 1));
       }
     }
   }

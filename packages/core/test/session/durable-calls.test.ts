@@ -8,7 +8,7 @@ import {
   subagent,
   tool,
 } from '@holdfast/core';
-import type { AgentSession, Hook, SessionRuntime } from '@holdfast/core';
+import type { AgentEvent, AgentSession, Hook, SessionRuntime } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -80,6 +80,39 @@ describe('calls', () => {
     const waiting = await runtime.execute(sessionId, sendMessage('Go.'));
     const session = await runtime.execute(sessionId, approve(ids(waiting)[0] as string));
     expect([outcomes(session), made.calls]).toEqual([[['blocked', 1]], []]);
+  });
+
+  test.each([
+    ['deny', 'tool-completed', (id: string) => deny(id)],
+    ['approve', 'tool-started', (id: string) => approve(id)],
+  ] as const)('that somebody decides on (%s) are heard of once', async (_, type, decide) => {
+    const made = world({ needsApproval: true });
+    const heard: string[] = [];
+    const listeners = [({ type: happened }: AgentEvent) => void heard.push(happened)];
+    const runtime = made.process([call(1), 'Done.'], {}, { listeners });
+    const { sessionId } = await runtime.create({ definition });
+    const waiting = await runtime.execute(sessionId, sendMessage('Go.'));
+    expect(heard.filter((each) => each.startsWith('tool-'))).toEqual([]);
+    await runtime.execute(sessionId, decide(ids(waiting)[0] as string));
+    expect(heard.filter((each) => each === type)).toHaveLength(1);
+    expect(heard.filter((each) => each.startsWith('tool-') && each !== type)).toEqual(
+      type === 'tool-started' ? ['tool-completed'] : [],
+    );
+  });
+
+  test('that were kept as begun when the run is stopped are known not to have been made', async () => {
+    const controller = new AbortController();
+    const afterSave = ({ state }: AgentSession): void => {
+      if (state.currentStep?.toolExecutions.length) controller.abort();
+    };
+    const made = world();
+    const runtime = made.process([call(1)], { hooks: { afterSave } });
+    const { sessionId } = await runtime.create({ definition });
+    const { state } = await runtime.execute(sessionId, sendMessage('Go.'), { signal: controller.signal });
+    expect([state.status, made.calls]).toEqual(['stopped', []]);
+    expect(state.steps[0]?.toolExecutions.map(({ error }) => error?.message)).toEqual([
+      'Tool "pay" was not called: the run was told to stop before.',
+    ]);
   });
 
   test('that a crash has left end as interrupted when the execution is stopped before anybody decides', async () => {
