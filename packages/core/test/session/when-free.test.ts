@@ -16,15 +16,15 @@ async function claimed(action: SessionAction, options: ExecuteOptions) {
     ({ state }) => ({ text: state.finalResponse, model: state.llmConfig?.model }),
     (error: unknown) => error,
   );
-  let isOver = false;
-  void done.then(() => (isOver = true));
+  const over = { isOver: false };
+  void done.then(() => (over.isOver = true));
   /** Lets time go by until it is over: the seconds that took. */
   const elapse = async (longest: number): Promise<number> => {
-    for (await settled(); !isOver && made.clock.now() < asked + longest * 1000; await settled())
+    for (await settled(); !over.isOver && made.clock.now() < asked + longest * 1000; await settled())
       made.clock.advance(25);
     return (made.clock.now() - asked) / 1000;
   };
-  return { ...made, sessionId, claim, done, elapse, isOver: () => isOver };
+  return { ...made, sessionId, claim, done, elapse, isOver: () => over.isOver };
 }
 
 describe('who waits for a session', () => {
