@@ -222,6 +222,9 @@ export function isPause(seconds: unknown): seconds is number {
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const item of tools) {
+    if (typeof item?.execute !== 'function' || typeof item.name !== 'string') {
+      throw invalidArgument(`A tool is what tool() returns, found ${describeValue(item)}.`, TypeError);
+    }
     if (byName.has(item.name)) throw invalidArgument(`There are two tools named "${item.name}".`);
     byName.set(item.name, item);
   }

@@ -144,6 +144,8 @@ describe('a builder', () => {
     const says = (work: () => unknown, message: string): void =>
       expect(work).toThrow(expect.objectContaining({ ...wrong, message: expect.stringContaining(message) }));
     says(() => builder.withTools(does('c'), does('a')), 'two tools named "a"');
+    for (const none of [undefined, null, 'a', { name: 'a' }])
+      says(() => AgentBuilder.of({ tools: [none as never] }), 'A tool is what tool() returns, found');
     says(() => AgentBuilder.of({ tools: [does('a'), does('a')] }), 'two tools named "a"');
     says(() => AgentBuilder.of().toLoop(), 'needs a driver');
     says(() => AgentBuilder.of().build({ name: 'writer' }), 'needs a driver');
