@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { dueAt, fitsQuery, isExpired, StateFormatError, StoreUnavailableError } from '@holdfast/core';
 import type {
   DueSession,
@@ -23,6 +22,7 @@ import { dueRange, EXPIRY, expiryRange, listRange } from './session-indexes.ts';
 import { sessionsAlong, unlessExpired } from './session-walk.ts';
 import { swapInput } from './swap-arguments.ts';
 import type { ScriptInput } from './swap-arguments.ts';
+import { newSwapToken } from './swap-token.ts';
 
 /** What a backend is made of. */
 export interface RedisBackendFields extends KeysRequest {
@@ -98,7 +98,7 @@ export class RedisBackend implements SessionBackend {
     change: RecordChange,
   ): Promise<boolean> {
     const keys = await this.ready();
-    const token = randomBytes(9).toString('base64url');
+    const token = newSwapToken();
     const expiresAt = this.now ? after?.expiresAt : undefined; // another clock than the server's decides
     const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVED_AFTER_MILLISECONDS;
     const swap = { sessionId, before, after, change, token, removeAt };
