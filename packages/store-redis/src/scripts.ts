@@ -62,8 +62,9 @@ return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[3])}`,
 );
 
 /**
- * Puts one record in the place of another, with what `swapArguments` says. Answers 1 when that was done, now or by an
- * earlier sending of the same swap; 0 when something else was there; -1 when a list is shorter than the plan knows.
+ * Puts one record in the place of another. Answers 1 when that was done, now or by an earlier sending of the same swap; 0
+ * when something else was there; -1 when a list is shorter than the plan knows. KEYS: session, indexes. ARGV: as
+ * `swapInput` says.
  *
  * The server undoes nothing when a script fails. So all that can fail is looked at before the first write; and the first
  * write is one that a server without memory refuses, for after any other it would let the rest pass.
@@ -71,24 +72,32 @@ return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[3])}`,
 export const SWAP = script(
   'swap',
   true,
-  `local key, at = KEYS[1], 8
+  `local key, token, incarnation, writes, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local time = redis.call('TIME')
 local function answer(code) return {time[1], time[2], code} end
-local function take() at = at + 1; return ARGV[at - 1] end
-local function take_all()
-  local count = tonumber(take())
-  local from = at
-  at = at + count
-  return from, at - 1
-end
-local function in_chunks(command, from, to)
-  for first = from, to, 1000 do
-    redis.call(command, key, unpack(ARGV, first, math.min(first + 999, to)))
+local function in_chunks(command, fields)
+  for first = 1, #fields, 1000 do
+    redis.call(command, key, unpack(fields, first, math.min(first + 999, #fields)))
   end
 end
 
-local token, incarnation, writes, mode = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local found = redis.call('HMGET', key, 'i', 'w', 't')
+local sizes = {}
+for size in string.gmatch(ARGV[9], '%d+') do sizes[#sizes + 1] = tonumber(size) end
+local set_to = 9 + sizes[1]
+local gone_to = set_to + sizes[2]
+local lists, asked, at = {}, {'i', 'w', 't'}, gone_to
+for index = 3, #sizes, 2 do
+  local name, keep, added = ARGV[at + 1], sizes[index], sizes[index + 1]
+  lists[#lists + 1] = {name = name, keep = keep, length = keep + added, from = at + 2}
+  asked[#asked + 1] = 'n:' .. name
+  at = at + 1 + added
+end
+local found = {}
+for first = 1, #asked, 1000 do
+  local some = redis.call('HMGET', key, unpack(asked, first, math.min(first + 999, #asked)))
+  for index = 1, #some do found[#found + 1] = some[index] end
+end
+
 if (found[1] or '') ~= incarnation or (found[2] or '') ~= writes
   or (incarnation == '' and redis.call('EXISTS', key) == 1) then
   if not (found[3] and string.find(found[3], token, 1, true)) then return answer(0) end
@@ -96,64 +105,53 @@ if (found[1] or '') ~= incarnation or (found[2] or '') ~= writes
   redis.pcall('HSET', key, 't', found[3])
   return answer(1)
 end
-
-local members_from = take_all()
-local moves_from, moves_to = take_all()
-local set_from, set_to = take_all()
-local delete_from, delete_to = take_all()
-local lists = {}
-for index = 1, tonumber(take()) do
-  local list = {name = take(), keep = tonumber(take())}
-  list.from, list.to = take_all()
-  list.length = list.keep + list.to - list.from + 1
-  list.before = mode == 'keep' and tonumber(redis.call('HGET', key, 'n:' .. list.name) or 0) or 0
+for index, list in ipairs(lists) do
+  list.before = mode == 'keep' and tonumber(found[3 + index] or 0) or 0
   if list.keep > list.before then return answer(-1) end
-  lists[index] = list
 end
 
-if mode == 'delete' then redis.call('UNLINK', key) end
-if mode ~= 'delete' then
+if mode == 'delete' then
+  redis.call('UNLINK', key)
+else
   local tokens = mode == 'new' and '' or string.sub(found[3] or '', 1, 180)
-  local function mark() redis.call('HSET', key, 'i', ARGV[5], 'w', ARGV[6], 't', token .. tokens) end
-  mark()
+  local set, gone = {'w', ARGV[6], 't', token .. tokens}, {}
+  if mode == 'new' then set[5], set[6] = 'i', ARGV[5] end
   if mode == 'new' and found[1] then
+    in_chunks('HSET', set)
     redis.call('UNLINK', key)
-    mark()
-  end
-  if mode == 'whole' then
+  elseif mode == 'whole' then
+    in_chunks('HSET', set)
     for _, field in ipairs(redis.call('HKEYS', key)) do
       if string.find(field, '^[vln]:') then redis.call('HDEL', key, field) end
     end
   end
-  in_chunks('HDEL', delete_from, delete_to)
-  in_chunks('HSET', set_from, set_to)
-end
-for _, list in ipairs(lists) do
-  local element = 'l:' .. list.name .. ':'
-  for first = list.length, list.before - 1, 1000 do
-    local fields = {}
-    for index = first, math.min(first + 999, list.before - 1) do fields[#fields + 1] = element .. index end
-    redis.call('HDEL', key, unpack(fields))
-  end
-  for first = list.from, list.to, 500 do
-    local elements = {}
-    for index = first, math.min(first + 499, list.to) do
-      elements[#elements + 1] = element .. (list.keep + index - list.from)
-      elements[#elements + 1] = ARGV[index]
+  for index = 10, set_to do set[#set + 1] = ARGV[index] end
+  for index = set_to + 1, gone_to do gone[#gone + 1] = ARGV[index] end
+  for _, list in ipairs(lists) do
+    local length, element = 'n:' .. list.name, 'l:' .. list.name .. ':'
+    if list.length == 0 then
+      gone[#gone + 1] = length
+    else
+      set[#set + 1] = length
+      set[#set + 1] = list.length
     end
-    redis.call('HSET', key, unpack(elements))
+    for index = list.keep, list.length - 1 do
+      set[#set + 1] = element .. index
+      set[#set + 1] = ARGV[list.from + index - list.keep]
+    end
+    for index = list.length, list.before - 1 do gone[#gone + 1] = element .. index end
   end
-  if list.length == 0 then redis.call('HDEL', key, 'n:' .. list.name)
-  else redis.call('HSET', key, 'n:' .. list.name, list.length) end
+  in_chunks('HSET', set)
+  in_chunks('HDEL', gone)
+  if ARGV[7] == 'persist' then redis.call('PERSIST', key)
+  elseif ARGV[7] ~= '' then redis.call('PEXPIREAT', key, ARGV[7]) end
 end
-if mode ~= 'delete' then
-  if ARGV[7] == '' then redis.call('PERSIST', key) else redis.call('PEXPIREAT', key, ARGV[7]) end
-end
-for index = moves_from, moves_to, 2 do
-  local index_key = KEYS[(index - moves_from) / 2 + 2]
-  local gone, come = tonumber(ARGV[index]), tonumber(ARGV[index + 1])
-  if gone > 0 then redis.call('ZREM', index_key, ARGV[members_from + gone - 1]) end
-  if come > 0 then redis.call('ZADD', index_key, 0, ARGV[members_from + come - 1]) end
+
+local places = string.gmatch(ARGV[8], '%d+')
+for index = 2, #KEYS do
+  local gone, come = tonumber(places()), tonumber(places())
+  if gone > 0 then redis.call('ZREM', KEYS[index], ARGV[at + gone]) end
+  if come > 0 then redis.call('ZADD', KEYS[index], 0, ARGV[at + come]) end
 end
 return answer(1)`,
 );

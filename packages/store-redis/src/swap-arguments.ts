@@ -24,44 +24,48 @@ export interface ScriptInput {
   readonly args: readonly RedisArgument[];
 }
 
-/** @throws SessionTooLargeError for a value beyond `maxValueBytes`. */
+/**
+ * What the script is called with. Its arguments: the token; incarnation and writes before; the mode; the incarnation
+ * after where it is another one, and the writes; when the hash is removed; for each index which entry goes and which
+ * comes, as places from 1, or 0 for none; how many of the following there are: fields that are set, with their values, fields that go, and of each list
+ * how many elements stay and how many follow on its name; last, the entries of indexes.
+ * @throws SessionTooLargeError for a value beyond `maxValueBytes`.
+ */
 export function swapInput(swap: Swap, keys: RedisKeys, maxValueBytes: number): ScriptInput {
-  const { sessionId, before, after, change, token, removeAt } = swap;
-  const { plan } = change;
+  const { sessionId, before, after, change, token } = swap;
+  const lists = change.plan?.lists ?? [];
   const encode = (json: string): string | Buffer => {
     const bytes = Buffer.byteLength(json);
     if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
     return encodeValue(json);
   };
   const moves = indexMoves(swap, keys);
-  const lists = (plan?.lists ?? []).flatMap(({ name, keep, append }) => [
-    toName(name),
-    keep,
-    append.length,
-    ...append.map(encode),
-  ]);
   const { set, gone } = fieldChanges(swap, encode);
-  const expected = [before?.incarnation ?? '', before?.writes ?? ''];
-  const wanted = [after?.incarnation ?? '', after?.writes ?? '', removeAt ?? ''];
+  const mode = modeOf(swap);
+  const sizes = [set.length, gone.length, ...lists.flatMap(({ keep, append }) => [keep, append.length])];
   return {
     keys: [keys.session(sessionId), ...moves.keys],
     args: [
       token,
-      ...expected,
-      modeOf(swap),
-      ...wanted,
-      ...counted(moves.members),
-      ...counted(moves.places),
-      ...counted(set),
-      ...counted(gone),
-      plan?.lists.length ?? 0,
-      ...lists,
+      before?.incarnation ?? '',
+      before?.writes ?? '',
+      mode,
+      mode === 'new' ? (after?.incarnation ?? '') : '',
+      after?.writes ?? '',
+      removalOf(swap),
+      moves.places.join(' '),
+      sizes.join(' '),
+      ...set,
+      ...gone,
+      ...lists.flatMap(({ name, append }) => [toName(name), ...append.map(encode)]),
+      ...moves.members,
     ],
   };
 }
 
-function counted(args: readonly RedisArgument[]): readonly RedisArgument[] {
-  return [args.length, ...args];
+/** When the server removes the hash; nothing where it never does and never did. */
+function removalOf({ before, removeAt }: Swap): number | 'persist' | '' {
+  return removeAt ?? (before?.expiresAt === undefined ? '' : 'persist');
 }
 
 /** What remains of what was there: nothing, the inbox, or all but what the plan changes. */

@@ -94,6 +94,19 @@ describe('a session', () => {
     expect(await entries('x')).toBe(0);
   });
 
+  test('remembers its last 16 writes, each by a token of its own', async () => {
+    const store = opened();
+    const tokens = new Set<string>();
+    let session = await store.create(newSession('a'));
+    for (let count = 0; count < 200; count++) {
+      session = await store.save(withFact(session, 'count', count), { base: session });
+      const remembered = (await client.hget(key, 't')) ?? '';
+      expect(remembered).toHaveLength(12 * Math.min(count + 2, 16));
+      tokens.add(remembered.slice(0, 12));
+    }
+    expect(tokens.size).toBe(200);
+  });
+
   test('that cannot be read is named', async () => {
     const store = opened();
     await store.create(sample());
@@ -211,6 +224,15 @@ describe('what the server removes by itself', () => {
     await store.save(base, { base, expiry: null });
     expect(await client.pttl(key)).toBe(-1);
     expect(await entries('x')).toBe(0);
+  });
+
+  test('is not what a store with a clock of its own has saved', async () => {
+    const base = await opened({ expiry: { afterSeconds: 60 } }).create(newSession('a'));
+    expect(await client.pttl(key)).toBeGreaterThan(0);
+    const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
+    await opened({ clock }).save(base, { base });
+    expect(await client.pttl(key)).toBe(-1);
+    expect(await entries('x')).toBe(1);
   });
 });
 
