@@ -1,35 +1,33 @@
-import { READ } from './scripts.ts';
 import type { RedisCalls } from './redis-calls.ts';
-import type { IndexRange } from './session-indexes.ts';
-import { sessionIdOf } from './session-indexes.ts';
+import { WALK } from './scripts.ts';
+import type { IndexPlace, IndexRange } from './session-indexes.ts';
 
 /** An entry of an index, and where it is. */
-export interface IndexEntry {
-  readonly sessionId: string;
-  readonly entry: Buffer;
+export interface IndexEntry extends IndexPlace {
+  readonly id: Buffer;
   readonly indexKey: string;
 }
 
 /** What is ahead in one bucket. */
 interface Lane {
   readonly indexKey: string;
-  readonly ahead: Buffer[];
-  min: string | Buffer;
+  readonly ahead: IndexEntry[];
+  after: IndexPlace | undefined;
   isDone: boolean;
 }
 
 /** Walks a part of an index through all buckets at once, in its order, some steps at a time. */
 export class IndexWalk {
   private readonly calls: RedisCalls;
-  private readonly max: string;
+  private readonly max: IndexRange['max'];
   private readonly lanes: readonly Lane[];
   private readonly batch: number;
 
   /** @param expected how many entries are likely to be taken */
-  constructor(calls: RedisCalls, indexKeys: readonly string[], { min, max }: IndexRange, expected: number) {
+  constructor(calls: RedisCalls, indexKeys: readonly string[], { after, max }: IndexRange, expected: number) {
     this.calls = calls;
     this.max = max;
-    this.lanes = indexKeys.map((indexKey) => ({ indexKey, ahead: [], min, isDone: false }));
+    this.lanes = indexKeys.map((indexKey) => ({ indexKey, ahead: [], after, isDone: false }));
     // Somewhat more than an even spread, so that most buckets are asked once.
     const { length } = indexKeys;
     this.batch = length === 1 ? expected : Math.ceil((2 * expected) / length) + 2;
@@ -42,8 +40,8 @@ export class IndexWalk {
       await Promise.all(this.lanes.map((lane) => this.look(lane)));
       const lane = this.first();
       const entry = lane?.ahead.shift();
-      if (!lane || !entry) break;
-      taken.push({ sessionId: sessionIdOf(entry), entry, indexKey: lane.indexKey });
+      if (!entry) break;
+      taken.push(entry);
     }
     return taken;
   }
@@ -52,18 +50,24 @@ export class IndexWalk {
     const waiting = this.lanes.filter(({ ahead }) => ahead.length > 0);
     return waiting.reduce<Lane | undefined>((first, lane) => {
       const [left, right] = [first?.ahead[0], lane.ahead[0]];
-      return left && right && left.compare(right) <= 0 ? first : lane;
+      return left && right && compareEntries(left, right) <= 0 ? first : lane;
     }, undefined);
   }
 
   private async look(lane: Lane): Promise<void> {
-    const { indexKey, ahead, min, isDone } = lane;
+    const { indexKey, ahead, after, isDone } = lane;
     if (ahead.length > 0 || isDone) return;
-    const range = ['zrangebylex', min, this.max, 'LIMIT', 0, this.batch];
-    const found = await this.calls.run<readonly Buffer[]>(READ, [indexKey], range);
-    ahead.push(...found);
-    lane.isDone = found.length < this.batch;
-    const last = found.at(-1);
-    if (last) lane.min = Buffer.concat([Buffer.from('('), last]);
+    const range = [after?.score ?? '', after?.id ?? '', this.max, this.batch];
+    const found = await this.calls.run<readonly Buffer[]>(WALK, [indexKey], range);
+    for (let index = 0; index + 1 < found.length; index += 2) {
+      ahead.push({ id: found[index] as Buffer, score: Number(String(found[index + 1])), indexKey });
+    }
+    lane.isDone = ahead.length < this.batch;
+    lane.after = ahead.at(-1);
   }
+}
+
+/** As the server orders them. */
+function compareEntries(left: IndexEntry, right: IndexEntry): number {
+  return left.score - right.score || left.id.compare(right.id);
 }

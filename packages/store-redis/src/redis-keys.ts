@@ -27,7 +27,7 @@ export class RedisKeys {
     return `${this.prefix}:{${this.bucketOf(sessionId)}}:s:${sessionId}`;
   }
 
-  /** @param index one of `indexEntries` */
+  /** @param index one of `indexScores` */
   index(bucket: number, index: string): string {
     return `${this.prefix}:{${bucket}}:${index}`;
   }

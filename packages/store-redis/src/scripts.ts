@@ -49,15 +49,50 @@ return {time[1], time[2], redis.call('HMGET', KEYS[1], 'schema', 'buckets')}`,
 );
 
 /**
- * Removes an entry of an index, if the session is still what it was judged by. KEYS: session, index. ARGV: incarnation,
- * writes ('' for no session), entry.
+ * Entries of an index from a place on, by score and then by id, with their scores. KEYS: index. ARGV: the score and the id
+ * behind which they begin ('' for the first), the last score, how many.
+ */
+export const WALK = script(
+  'walk',
+  false,
+  `local key, score, id = KEYS[1], ARGV[1], ARGV[2]
+local time = redis.call('TIME')
+-- By bytes, as the index is ordered: what Lua compares by depends on the language of the server.
+local function is_behind(other)
+  for place = 1, math.min(#other, #id) do
+    local left, right = string.byte(other, place), string.byte(id, place)
+    if left ~= right then return left > right end
+  end
+  return #other > #id
+end
+
+local first = 0
+if id ~= '' then
+  first = redis.call('ZCOUNT', key, '-inf', '(' .. score)
+  local last = first + redis.call('ZCOUNT', key, score, score)
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if is_behind(redis.call('ZRANGE', key, middle, middle)[1]) then last = middle else first = middle + 1 end
+  end
+end
+local count = math.min(ARGV[4], redis.call('ZCOUNT', key, '-inf', ARGV[3]) - first)
+if count <= 0 then return {time[1], time[2], {}} end
+return {time[1], time[2], redis.call('ZRANGE', key, first, first + count - 1, 'WITHSCORES')}`,
+);
+
+/**
+ * Removes an entry of an index, if it and the session still are what they were judged by. KEYS: session, index. ARGV:
+ * incarnation, writes ('' for no session), id, score.
  */
 export const DROP = script(
   'drop',
   true,
   `local time = redis.call('TIME')
 local found = redis.call('HMGET', KEYS[1], 'i', 'w')
-if (found[1] or '') ~= ARGV[1] or (found[2] or '') ~= ARGV[2] then return {time[1], time[2], 0} end
+local score = redis.call('ZSCORE', KEYS[2], ARGV[3])
+if (found[1] or '') ~= ARGV[1] or (found[2] or '') ~= ARGV[2] or tonumber(score) ~= tonumber(ARGV[4]) then
+  return {time[1], time[2], 0}
+end
 return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[3])}`,
 );
 
@@ -121,9 +156,11 @@ else
     redis.call('UNLINK', key)
   elseif mode == 'whole' then
     in_chunks('HSET', set)
+    local replaced = {}
     for _, field in ipairs(redis.call('HKEYS', key)) do
-      if string.find(field, '^[vln]:') then redis.call('HDEL', key, field) end
+      if string.find(field, '^[vln]:') then replaced[#replaced + 1] = field end
     end
+    in_chunks('HDEL', replaced)
   end
   for index = 10, set_to do set[#set + 1] = ARGV[index] end
   for index = set_to + 1, gone_to do gone[#gone + 1] = ARGV[index] end
@@ -147,13 +184,18 @@ else
   elseif ARGV[7] ~= '' then redis.call('PEXPIREAT', key, ARGV[7]) end
 end
 
-local places = string.gmatch(ARGV[8], '%d+')
-for index = 2, #KEYS do
-  local gone, come = tonumber(places()), tonumber(places())
-  if gone > 0 then redis.call('ZREM', KEYS[index], ARGV[at + gone]) end
-  if come > 0 then redis.call('ZADD', KEYS[index], 0, ARGV[at + come]) end
+local id, score = string.match(key, '^[^}]*}:s:(.*)$'), nil
+local place = 2
+for word in string.gmatch(ARGV[8], '%S+') do
+  if word == '-' then
+    redis.call('ZREM', KEYS[place], id)
+  else
+    if word ~= '=' then score = word end
+    redis.call('ZADD', KEYS[place], score, id)
+  end
+  place = place + 1
 end
 return answer(1)`,
 );
 
-export const SCRIPTS = [READ, READ_EACH, PREPARE, DROP, SWAP] as const;
+export const SCRIPTS = [READ, READ_EACH, WALK, PREPARE, DROP, SWAP] as const;

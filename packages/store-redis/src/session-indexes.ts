@@ -24,33 +24,39 @@ const DUE = 'd';
 export const EXPIRY = 'x';
 
 /**
- * Where a session stands in which index. All entries of an index have the score 0, so that Redis orders them by their
- * bytes: the moment, as digits of a fixed number, and then the id. A page can begin after any entry, also after one
- * that is gone.
+ * The score of a session in each index that it stands in. Lists show the newest first, so there it is the moment's
+ * opposite. Redis orders equal scores by id. A page can begin after any place, also one where nothing is any more.
  */
-export function indexEntries(record: SessionRecord): ReadonlyMap<string, string> {
+export function indexScores(record: SessionRecord): ReadonlyMap<string, number> {
   const { info, expiresAt } = record;
-  const { sessionId } = info;
-  const entries = new Map<string, string>();
+  const scores = new Map<string, number>();
   for (const order of ['createdAt', 'updatedAt'] as const) {
-    const entry = newestFirst(info[order], sessionId);
-    entries.set(ORDERS[order], entry);
+    const score = newestFirst(info[order]);
+    scores.set(ORDERS[order], score);
     for (const name of FILTER_NAMES) {
       const value = info[name];
-      if (value !== undefined) entries.set(filterIndex(order, name, value), entry);
+      if (value !== undefined) scores.set(filterIndex(order, name, value), score);
     }
   }
   const due = dueAt(record);
-  if (due !== undefined) entries.set(DUE, oldestFirst(due, sessionId));
-  if (expiresAt !== undefined) entries.set(EXPIRY, oldestFirst(expiresAt, sessionId));
-  return entries;
+  if (due !== undefined) scores.set(DUE, due);
+  if (expiresAt !== undefined) scores.set(EXPIRY, expiresAt);
+  return scores;
 }
 
-/** A part of an index, in the words of ZRANGEBYLEX. */
+/** A place in an index. */
+export interface IndexPlace {
+  readonly score: number;
+  readonly id: string | Buffer;
+}
+
+/** A part of an index. */
 export interface IndexRange {
   readonly index: string;
-  readonly min: string;
-  readonly max: string;
+  /** It begins behind this place. */
+  readonly after: IndexPlace | undefined;
+  /** The last score. */
+  readonly max: number | '+inf';
 }
 
 /** Where the sessions of a list stand; further filters are up to the reader. */
@@ -58,22 +64,20 @@ export function listRange(query: ResolvedSessionQuery): IndexRange {
   const { order, after } = query;
   const name = FILTER_NAMES.find((filter) => query[filter] !== undefined);
   const index = name === undefined ? ORDERS[order] : filterIndex(order, name, query[name] ?? '');
-  return { index, min: after ? `(${newestFirst(after.at, after.sessionId)}` : '-', max: '+' };
+  return { index, after: after && { score: newestFirst(after.at), id: after.sessionId }, max: '+inf' };
 }
 
 export function dueRange({ at, after }: ResolvedDueQuery): IndexRange {
-  const min = after ? `(${oldestFirst(after.at, after.sessionId)}` : '-';
-  return { index: DUE, min, max: `(${digits(at, 1n)}` };
+  return { index: DUE, after: after && { score: after.at, id: after.sessionId }, max: at };
 }
 
 /** What has expired by a moment. */
 export function expiryRange(now: Instant): IndexRange {
-  return { index: EXPIRY, min: '-', max: `(${digits(now, 1n)}` };
+  return { index: EXPIRY, after: undefined, max: now };
 }
 
-/** The id of the session that an entry stands for. */
-export function sessionIdOf(entry: Buffer): string {
-  return entry.toString('utf8', DIGITS);
+function newestFirst(at: Instant): number {
+  return 0 - at; // no negative zero
 }
 
 const FILTER_NAMES = Object.keys(FILTERS) as readonly (keyof typeof FILTERS)[];
@@ -81,20 +85,4 @@ const FILTER_NAMES = Object.keys(FILTERS) as readonly (keyof typeof FILTERS)[];
 function filterIndex(order: keyof typeof ORDERS, name: keyof typeof FILTERS, value: string): string {
   // Escaped as in JSON: a lone surrogate has no bytes of its own.
   return `${ORDERS[order]}:${FILTERS[name]}:${JSON.stringify(value).slice(1, -1)}`;
-}
-
-/** Enough for every instant, and for those before 1970. */
-const DIGITS = 14;
-const MIDDLE = 2n ** 53n;
-
-function digits(at: Instant, more = 0n): string {
-  return (MIDDLE + BigInt(at) + more).toString(16).padStart(DIGITS, '0');
-}
-
-function oldestFirst(at: Instant, sessionId: string): string {
-  return digits(at) + sessionId;
-}
-
-function newestFirst(at: Instant, sessionId: string): string {
-  return digits(-at) + sessionId;
 }

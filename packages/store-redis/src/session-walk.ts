@@ -7,7 +7,7 @@ import type { RedisKeys } from './redis-keys.ts';
 import { DROP, READ_EACH } from './scripts.ts';
 import { readRecord, RECORD_FIELDS } from './session-hash.ts';
 import type { RecordFields } from './session-hash.ts';
-import { indexEntries } from './session-indexes.ts';
+import { indexScores } from './session-indexes.ts';
 import type { IndexRange } from './session-indexes.ts';
 
 const LONGEST_STEP = 500;
@@ -39,8 +39,8 @@ export async function sessionsAlong<T>(walk: SessionWalk<T>): Promise<readonly T
     const records = await recordsOf(calls, keys, entries);
     const stale: Promise<unknown>[] = [];
     for (const entry of entries) {
-      const record = records.get(entry.sessionId);
-      const isStale = !record || indexEntries(record).get(range.index) !== entry.entry.toString();
+      const record = records.get(String(entry.id));
+      const isStale = !record || indexScores(record).get(range.index) !== entry.score;
       if (isStale) stale.push(drop(walk, entry, record));
       const picked = isStale ? undefined : pick(record);
       if (picked !== undefined) found.push(picked);
@@ -56,12 +56,13 @@ async function recordsOf(
   keys: RedisKeys,
   entries: readonly IndexEntry[],
 ): Promise<ReadonlyMap<string, SessionRecord>> {
-  const buckets = Map.groupBy(entries, ({ sessionId }) => keys.bucketOf(sessionId));
+  const sessionIds = entries.map(({ id }) => String(id));
+  const buckets = Map.groupBy(sessionIds, (sessionId) => keys.bucketOf(sessionId));
   const records = new Map<string, SessionRecord>();
-  const read = async (some: readonly IndexEntry[]): Promise<void> => {
-    const sessionKeys = some.map(({ sessionId }) => keys.session(sessionId));
+  const read = async (some: readonly string[]): Promise<void> => {
+    const sessionKeys = some.map((sessionId) => keys.session(sessionId));
     const found = await calls.run<readonly RecordFields[]>(READ_EACH, sessionKeys, RECORD_FIELDS);
-    for (const [place, { sessionId }] of some.entries()) {
+    for (const [place, sessionId] of some.entries()) {
       const record = readRecord(found[place] ?? [], sessionId);
       if (record) records.set(sessionId, record);
     }
@@ -78,12 +79,12 @@ export function unlessExpired<T>(
   return (record) => (isExpired(record, now) ? undefined : pick(record));
 }
 
-/** Removes an entry, if the session is still what it was judged by. */
+/** Removes an entry, if it and the session still are what they were judged by. */
 function drop(
   { calls, keys }: Pick<SessionWalk<unknown>, 'calls' | 'keys'>,
-  { sessionId, entry, indexKey }: IndexEntry,
+  { id, score, indexKey }: IndexEntry,
   record: SessionRecord | undefined,
 ): Promise<unknown> {
-  const judgedBy = [record?.incarnation ?? '', record?.writes ?? ''];
-  return calls.run(DROP, [keys.session(sessionId), indexKey], [...judgedBy, entry]);
+  const judgedBy = [record?.incarnation ?? '', record?.writes ?? '', id, score];
+  return calls.run(DROP, [keys.session(String(id)), indexKey], judgedBy);
 }

@@ -3,7 +3,7 @@ import type { RecordChange, SessionRecord } from '@holdfast/core';
 import type { RedisArgument } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { toName } from './session-hash.ts';
-import { indexEntries } from './session-indexes.ts';
+import { indexScores } from './session-indexes.ts';
 import { encodeValue } from './value-codec.ts';
 
 /** One swap, as `SessionBackend` asks for it. */
@@ -53,12 +53,11 @@ export function swapInput(swap: Swap, keys: RedisKeys, maxValueBytes: number): S
       mode === 'new' ? (after?.incarnation ?? '') : '',
       after?.writes ?? '',
       removalOf(swap),
-      moves.places.join(' '),
+      moves.scores.join(' '),
       sizes.join(' '),
       ...set,
       ...gone,
       ...lists.flatMap(({ name, append }) => [toName(name), ...append.map(encode)]),
-      ...moves.members,
     ],
   };
 }
@@ -98,26 +97,21 @@ function fieldChanges({ after, change }: Swap, encode: (json: string) => string 
 
 interface IndexMoves {
   readonly keys: string[];
-  /** Each entry once: most indexes get the same. */
-  readonly members: string[];
-  /** For each key, which entry goes and which comes: its place in `members` from 1, or 0 for none. */
-  readonly places: number[];
+  /** For each key. */
+  readonly scores: (number | '=' | '-')[];
 }
 
 function indexMoves({ sessionId, before, after }: Swap, keys: RedisKeys): IndexMoves {
-  const [old, now] = [before, after].map((record) => record && indexEntries(record));
-  const moves: IndexMoves = { keys: [], members: [], places: [] };
-  const place = (member: string | undefined): number => {
-    if (member === undefined) return 0;
-    const found = moves.members.indexOf(member);
-    return found >= 0 ? found + 1 : moves.members.push(member);
-  };
+  const [old, now] = [before, after].map((record) => record && indexScores(record));
+  const moves: IndexMoves = { keys: [], scores: [] };
   const bucket = keys.bucketOf(sessionId);
+  let last: number | undefined;
   for (const index of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
-    const [gone, come] = [old?.get(index), now?.get(index)];
-    if (gone === come) continue;
+    const score = now?.get(index);
+    if (score === old?.get(index)) continue;
     moves.keys.push(keys.index(bucket, index));
-    moves.places.push(place(gone), place(come));
+    moves.scores.push(score === undefined ? '-' : score === last ? '=' : score);
+    last = score ?? last;
   }
   return moves;
 }
