@@ -6,6 +6,7 @@ import type {
   SessionInfo,
   SessionRecord,
 } from '@holdfast/core';
+import { toName } from './session-hash.ts';
 
 /** By what a list can be filtered, the most selective first, and what stands for it in the name of an index. */
 const FILTERS = {
@@ -16,7 +17,7 @@ const FILTERS = {
   status: 's',
 } as const satisfies Partial<Record<keyof SessionInfo, string>>;
 
-const ORDERS = { createdAt: 'c', updatedAt: 'u' } as const;
+const ORDERS = { createdAt: 'c', updatedAt: 'u' };
 
 /** Sessions that need somebody, by when. */
 const DUE = 'd';
@@ -29,14 +30,16 @@ export const EXPIRY = 'x';
  */
 export function indexScores(record: SessionRecord): ReadonlyMap<string, number> {
   const { info, expiresAt } = record;
-  const scores = new Map<string, number>();
-  for (const order of ['createdAt', 'updatedAt'] as const) {
-    const score = newestFirst(info[order]);
-    scores.set(ORDERS[order], score);
-    for (const name of FILTER_NAMES) {
-      const value = info[name];
-      if (value !== undefined) scores.set(filterIndex(order, name, value), score);
-    }
+  const [created, updated] = [newestFirst(info.createdAt), newestFirst(info.updatedAt)];
+  const scores = new Map([
+    [ORDERS.createdAt, created],
+    [ORDERS.updatedAt, updated],
+  ]);
+  for (const name of FILTER_NAMES) {
+    const value = info[name];
+    if (value === undefined) continue;
+    const filter = filterName(name, value);
+    scores.set(ORDERS.createdAt + filter, created).set(ORDERS.updatedAt + filter, updated);
   }
   const due = dueAt(record);
   if (due !== undefined) scores.set(DUE, due);
@@ -63,7 +66,7 @@ export interface IndexRange {
 export function listRange(query: ResolvedSessionQuery): IndexRange {
   const { order, after } = query;
   const name = FILTER_NAMES.find((filter) => query[filter] !== undefined);
-  const index = name === undefined ? ORDERS[order] : filterIndex(order, name, query[name] ?? '');
+  const index = ORDERS[order] + (name === undefined ? '' : filterName(name, query[name] ?? ''));
   return { index, after: after && { score: newestFirst(after.at), id: after.sessionId }, max: '+inf' };
 }
 
@@ -82,7 +85,6 @@ function newestFirst(at: Instant): number {
 
 const FILTER_NAMES = Object.keys(FILTERS) as readonly (keyof typeof FILTERS)[];
 
-function filterIndex(order: keyof typeof ORDERS, name: keyof typeof FILTERS, value: string): string {
-  // Escaped as in JSON: a lone surrogate has no bytes of its own.
-  return `${ORDERS[order]}:${FILTERS[name]}:${JSON.stringify(value).slice(1, -1)}`;
+function filterName(name: keyof typeof FILTERS, value: string): string {
+  return `:${FILTERS[name]}:${toName(value)}`;
 }
