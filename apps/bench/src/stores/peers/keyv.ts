@@ -1,7 +1,23 @@
-import KeyvRedis from '@keyv/redis';
-import { Keyv } from 'keyv';
+import { load } from '../../../peers/load.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
 import { messagesOf } from './compare-and-set.ts';
+
+interface KeyvRedisModule {
+  readonly default: new (url: string) => object;
+}
+
+interface KeyvModule {
+  readonly Keyv: new (store: object) => Keyv;
+}
+
+interface Keyv {
+  set(key: string, value: object): Promise<unknown>;
+  get(key: string): Promise<unknown>;
+  disconnect(): Promise<unknown>;
+}
+
+const { default: KeyvRedis } = await load<KeyvRedisModule>('@keyv/redis');
+const { Keyv } = await load<KeyvModule>('keyv');
 
 const KEY = 'run';
 
@@ -13,7 +29,7 @@ export function keyv({ url }: StorePlace): StorePeer {
       ({ document }) =>
       () =>
         store.set(KEY, document),
-    messages: async () => messagesOf(await store.get<unknown>(KEY)),
+    messages: async () => messagesOf(await store.get(KEY)),
     close: () => store.disconnect(),
   };
 }

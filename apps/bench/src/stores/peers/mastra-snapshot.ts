@@ -1,14 +1,25 @@
-import type { WorkflowsRedis } from '@mastra/redis';
-import { RedisStore } from '@mastra/redis';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
 import { messagesOf } from './compare-and-set.ts';
+import { mastraRedis } from './mastra.ts';
+
+interface Domains {
+  readonly workflows: Workflows;
+}
+
+interface Workflows {
+  persistWorkflowSnapshot(run: object): Promise<unknown>;
+  loadWorkflowSnapshot(run: object): Promise<Snapshot | null>;
+}
+
+interface Snapshot {
+  readonly context: { readonly agent: { readonly output: object } };
+}
 
 const RUN = { workflowName: 'bench', runId: 'run' };
 
 /** `@mastra/redis`: the whole document as the output of the one step of a workflow. */
-export async function mastraSnapshot({ url }: StorePlace): Promise<StorePeer> {
-  const store = new RedisStore({ id: 'bench', connectionString: url });
-  await store.init();
+export async function mastraSnapshot(place: StorePlace): Promise<StorePeer> {
+  const store = await mastraRedis<Domains>(place);
   const workflows = await store.getStore('workflows');
   if (!workflows) throw new Error('@mastra/redis keeps no workflows.');
   return {
@@ -18,17 +29,14 @@ export async function mastraSnapshot({ url }: StorePlace): Promise<StorePeer> {
     },
     messages: async () => {
       const snapshot = await workflows.loadWorkflowSnapshot(RUN);
-      const agent = snapshot?.context['agent'] as { readonly output: unknown } | undefined;
-      return messagesOf(agent?.output);
+      return messagesOf(snapshot?.context.agent.output);
     },
     close: () => store.close(),
   };
 }
 
-type WorkflowRunState = Parameters<WorkflowsRedis['persistWorkflowSnapshot']>[0]['snapshot'];
-
-function snapshotOf(document: object, index: number): WorkflowRunState {
-  const agent = { status: 'success', payload: {}, output: document, startedAt: 0, endedAt: index } as const;
+function snapshotOf(document: object, index: number): object {
+  const agent = { status: 'success', payload: {}, output: document, startedAt: 0, endedAt: index };
   return {
     runId: RUN.runId,
     status: 'running',
