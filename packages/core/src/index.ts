@@ -201,7 +201,7 @@ export type {
   SessionRuntimeOptions,
 } from './session/runtime-options.ts';
 export type { SessionEvent, SessionHooks } from './session/session-events.ts';
-export type { SavePolicy } from './session/session-work.ts';
+export type { SavePolicy } from './session/save-policy.ts';
 export {
   approve,
   changeModel,

@@ -7,7 +7,8 @@ import { stopSignal } from '../state/continuation.ts';
 import { newStepMessageIds } from '../state/step.ts';
 import { withChildrenEnded } from './children.ts';
 import type { AgentSession } from './session.ts';
-import type { SessionWork, WorkParts } from './session-work.ts';
+import type { SessionWork } from './session-work.ts';
+import type { WorkParts } from './work-parts.ts';
 
 /**
  * The state with its execution failed, because one attempt after another has failed: processes may have died over it.

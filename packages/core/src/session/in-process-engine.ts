@@ -53,6 +53,9 @@ export class InProcessEngine implements ExecutionEngine {
   }
 
   async wake(sessionId: string, { at }: { readonly at?: Instant | undefined } = {}): Promise<void> {
+    if (at !== undefined && !Number.isFinite(at)) {
+      throw invalidArgument(`at must be a moment in milliseconds, found ${String(at)}.`);
+    }
     if (at !== undefined && at > this.clock.now()) return this.wakeLater(sessionId, at);
     const known = this.wakeups.get(sessionId);
     if (known) {

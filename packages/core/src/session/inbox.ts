@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../clock.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { isJsonObject } from '../json.ts';
 import { next } from '../loop/stepper.ts';
@@ -20,13 +21,31 @@ export type InboxContent =
     }
   /** Ends the execution `stopped`, at once where somebody works on it. */
   | { readonly type: 'stop'; readonly reason?: string }
-  | ({ readonly type: 'decision' } & Decision);
+  | ({ readonly type: 'decision' } & Decision)
+  /** A session that this one may wait for has ended. It changes nothing by itself: who takes it in looks at the children. */
+  | { readonly type: 'child-ended'; readonly sessionId: string };
 
 /** What came of an item. */
 export interface UsedItem {
   readonly state: AgentState;
   /** Why it changed nothing, when it did not. */
   readonly ignored?: string;
+}
+
+/** Content that somebody can use. @throws RangeError `ARGUMENT_INVALID` */
+export function checkedContent(content: InboxContent): InboxContent {
+  const what = content?.type;
+  const isUsable =
+    (what === 'message' && content.content?.length > 0) ||
+    (what === 'stop' && ['string', 'undefined'].includes(typeof content.reason)) ||
+    (what === 'decision' &&
+      typeof content.toolExecutionId === 'string' &&
+      ['approved', 'denied'].includes(content.decision)) ||
+    (what === 'child-ended' && typeof content.sessionId === 'string');
+  if (isUsable) return content;
+  throw invalidArgument(
+    `The inbox takes a message that is not empty, a stop, or a decision on a toolExecutionId; found ${describeValue(content)}.`,
+  );
 }
 
 /** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
@@ -59,6 +78,8 @@ export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock):
         return { state: withStop(state, stopReasonOf(item) as string, at) };
       case 'decision':
         return { state: withDecision(state, content, at) };
+      case 'child-ended':
+        return { state };
       default:
         return { state, ignored: 'It is of an unknown type.' };
     }

@@ -1,9 +1,9 @@
-import { hasErrorCode, invalidArgument } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { SessionAction } from './actions.ts';
 import type { AgentSession } from './session.ts';
-import type { SessionConflictError } from './session-errors.ts';
 import { afterWrite } from './session-events.ts';
-import type { WorkParts } from './session-work.ts';
+import type { WorkParts } from './work-parts.ts';
+import { writeSession } from './write-session.ts';
 
 type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock'>;
 
@@ -23,27 +23,11 @@ export async function actQuickly(
   const changed = (await hooks.afterAction?.(acted)) ?? acted;
   if (changed === loaded) return loaded;
   const session = (await hooks.beforeSave?.(changed)) ?? changed;
-  const saved = await written(session, base, parts);
+  const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   await afterWrite(parts, 'afterSave', saved);
   return saved;
 }
 
 async function refuse(): Promise<never> {
   throw invalidArgument('A quick action neither runs the agent nor saves by itself.');
-}
-
-async function written(
-  session: AgentSession,
-  base: AgentSession,
-  { store, report, clock }: QuickParts,
-): Promise<AgentSession> {
-  try {
-    const saved = await store.save(session, { base, operationId: clock.newId() });
-    report({ type: 'session-saved', session: saved });
-    return saved;
-  } catch (error) {
-    if (hasErrorCode(error, 'SESSION_CONFLICT'))
-      report({ type: 'session-conflict', session, error: error as SessionConflictError });
-    throw error;
-  }
 }

@@ -6,10 +6,11 @@ import { announceTo } from '../loop/events.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
-import type { SessionStore } from './session-store.ts';
-import type { SavePolicy, WorkParts } from './session-work.ts';
-import { SAVE_POLICIES } from './session-work.ts';
-import { checkedCount, checkedSeconds } from './store-arguments.ts';
+import type { SessionExpiry, SessionStore } from './session-store.ts';
+import type { SavePolicy } from './save-policy.ts';
+import { SAVE_POLICIES } from './save-policy.ts';
+import type { WorkParts } from './work-parts.ts';
+import { checkedCount, checkedOwner, checkedSeconds } from './store-arguments.ts';
 
 export interface SessionRuntimeOptions {
   readonly store: SessionStore;
@@ -39,7 +40,10 @@ export interface CreateSessionOptions {
   readonly definition: AgentDefinition;
   /** Default: a UUID. */
   readonly sessionId?: string;
+  /** The session that has it work, and is looked at again when it has ended. */
   readonly parentId?: string;
+  /** When it is forgotten; default: as the store says. */
+  readonly expiry?: SessionExpiry;
 }
 
 export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
@@ -61,18 +65,26 @@ const SAVE_FAILURES = ['stop', 'continue'] as const;
 
 /** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
 export function workParts(options: SessionRuntimeOptions): WorkParts {
-  const { store, agents, onSessionEvent, savePolicy = 'each-effect', onSaveFailure = 'stop' } = options;
-  if (typeof store?.load !== 'function' || agents === undefined) {
+  const { store, agents, hooks = {}, onSessionEvent, clock = systemClock } = options;
+  const { savePolicy = 'each-effect', onSaveFailure = 'stop' } = options;
+  const isAgents = typeof agents === 'function' || isObject(agents);
+  if (typeof store?.load !== 'function' || !isAgents) {
     throw invalidArgument(
       'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
     );
   }
+  if (!isObject(hooks)) throw notA('hooks', 'an object with hooks', hooks);
+  if (onSessionEvent !== undefined && typeof onSessionEvent !== 'function')
+    throw notA('onSessionEvent', 'a function', onSessionEvent);
+  if (typeof clock?.now !== 'function' || typeof clock.newId !== 'function')
+    throw notA('clock', 'an object with now() and newId()', clock);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
-    hooks: options.hooks ?? {},
+    agents,
+    hooks,
     report: (event) => announceTo(listeners, event),
-    clock: options.clock ?? systemClock,
+    clock,
     savePolicy: oneOf('savePolicy', SAVE_POLICIES, savePolicy),
     onSaveFailure: oneOf('onSaveFailure', SAVE_FAILURES, onSaveFailure),
     leaseSeconds: checkedSeconds('leaseSeconds', options.leaseSeconds ?? DEFAULT_LEASE_SECONDS),
@@ -85,7 +97,24 @@ function oneOf<T extends string>(name: string, known: readonly T[], value: T): T
   throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(value)}.`);
 }
 
-/** @throws RangeError `ARGUMENT_INVALID` for what is no number of seconds. */
-export function checkedWait(seconds: number | undefined): number {
-  return seconds === undefined || seconds === 0 ? 0 : checkedSeconds('waitSeconds', seconds);
+/** How long to wait, in seconds, and what to do then. @throws RangeError `ARGUMENT_INVALID` */
+export function checkedExecution({ waitSeconds = 0, whenBusy }: ExecuteOptions): number {
+  if (whenBusy !== undefined) oneOf('whenBusy', ['enqueue', 'refuse'], whenBusy);
+  return waitSeconds === 0 ? 0 : checkedSeconds('waitSeconds', waitSeconds);
+}
+
+const MAX_OWNER_LENGTH = 900;
+
+/** @throws RangeError `ARGUMENT_INVALID` */
+export function checkedOwnerName(owner = 'holdfast'): string {
+  if (checkedOwner(owner).length <= MAX_OWNER_LENGTH) return owner;
+  throw invalidArgument(`owner may have ${MAX_OWNER_LENGTH} characters, found ${owner.length}.`);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function notA(name: string, wanted: string, found: unknown): Error {
+  return invalidArgument(`${name} must be ${wanted}, found ${describeValue(found)}.`, TypeError);
 }

@@ -1,26 +1,25 @@
 import { describeValue, hasErrorCode, invalidArgument } from '../errors.ts';
 import type { SessionAction } from './actions.ts';
-import { requireActive } from './actions.ts';
-import type { AgentCatalog } from './agent-catalog.ts';
-import { loopFrom } from './agent-catalog.ts';
-import { takenUp } from './attempts.ts';
+import { requireActive, resume } from './actions.ts';
+import { carryOut, goOn } from './carry-out.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
 import { forkedAtStep } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
+import { checkedContent } from './inbox.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
-import { checkedWait, workParts } from './runtime-options.ts';
+import { checkedExecution, checkedOwnerName, workParts } from './runtime-options.ts';
 import { actQuickly } from './quick-action.ts';
 import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session-info.ts';
 import type { SessionBusyError } from './session-errors.ts';
 import { SessionNotFoundError } from './session-errors.ts';
 import { afterWrite } from './session-events.ts';
-import type { SessionPage, SessionQuery, SessionStore } from './session-store.ts';
-import type { WorkParts } from './session-work.ts';
+import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
 import { SessionWork } from './session-work.ts';
 import { checkedCount } from './store-arguments.ts';
 import { whenFree } from './when-free.ts';
+import type { WorkParts } from './work-parts.ts';
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
@@ -33,7 +32,6 @@ import { whenFree } from './when-free.ts';
  */
 export class SessionRuntime {
   readonly store: SessionStore;
-  private readonly agents: AgentCatalog;
   private readonly parts: WorkParts;
   private readonly owner: string;
 
@@ -41,13 +39,13 @@ export class SessionRuntime {
   constructor(options: SessionRuntimeOptions) {
     this.parts = workParts(options);
     this.store = this.parts.store;
-    this.agents = options.agents;
-    this.owner = options.owner ?? 'holdfast';
+    this.owner = checkedOwnerName(options.owner);
   }
 
   /** A new session. @throws SessionConflictError `exists` when the id is taken. */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
-    return this.createSession(AgentSession.create({ ...options, clock: this.parts.clock }));
+    const { expiry, ...init } = options;
+    return this.createSession(AgentSession.create({ ...init, clock: this.parts.clock }), { expiry });
   }
 
   /** @throws SessionNotFoundError when there is none. */
@@ -88,7 +86,7 @@ export class SessionRuntime {
       );
     }
     const { signal } = options;
-    const patience = { waitSeconds: checkedWait(options.waitSeconds), signal, clock: this.parts.clock };
+    const patience = { waitSeconds: checkedExecution(options), signal, clock: this.parts.clock };
     if (action.isQuick) {
       const act = async () => actQuickly(await this.load(sessionId), action, this.parts, signal);
       return whenFree(act, patience);
@@ -98,20 +96,23 @@ export class SessionRuntime {
       work = await whenFree(() => this.begin(sessionId, signal), patience);
     } catch (error) {
       if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
-      return this.enqueueAction(sessionId, action, options, error as SessionBusyError);
+      const left = await this.leave(sessionId, action, options, error as SessionBusyError);
+      // Whoever was at work may be gone, and nobody would look into the inbox.
+      const begun = await this.begin(sessionId, signal).catch(ignoreBusy);
+      return begun ? carryOut(begun, resume(), options, this.parts) : left;
     }
-    return this.carryOut(work, action, options);
+    return carryOut(work, action, options, this.parts);
   }
 
   /** Leaves what an action can leave in the inbox. @throws why it could not be done, when it is not to be left. */
-  private async enqueueAction(
+  private async leave(
     sessionId: string,
     { item }: SessionAction,
     { whenBusy }: ExecuteOptions,
     busy: SessionBusyError,
   ): Promise<AgentSession> {
-    const isEnqueued = whenBusy ?? (item?.content.type === 'message' ? 'enqueue' : 'refuse');
-    if (item === undefined || isEnqueued !== 'enqueue') throw busy;
+    const isLeft = whenBusy ?? (item?.content.type === 'message' ? 'enqueue' : 'refuse');
+    if (item === undefined || isLeft !== 'enqueue') throw busy;
     const session = await this.get(sessionId);
     requireActive(session);
     await this.enqueue(sessionId, item.content, item);
@@ -122,7 +123,7 @@ export class SessionRuntime {
    * Leaves something for whoever works on the session, or works on it next: a message, a decision, a request to stop. It
    * wakes nobody: tell the engine afterwards.
    * `false` when an item of that id was there before.
-   * @throws SessionNotFoundError; HoldfastError `NOT_JSON`.
+   * @throws SessionNotFoundError; HoldfastError `NOT_JSON`; RangeError `ARGUMENT_INVALID` for what nobody could use.
    */
   enqueue(
     sessionId: string,
@@ -131,7 +132,7 @@ export class SessionRuntime {
   ): Promise<boolean> {
     return this.store.enqueue(sessionId, {
       id: options.id ?? this.parts.clock.newId(),
-      content: content as never,
+      content: checkedContent(content) as never,
     });
   }
 
@@ -148,7 +149,7 @@ export class SessionRuntime {
     let work: SessionWork | undefined;
     try {
       const begun = (work = await this.begin(sessionId, options.signal, options.maxSteps));
-      const session = await begun.untilIdle((next) => this.work(begun, next, {}));
+      const session = await begun.untilIdle((next) => goOn(begun, next, this.parts));
       const outcome = outcomeOf(session);
       const { parentId } = session;
       return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [] };
@@ -186,44 +187,9 @@ export class SessionRuntime {
     return SessionWork.begin(sessionId, owner, this.parts, { signal, maxSteps });
   }
 
-  private async carryOut(
-    work: SessionWork,
-    action: SessionAction,
-    { onEvent, signal }: ExecuteOptions,
-  ): Promise<AgentSession> {
-    const run = (session: AgentSession): Promise<AgentSession> =>
-      work.run(session, (begun) => loopFrom(this.agents, begun), onEvent);
-    const context = {
-      run,
-      save: (session: AgentSession) => work.save(session),
-      clock: this.parts.clock,
-      signal,
-    };
-    try {
-      const acted = await action(await takenUp(work, this.parts), context);
-      await work.keep((await this.parts.hooks.afterAction?.(acted)) ?? acted);
-      return await work.untilIdle((next) => this.work(work, next, { onEvent }), work.latest);
-    } catch (error) {
-      await work.end();
-      throw error;
-    }
-  }
-
-  /** What an advance does: what is in the inbox, and whatever the state asks for. */
-  private async work(
-    work: SessionWork,
-    session: AgentSession,
-    { onEvent }: ExecuteOptions,
-  ): Promise<AgentSession> {
-    const ready = session === work.latest ? await takenUp(work, this.parts) : session;
-    if (ready.status === 'active' && ready.state.hasActiveExecution)
-      return work.run(ready, (begun) => loopFrom(this.agents, begun), onEvent);
-    return work.keep(ready);
-  }
-
-  private async createSession(created: AgentSession): Promise<AgentSession> {
+  private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
     const session = (await this.parts.hooks.beforeCreate?.(created)) ?? created;
-    const stored = await this.store.create(session);
+    const stored = await this.store.create(session, options);
     this.parts.report({ type: 'session-saved', session: stored });
     await afterWrite(this.parts, 'afterCreate', stored);
     return stored;
@@ -240,4 +206,8 @@ export class SessionRuntime {
   private async afterLoad(stored: AgentSession): Promise<AgentSession> {
     return (await this.parts.hooks.afterLoad?.(stored)) ?? stored;
   }
+}
+
+function ignoreBusy(error: unknown): undefined {
+  if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
 }

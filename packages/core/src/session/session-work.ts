@@ -1,38 +1,20 @@
-import type { Clock, Instant } from '../clock.ts';
-import { pause } from '../clock.ts';
-import { hasErrorCode } from '../errors.ts';
+import type { Instant } from '../clock.ts';
 import { abortKind, RunAbort } from '../loop/abort.ts';
 import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
-import type { Checkpoint, CheckpointPoint } from '../loop/checkpoint.ts';
+import type { Checkpoint } from '../loop/checkpoint.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import { next } from '../loop/stepper.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import { tellParent } from './children.ts';
 import { HeldClaim } from './held-claim.ts';
-import type { SessionConflictError } from './session-errors.ts';
+import { savesAt } from './save-policy.ts';
 import { isUnreachable } from './session-errors.ts';
-import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { afterWrite } from './session-events.ts';
 import { SessionMail } from './session-mail.ts';
 import type { AgentSession } from './session.ts';
-import type { ClaimedSession, InboxItem, SessionStore } from './session-store.ts';
-
-/**
- * How much of a run may be done twice after a crash. `each-effect`: nothing that has effects; kept after every answer of
- * the model, before a tool with effects is called, and after it. `each-step`: a step. `end`: all of it.
- */
-export type SavePolicy = 'each-effect' | 'each-step' | 'end';
-
-/** What a runtime gives to each piece of work. */
-export interface WorkParts {
-  readonly store: SessionStore;
-  readonly hooks: SessionHooks;
-  readonly report: (event: SessionEvent) => void;
-  readonly clock: Clock;
-  readonly savePolicy: SavePolicy;
-  readonly onSaveFailure: 'stop' | 'continue';
-  readonly leaseSeconds: number;
-  readonly maxAttempts: number;
-}
+import type { ClaimedSession, InboxItem, SaveOptions } from './session-store.ts';
+import type { WorkParts } from './work-parts.ts';
+import { writeSession } from './write-session.ts';
 
 /** What is given to one piece of work. */
 export interface WorkOptions {
@@ -41,15 +23,11 @@ export interface WorkOptions {
   readonly maxSteps?: number | undefined;
 }
 
-export const SAVE_POLICIES: readonly SavePolicy[] = ['each-effect', 'each-step', 'end'];
-
-const POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
-  'each-effect': ['inference', 'intent', 'outcome', 'step'],
-  'each-step': ['step'],
-  end: [],
-};
-
-const SAVE_ATTEMPTS = 3;
+/** A save of which nobody knows whether it was done. */
+interface UnsettledSave {
+  readonly session: AgentSession;
+  readonly options: SaveOptions & { readonly operationId: string };
+}
 
 /**
  * One session while one process works on it: under a claim that a heartbeat renews, with each save under its epoch. What
@@ -71,6 +49,7 @@ export class SessionWork {
   private isRunning = false;
   private stepsLeft: number;
   private failure: { readonly error: unknown } | undefined;
+  private unsettled: UnsettledSave | undefined;
 
   private constructor(claimed: ClaimedSession, askedAt: Instant, parts: WorkParts, options: WorkOptions) {
     const { signal, maxSteps = Infinity } = options;
@@ -122,18 +101,14 @@ export class SessionWork {
 
   /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
   async save(changed: AgentSession): Promise<AgentSession> {
-    const { hooks, report } = this.parts;
-    const session = (await hooks.beforeSave?.(changed)) ?? changed;
+    const session = (await this.parts.hooks.beforeSave?.(changed)) ?? changed;
     const used = this.mail.takeOut();
     try {
-      this.base = await this.write(session, used);
+      await this.write(session, used);
     } catch (error) {
       this.mail.giveBack(used);
-      if (hasErrorCode(error, 'SESSION_CONFLICT'))
-        report({ type: 'session-conflict', session, error: error as SessionConflictError });
       throw error;
     }
-    report({ type: 'session-saved', session: this.base });
     // The state that was written, not an equal one that the store read back: the run shares structure with it.
     this.latest = this.base.withState(session.state);
     await afterWrite(this.parts, 'afterSave', this.latest);
@@ -173,7 +148,7 @@ export class SessionWork {
       if (hasMore && --this.stepsLeft <= 0) this.own.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);
       const ready = isBetweenSteps ? this.withMail(session) : session;
-      const isDue = POINTS[this.parts.savePolicy].includes(point) || this.mail.isTaken;
+      const isDue = savesAt(this.parts.savePolicy, point) || this.mail.isTaken;
       return (isDue ? await this.saveOnTheWay(ready) : ready).state;
     },
     mayAct: () => this.claim.isHeld(),
@@ -201,10 +176,19 @@ export class SessionWork {
     done?: AgentSession,
   ): Promise<AgentSession> {
     let session = done ?? (await act(this.latest));
-    while (session.status === 'active' && !this.signal.aborted && !(await this.isIdle()))
-      session = await act(this.withMail(session));
+    while (!(await this.isDone(session))) session = await act(this.withMail(session));
     await this.end();
     return session;
+  }
+
+  private async isDone(session: AgentSession): Promise<boolean> {
+    try {
+      await tellParent(session, this.parts.store);
+    } catch (error) {
+      this.abandon(); // so that somebody looks at the session again
+      throw error;
+    }
+    return session.status !== 'active' || this.signal.aborted || this.isIdle();
   }
 
   /** Ends the work, so that others need not wait for the lease. `false` when something has come in: the claim stays. */
@@ -223,16 +207,27 @@ export class SessionWork {
     this.claim.abandon();
   }
 
+  /** What was not settled before goes first, under its own operation id: it may have been done. */
   private async write(session: AgentSession, acknowledge: readonly string[]): Promise<AgentSession> {
-    const { store, clock } = this.parts;
-    const options = { base: this.base, operationId: clock.newId(), epoch: this.claim.epoch, acknowledge };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await store.save(session, options);
-      } catch (error) {
-        if (attempt === SAVE_ATTEMPTS || !isUnreachable(error)) throw error;
-        await pause(clock, 100 * 4 ** (attempt - 1));
-      }
+    const { clock } = this.parts;
+    let next = session;
+    if (this.unsettled) {
+      const { revision, updatedAt } = await this.settled(this.unsettled);
+      next = session.withRevision(revision, updatedAt);
+    }
+    const operationId = clock.newId();
+    const options = { base: this.base, operationId, epoch: this.claim.epoch, acknowledge };
+    return this.settled({ session: next, options });
+  }
+
+  private async settled(save: UnsettledSave): Promise<AgentSession> {
+    try {
+      this.base = await writeSession(save.session, save.options, this.parts);
+      this.unsettled = undefined;
+      return this.base;
+    } catch (error) {
+      this.unsettled = isUnreachable(error) ? save : undefined;
+      throw error;
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readCount, readInstant, readOneOf, readString } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
@@ -129,7 +130,13 @@ export class AgentSession {
     return state === this.state ? this : this.with({ state });
   }
 
+  /** @throws RangeError `ARGUMENT_INVALID` for what is no status. */
   withStatus(status: SessionStatus): AgentSession {
+    if (!SESSION_STATUSES.includes(status)) {
+      throw invalidArgument(
+        `The status of a session is one of ${SESSION_STATUSES.join(', ')}, found ${describeValue(status)}.`,
+      );
+    }
     return status === this.status ? this : this.with({ status });
   }
 

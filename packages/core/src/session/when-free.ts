@@ -26,8 +26,8 @@ export async function whenFree<T>(
     } catch (error) {
       const now = clock.now();
       if (now >= end || signal?.aborted || !hasErrorCode(error, 'SESSION_BUSY')) throw error;
-      // Nobody renews the claim of a process that died: it ends when it says.
-      const untilFree = Math.max(1, (error as SessionBusyError).until - now);
+      // Nobody renews the claim of a process that died: it ends when it says, by the clock of the store.
+      const untilFree = Math.max(FIRST_PAUSE, (error as SessionBusyError).until - now);
       // Those who wait for one session must not come back together.
       const jittered = delay * (0.5 + Math.random() / 2);
       if (!(await pause(clock, Math.min(jittered, untilFree, end - now), signal))) throw error;
