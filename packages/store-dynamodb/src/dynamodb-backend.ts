@@ -1,44 +1,45 @@
-import { carriedOut } from '@holdfast/core';
 import type {
   DueSession,
   Instant,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
-  SavePlan,
   SessionBackend,
   SessionInfo,
   SessionRecord,
   StoreCapabilities,
   StoredSession,
 } from '@holdfast/core';
-import { flipsOf, nextSweep, revOf, toItem } from './header.ts';
+import { blobsNeeded } from './blobs.ts';
+import type { BlobOwner } from './blobs.ts';
+import { flipsOf, revOf, toItem } from './header.ts';
 import type { Header, IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';
 import { HEADER, inboxPrefix, partitionOf, partKeys } from './keys.ts';
-import { keysOf, newPartId, toParts } from './parts.ts';
-import type { Parts } from './parts.ts';
-import { MAX_VALUE_BYTES, refuseTooLarge, splitPlan, wholePlan } from './plan-entries.ts';
-import { endOf, inboxNames, newSegment, toEntries } from './session-log.ts';
-import type { LogEnd, LogEntries } from './session-log.ts';
-import { SessionReader } from './session-reader.ts';
+import { keysOf } from './parts.ts';
+import { MAX_VALUE_BYTES } from './plan-entries.ts';
+import type { SessionBlobs } from './session-blobs.ts';
+import { endOf } from './session-log.ts';
+import type { SessionReader } from './session-reader.ts';
 import { SessionIndex } from './session-index.ts';
+import type { Staged, Staging } from './staging.ts';
 import { tidily } from './sweeper.ts';
 import type { Sweeper } from './sweeper.ts';
 import type { Table } from './table.ts';
 
-export interface BackendOptions extends IndexOptions {
-  /** A segment of so many entries may be written anew. */
-  readonly compactAfter: number;
+/** What the backend is made of. */
+export interface BackendParts {
+  readonly table: Table;
+  readonly reader: SessionReader;
+  readonly staging: Staging;
+  readonly sweeper: Sweeper;
+  /** Where large values go; absent: nowhere. */
+  readonly blobs: SessionBlobs | undefined;
 }
 
-/** So many others may write while one waits for a reply. */
-const FLIPS_KEPT = 4;
-
-/** What is to be written of a session before its header. */
-interface Staged {
-  readonly header: Header;
-  readonly items: readonly Item[];
+/** What is staged, and the tickets that say that something dies with it. */
+interface Announced extends Staged {
+  readonly tickets: readonly string[];
 }
 
 /**
@@ -46,31 +47,28 @@ interface Staged {
  * header, which names it, makes it true.
  */
 export class DynamoDbBackend implements SessionBackend {
-  readonly capabilities: StoreCapabilities = {
-    listing: 'eventual',
-    clock: 'client',
-    maxValueBytes: MAX_VALUE_BYTES,
-  };
-  private readonly table: Table;
-  private readonly reader: SessionReader;
-  private readonly sweeper: Sweeper;
+  readonly capabilities: StoreCapabilities;
+  private readonly parts: BackendParts;
   private readonly index: SessionIndex;
-  private readonly options: BackendOptions;
+  private readonly options: IndexOptions;
 
-  constructor(table: Table, sweeper: Sweeper, options: BackendOptions) {
-    this.table = table;
-    this.reader = new SessionReader(table);
-    this.sweeper = sweeper;
-    this.index = new SessionIndex(table, options);
+  constructor(parts: BackendParts, options: IndexOptions) {
+    this.parts = parts;
+    this.index = new SessionIndex(parts.table, options);
     this.options = options;
+    this.capabilities = {
+      listing: 'eventual',
+      clock: 'client',
+      maxValueBytes: parts.blobs ? undefined : MAX_VALUE_BYTES,
+    };
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
-    return (await this.reader.header(partitionOf(sessionId)))?.record;
+    return (await this.parts.reader.header(partitionOf(sessionId)))?.record;
   }
 
   readAll(sessionId: string): Promise<StoredSession | undefined> {
-    return this.reader.session(sessionId);
+    return this.parts.reader.session(sessionId);
   }
 
   readItems(
@@ -78,7 +76,7 @@ export class DynamoDbBackend implements SessionBackend {
     incarnation: string,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, string>> {
-    return this.reader.inboxItems(sessionId, incarnation, ids);
+    return this.parts.reader.inboxItems(sessionId, incarnation, ids);
   }
 
   async swap(
@@ -87,21 +85,23 @@ export class DynamoDbBackend implements SessionBackend {
     after: SessionRecord | undefined,
     change: RecordChange,
   ): Promise<boolean> {
+    const { reader, staging, sweeper, blobs } = this.parts;
     const pk = partitionOf(sessionId);
-    if (after === undefined) return before !== undefined && this.sweeper.retire(pk, before);
-    const known = before && (await this.reader.headerOf(pk, before));
+    const known = before && (await reader.headerOf(pk, before));
     if (before && known === undefined) return false;
-    const staged = await this.staged(pk, known, after, change);
+    if (known?.hasBlobs && blobs === undefined) throw blobsNeeded(sessionId);
+    if (after === undefined) return known !== undefined && sweeper.retire(pk, known);
+    const staged = await staging.staged(pk, known, after, change);
     if (staged === undefined) return false;
-    const { header, items } = staged;
-    const item = await toItem(header, this.options);
+    const item = await toItem(staged.header, this.options);
     const isReplaced = before !== undefined && before.incarnation !== after.incarnation;
-    if (isReplaced) await this.sweeper.announce(pk, before.incarnation);
-    if (items.length > 0) await this.table.putParts(items);
-    const isDone = await this.flip(item, before, items);
-    if (!isDone) return false;
-    this.reader.remembered(header);
-    await tidily(() => this.tidyUp(pk, known, header));
+    if (isReplaced) await sweeper.announce(pk, before.incarnation);
+    const owner = { pk, incarnation: after.incarnation };
+    const tickets = staged.dying.length > 0 && blobs ? [await blobs.announce(owner)] : [];
+    await this.stage(owner, staged);
+    if (!(await this.flip(owner, item, before, { ...staged, tickets }))) return false;
+    reader.remembered(staged.header);
+    await tidily(() => this.tidyUp(owner, known, { ...staged, tickets }));
     return true;
   }
 
@@ -114,95 +114,65 @@ export class DynamoDbBackend implements SessionBackend {
   }
 
   prune(now: Instant, limit: number): Promise<number> {
-    return this.sweeper.prune(now, limit);
+    return this.parts.sweeper.prune(now, limit);
   }
 
   async close(): Promise<void> {}
 
-  /** What a change needs to have written first, and the header that makes it true. */
-  private async staged(
-    pk: string,
-    known: Header | undefined,
-    after: SessionRecord,
-    { plan, enqueue }: RecordChange,
-  ): Promise<Staged | undefined> {
-    const kept = known?.record.incarnation === after.incarnation ? known : undefined;
-    const entries = plan ? await this.entries(pk, kept, after, plan) : kept && { items: [], ...kept };
-    if (entries === undefined) return undefined;
-    const names = kept ? inboxNames(kept) : new Map<string, string>();
-    const items = [...entries.items];
-    if (enqueue) {
-      const parts = await inboxParts(pk, after.incarnation, enqueue.item);
-      names.set(enqueue.id, parts.name);
-      items.push(...parts.items);
+  /** Items first: when a blob is put, there is a note of it. */
+  private async stage(owner: BlobOwner, { items, blobs: added }: Staged): Promise<void> {
+    const { table, blobs } = this.parts;
+    if (blobs === undefined || added.length === 0) {
+      if (items.length > 0) await table.putParts(items);
+      return;
     }
-    const header: Header = {
-      record: after,
-      entry: entries.entry,
-      log: entries.log,
-      inbox: (after.inbox?.ids ?? []).map((id) => names.get(id) ?? ''),
-      flips: [...(kept?.flips ?? []).slice(1 - FLIPS_KEPT), newPartId()],
-      sweepAt: nextSweep(kept?.sweepAt, after),
-    };
-    return { header, items };
-  }
-
-  /** The entries for a plan; `undefined` when it turns out that somebody else has written. */
-  private async entries(
-    pk: string,
-    kept: Header | undefined,
-    after: SessionRecord,
-    plan: SavePlan,
-  ): Promise<LogEntries | undefined> {
-    const { incarnation, info } = after;
-    refuseTooLarge(info.sessionId, plan);
-    const add = (added: SavePlan, end: LogEnd): Promise<LogEntries> => {
-      const attributes = kept ? undefined : this.sweeper.marks(pk, info.updatedAt);
-      return toEntries(splitPlan(added), end, { pk, incarnation, attributes });
-    };
-    if (kept === undefined || plan.isWhole) return add(plan, newSegment(kept));
-    if (!this.isCompactionDue(kept)) return add(plan, endOf(kept));
-    const stored = await this.reader.session(info.sessionId);
-    if (stored === undefined || revOf(stored.record) !== revOf(kept.record)) return undefined;
-    return add(wholePlan(carriedOut(stored.saved, plan)), newSegment(kept));
-  }
-
-  /** What is written anew is then no more than was added since: a long session costs each save the same. */
-  private isCompactionDue({ log: { entries, bytes, base } }: Header): boolean {
-    return entries >= this.options.compactAfter && bytes - base >= base;
+    await table.putParts([...blobs.notesOf(owner, added), ...items]);
+    try {
+      await blobs.put(owner, added);
+    } catch (error) {
+      await tidily(() => table.deleteEach(keysOf(items)));
+      // Those that failed may yet be carried out: the notes stay.
+      const dying = added.map(({ ref }) => ({ ref, isSettled: false }));
+      await tidily(() => blobs.discard(owner, dying));
+      throw error;
+    }
   }
 
   private async flip(
+    owner: BlobOwner,
     item: Item,
     before: SessionRecord | undefined,
-    staged: readonly Item[],
+    { items, blobs: added, tickets }: Announced,
   ): Promise<boolean> {
-    const { isDone, isDoubtful } = await this.table.flip(item, before && revOf(before));
+    const { table, blobs } = this.parts;
+    const { isDone, isDoubtful } = await table.flip(item, before && revOf(before));
     if (isDone) return true;
     if (isDoubtful) {
-      const there = await this.table.get({ pk: item['pk']?.S ?? '', sk: HEADER });
+      const there = await table.get({ pk: owner.pk, sk: HEADER });
       return flipsOf(there).includes(flipsOf(item).at(-1) ?? '');
     }
-    await tidily(() => this.table.deleteEach(keysOf(staged)));
+    await tidily(() => table.deleteEach(keysOf(items)));
+    const own = added.map(({ ref }) => ({ ref, isSettled: true }));
+    await tidily(async () => blobs?.discard(owner, own, tickets));
     return false;
   }
 
-  private async tidyUp(pk: string, known: Header | undefined, header: Header): Promise<void> {
+  private async tidyUp(
+    { pk, incarnation }: BlobOwner,
+    known: Header | undefined,
+    { header, dying, tickets }: Announced,
+  ): Promise<void> {
     if (known === undefined) return;
-    const { incarnation } = header.record;
+    const { table, sweeper, blobs } = this.parts;
     if (known.record.incarnation !== incarnation) {
-      await this.sweeper.clear(pk, known.record.incarnation);
+      await sweeper.clear(pk, known.record.incarnation);
       return;
     }
     const { segment } = endOf(header);
-    if (endOf(known).segment !== segment) await this.sweeper.clearBefore(pk, incarnation, segment);
+    if (endOf(known).segment !== segment) await sweeper.clearBefore(pk, incarnation, segment);
     const used = known.inbox.filter((name) => !header.inbox.includes(name));
     const keys = used.flatMap((name) => partKeys(inboxPrefix(incarnation), name));
-    await this.table.deleteEach(keys.map((sk) => ({ pk, sk })));
+    await table.deleteEach(keys.map((sk) => ({ pk, sk })));
+    await blobs?.discard({ pk, incarnation }, dying, tickets);
   }
-}
-
-function inboxParts(pk: string, incarnation: string, text: string): Promise<Parts> {
-  const id = newPartId();
-  return toParts({ pk, prefix: inboxPrefix(incarnation), nameOf: (count) => `${id}#${count}`, text });
 }

@@ -2,8 +2,15 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { BackedSessionStore, invalidArgument, systemClock } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core';
+import type { BlobOptions } from './blob-store.ts';
+import { Blobs } from './blobs.ts';
 import { DynamoDbBackend } from './dynamodb-backend.ts';
+import { MAX_VALUE_BYTES } from './plan-entries.ts';
 import type { DynamoDbSender } from './requests.ts';
+import { SessionBlobs } from './session-blobs.ts';
+import { SessionReader } from './session-reader.ts';
+import { Staging } from './staging.ts';
+import { sweepMarks } from './sweep-marks.ts';
 import { Sweeper } from './sweeper.ts';
 import type { TableOptions } from './table-definition.ts';
 import { Table } from './table.ts';
@@ -22,6 +29,11 @@ export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
    * many bytes were added. Default 200.
    */
   readonly compactAfter?: number | undefined;
+  /**
+   * Where large values are kept, beside the table; absent: in it. Sessions that have such values can be loaded, changed
+   * and deleted only by stores that are told the same.
+   */
+  readonly blobs?: BlobOptions | undefined;
 }
 
 /** A table, and the client to reach it by. */
@@ -34,6 +46,8 @@ export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
 export interface OpenDynamoDbOptions
   extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
+/** A fourth of what a partition takes in a second, were it in the table. */
+const BLOB_BYTES = 256 * 1024;
 const CONNECTION_MILLISECONDS = 3_000;
 const REQUEST_MILLISECONDS = 15_000;
 
@@ -87,8 +101,19 @@ function backendOf(options: DynamoDbSessionStoreOptions): DynamoDbBackend {
   checkCount('shards', shards, 100);
   checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
   const table = new Table(client, name, clock);
-  const sweeper = new Sweeper(table, shards, clock);
-  return new DynamoDbBackend(table, sweeper, { shards, isUpdatedListed, compactAfter });
+  const marks = sweepMarks(shards, clock);
+  const store = options.blobs && blobsOf(options.blobs);
+  const reader = new SessionReader(table, store);
+  const index = { shards, isUpdatedListed };
+  const blobs = store && new SessionBlobs({ table, reader, blobs: store, marks, clock, index });
+  const staging = new Staging({ reader, marks, compactAfter, blobsFrom: store?.fromBytes });
+  const sweeper = new Sweeper(table, shards, marks, blobs);
+  return new DynamoDbBackend({ table, reader, staging, sweeper, blobs }, index);
+}
+
+function blobsOf({ store, fromBytes = BLOB_BYTES }: BlobOptions): Blobs {
+  checkCount('blobs.fromBytes', fromBytes, MAX_VALUE_BYTES);
+  return new Blobs(store, fromBytes);
 }
 
 function checkCount(name: string, count: number, most: number): void {

@@ -27,6 +27,8 @@ export interface Header {
   readonly flips: readonly string[];
   /** When to look whether the session has expired; not after it has. */
   readonly sweepAt: Instant | undefined;
+  /** Are or were some of its values blobs? */
+  readonly hasBlobs: boolean;
 }
 
 /** How headers are put into the indexes. */
@@ -53,7 +55,7 @@ export function flipsOf(item: Item | undefined): readonly string[] {
 
 /** @throws SessionTooLargeError */
 export async function toItem(header: Header, options: IndexOptions): Promise<Item> {
-  const { record, entry, log, inbox, flips, sweepAt } = header;
+  const { record, entry, log, inbox, flips, sweepAt, hasBlobs } = header;
   const { sessionId, createdAt, updatedAt } = record.info;
   const due = dueAt(record);
   const pk = partitionOf(sessionId);
@@ -70,6 +72,7 @@ export async function toItem(header: Header, options: IndexOptions): Promise<Ite
     updated: options.isUpdatedListed ? orderKey(-updatedAt, sessionId) : undefined,
     due: due === undefined ? undefined : orderKey(due, sessionId),
     sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
+    blobs: hasBlobs ? '1' : undefined,
   };
   const item: Item = { record: { B: await toPayload(JSON.stringify(record)) } };
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
@@ -98,6 +101,7 @@ export async function fromItem(item: Item): Promise<Header> {
     inbox: words(inbox?.S),
     flips: flipsOf(item),
     sweepAt: sweep?.S === undefined ? undefined : Number(BigInt(sweep.S) - 2n ** 53n),
+    hasBlobs: item['blobs'] !== undefined,
   };
 }
 

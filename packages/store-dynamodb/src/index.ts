@@ -1,3 +1,4 @@
+export type { BlobOptions, BlobStore } from './blob-store.ts';
 export { DynamoDbSessionStore } from './dynamodb-session-store.ts';
 export type {
   DynamoDbSessionStoreOptions,

@@ -70,9 +70,28 @@ export function ticketKey(incarnation: string): string {
   return `G#${incarnation}`;
 }
 
+/**
+ * What the sort keys of an incarnation's notes about blobs begin with. One of its own is like a ticket; only stores that
+ * reach the blobs heed it.
+ */
+export function blobPrefix(incarnation: string): string {
+  return `B#${incarnation}#`;
+}
+
+/** Is it a note about blobs? */
+export function isBlobNote(sk: string): boolean {
+  return sk.startsWith('B#');
+}
+
+/** The key of a blob in its store: that of an incarnation of a session, and of the blob among its own. */
+export function blobKey(partition: string, incarnation: string, ref: string): string {
+  return `${sha256(JSON.stringify([partition, incarnation])).toString('hex')}/${ref}`;
+}
+
 /** The incarnation that an item other than a header belongs to. */
 export function incarnationOf(sk: string): string {
   if (sk.startsWith('G#')) return sk.slice(2);
+  if (isBlobNote(sk)) return sk.slice(2, sk.lastIndexOf('#'));
   return /^E#(.*)#\d{6}#\d{6}#[^#]+#\d+#\d{4}$/su.exec(sk)?.[1] ?? '';
 }
 

@@ -3,6 +3,7 @@ import type { SavedSession, SavePlan } from '@holdfast/core';
 import type { Header, LogSize } from './header.ts';
 import type { Item } from './item-size.ts';
 import { entryName, inboxPrefix, logPrefix } from './keys.ts';
+import type { KeptContent } from './large-values.ts';
 import { joinedParts, newPartId, toParts } from './parts.ts';
 import { fromPayload, jsonOf } from './payload.ts';
 import { planJson, planOf } from './plan-entries.ts';
@@ -74,7 +75,7 @@ export async function toEntries(
 export async function storedBy(
   header: Header,
   items: ReadonlyMap<string, Item>,
-): Promise<{ readonly saved: SavedSession; readonly inbox: ReadonlyMap<string, string> } | undefined> {
+): Promise<KeptContent | undefined> {
   const { record, entry } = header;
   const { incarnation } = record;
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];

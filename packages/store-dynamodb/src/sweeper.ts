@@ -1,23 +1,25 @@
 import { hasErrorCode, isExpired } from '@holdfast/core';
-import type { Clock, Instant, SessionRecord } from '@holdfast/core';
+import type { Instant } from '@holdfast/core';
+import { blobsNeeded } from './blobs.ts';
 import { fromItem, liveIncarnation, revOf } from './header.ts';
+import type { Header } from './header.ts';
 import type { Item } from './item-size.ts';
 import {
+  blobPrefix,
   HEADER,
   inboxPrefix,
   incarnationOf,
   instantKey,
+  isBlobNote,
   logPrefix,
   segmentPrefix,
-  shardOf,
   ticketKey,
 } from './keys.ts';
 import { keysOf } from './parts.ts';
+import type { SessionBlobs } from './session-blobs.ts';
+import type { SweepMarks } from './sweep-marks.ts';
 import { SHARD } from './table-definition.ts';
 import type { Table } from './table.ts';
-
-/** So long nobody doubts that a writer is still at work. */
-const GRACE_MILLISECONDS = 24 * 3_600_000;
 
 /**
  * Takes away what no header names. Only incarnations that are dead are swept as a whole: they never come back, so no
@@ -26,33 +28,33 @@ const GRACE_MILLISECONDS = 24 * 3_600_000;
 export class Sweeper {
   private readonly table: Table;
   private readonly shards: number;
-  private readonly clock: Clock;
+  private readonly marks: SweepMarks;
+  private readonly blobs: SessionBlobs | undefined;
 
-  constructor(table: Table, shards: number, clock: Clock) {
+  constructor(table: Table, shards: number, marks: SweepMarks, blobs: SessionBlobs | undefined) {
     this.table = table;
     this.shards = shards;
-    this.clock = clock;
-  }
-
-  /** What an item says so that `prune` looks at it in a day. */
-  marks(pk: string, now: Instant = this.clock.now()): Item {
-    return {
-      [SHARD]: { S: shardOf(pk, this.shards) },
-      sweep: { S: instantKey(now + GRACE_MILLISECONDS) },
-    };
+    this.marks = marks;
+    this.blobs = blobs;
   }
 
   /** Notes that an incarnation is about to die, so that what is left of it is found if this process dies first. */
   async announce(pk: string, incarnation: string): Promise<void> {
-    await this.table.put({ pk: { S: pk }, sk: { S: ticketKey(incarnation) }, ...this.marks(pk) });
+    // Only those who reach its blobs may take such a note for done.
+    const sk = this.blobs ? blobPrefix(incarnation) : ticketKey(incarnation);
+    await this.table.put({ pk: { S: pk }, sk: { S: sk }, ...this.marks(pk) });
   }
 
   private async recall(pk: string, incarnation: string): Promise<void> {
     await this.table.deleteEach([{ pk, sk: ticketKey(incarnation) }]);
   }
 
-  /** Deletes a session, if the record is still there: for readers at once, and then all that it was made of. */
-  async retire(pk: string, record: SessionRecord): Promise<boolean> {
+  /**
+   * Deletes a session, if the record is still there: for readers at once, and then all that it was made of.
+   * @throws StateFormatError when it has blobs that this store does not reach.
+   */
+  async retire(pk: string, { record, hasBlobs }: Header): Promise<boolean> {
+    if (hasBlobs && this.blobs === undefined) throw blobsNeeded(record.info.sessionId);
     const { incarnation } = record;
     await this.announce(pk, incarnation);
     const { isDone, isDoubtful } = await this.table.dropHeader(pk, revOf(record));
@@ -66,6 +68,7 @@ export class Sweeper {
   async clear(pk: string, incarnation: string): Promise<void> {
     await this.deleteRange(pk, logPrefix(incarnation), `${logPrefix(incarnation)}:`);
     await this.deleteRange(pk, inboxPrefix(incarnation), `${inboxPrefix(incarnation)}~`);
+    await this.blobs?.clear({ pk, incarnation });
     await this.recall(pk, incarnation);
   }
 
@@ -77,6 +80,7 @@ export class Sweeper {
   /** Sweeps what is due for it; how many sessions had expired, at most `limit`. */
   async prune(now: Instant, limit: number): Promise<number> {
     let pruned = 0;
+    const collected = new Set<string>();
     for (let shard = 0; shard < this.shards; shard++) {
       const pages = this.table.pages({
         IndexName: 'sweep',
@@ -85,7 +89,7 @@ export class Sweeper {
       });
       for await (const items of pages) {
         for (const item of items) {
-          if (await readable(this.sweep(item, now))) pruned += 1;
+          if (await readable(this.sweep(item, now, collected))) pruned += 1;
           if (pruned === limit) return pruned;
         }
       }
@@ -94,21 +98,28 @@ export class Sweeper {
   }
 
   /** Looks at one item of the index. `true` when it was a session that had expired. */
-  private async sweep({ pk, sk, sweep }: Item, now: Instant): Promise<boolean> {
+  private async sweep({ pk, sk, sweep }: Item, now: Instant, collected: Set<string>): Promise<boolean> {
     const key = { pk: pk?.S ?? '', sk: sk?.S ?? '' };
+    const incarnation = incarnationOf(key.sk);
+    if (isBlobNote(key.sk)) {
+      // The first of an incarnation stands for the others.
+      const all = JSON.stringify([key.pk, incarnation]);
+      if (this.blobs === undefined || collected.has(all)) return false;
+      collected.add(all);
+    }
     const header = await this.table.get({ pk: key.pk, sk: HEADER });
     if (key.sk === HEADER) return header !== undefined && this.sweepSession(key.pk, header, now);
-    const incarnation = incarnationOf(key.sk);
     if (liveIncarnation(header) !== incarnation) await this.clear(key.pk, incarnation);
+    else if (isBlobNote(key.sk)) await this.blobs?.collect(key.pk, now);
     else if (key.sk === ticketKey(incarnation)) await this.recall(key.pk, incarnation);
     else await this.table.putOff(key, sweep?.S ?? '', undefined);
     return false;
   }
 
   private async sweepSession(pk: string, item: Item, now: Instant): Promise<boolean> {
-    const { record } = await fromItem(item);
-    if (isExpired(record, now)) return this.retire(pk, record);
-    const { expiresAt } = record;
+    const header = await fromItem(item);
+    const { expiresAt } = header.record;
+    if (isExpired(header.record, now)) return this.retire(pk, header);
     const to = expiresAt === undefined ? undefined : instantKey(expiresAt);
     await this.table.putOff({ pk, sk: HEADER }, item['sweep']?.S ?? '', to);
     return false;

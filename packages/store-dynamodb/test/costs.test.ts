@@ -3,6 +3,7 @@ import { newSession, testClock } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 import { itemBytes } from '../src/item-size.ts';
 import { isFlip, itemsOf } from './stored-items.ts';
+import { testBlobs } from './test-blobs.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
@@ -70,4 +71,33 @@ test('what it consumes to work on a session', async () => {
 
   const header = (await itemsOf(database.client(), table, ID)).find(({ sk }) => sk?.S === 'A') ?? {};
   expect(itemBytes(header)).toBeLessThan(1_000);
+});
+
+test('what it consumes to save and load a value that is a blob', async () => {
+  const { blobs } = testBlobs();
+  const table = await database.newTable();
+  const store = await database.newStore({ table, blobs: { store: blobs } });
+  const base = await store.create(newSession(ID, { parentId: ID }));
+  const consumed = watchCapacity();
+  const text = randomBytes(750_000).toString('base64');
+  const session = base.withState(base.state.withUserMessage(text));
+  const saved = await store.save(session, { base, operationId: ID });
+  expect(consumed.splice(0)).toEqual([
+    ['BatchWriteItem', 2],
+    ['A', 1],
+  ]);
+  await store.load(ID);
+  expect(consumed.splice(0)).toEqual([['Query', 1]]);
+  expect(blobs.operations).toEqual(['put', 'get']);
+  // Without its base it is written anew, but for the blob.
+  await store.save(saved);
+  expect(consumed.splice(0).map(([operation]) => operation)).toEqual([
+    'GetItem',
+    'Query',
+    'PutItem',
+    'A',
+    'Query',
+    'BatchWriteItem',
+  ]);
+  expect(blobs.operations).toEqual(['put', 'get']);
 });

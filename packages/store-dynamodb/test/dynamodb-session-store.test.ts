@@ -2,16 +2,22 @@ import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
 import { sessionStoreTests } from '@holdfast/conformance';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
 import { describe, test } from 'vitest';
+import type { FileBlobs } from './file-blobs.ts';
 import { ProxiedFaults } from './proxied-faults.ts';
+import { testBlobs } from './test-blobs.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
+/** More of it runs all cases with blobs too. */
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const faults = new ProxiedFaults(() => database.proxy);
 
 interface Variant {
   readonly name: string;
   /** `maxAttempts` are those of the SDK. */
   readonly options: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number };
+  /** Values of so many bytes are files in a folder. */
+  readonly blobsFrom?: number;
   /** The groups of cases in which it differs. */
   readonly groups: RegExp;
 }
@@ -24,16 +30,37 @@ const VARIANTS: readonly Variant[] = [
     options: { compactAfter: 1, shards: 1 },
     groups: /^(?:writes|replays|changes|claims|fencing|inbox|due|lists|reopening):/u,
   },
+  {
+    name: 'with nearly all values as blobs',
+    options: {},
+    blobsFrom: 100,
+    groups:
+      EFFORT > 1
+        ? /./u
+        : /^(?:writes: (?!8 )|replays:|values:|fencing:|expiry:|reopening:|faults: (?!list|.* throttled))/u,
+  },
+  {
+    name: 'with nearly all values as blobs, and a log that is written anew at each save',
+    options: { compactAfter: 1 },
+    blobsFrom: 100,
+    groups: EFFORT > 1 ? /^(?!costs:)/u : /^(?:changes: (?!5,000|every)|inbox:)/u,
+  },
 ];
 
-describe.each(VARIANTS)('$name', { timeout: 60_000 }, ({ options, groups }) => {
+describe.each(VARIANTS)('$name', { timeout: 60_000 }, ({ options, blobsFrom, groups }) => {
   let table: string;
+  let store: FileBlobs;
+  const newStore: CreateStore = (clock, settings) => {
+    const blobs = blobsFrom === undefined ? undefined : { store, fromBytes: blobsFrom };
+    return database.newStore({ ...options, table, blobs, clock, ...settings });
+  };
   const createStore: CreateStore = async (clock, settings) => {
     table = await database.newTable();
-    return database.newStore({ ...options, table, clock, ...settings });
+    store = testBlobs().blobs;
+    return newStore(clock, settings);
   };
   const abilities: StoreAbilities = {
-    reopen: (clock, settings) => database.newStore({ ...options, table, clock, ...settings }),
+    reopen: newStore,
     measure: faults.measure,
     faults,
   };

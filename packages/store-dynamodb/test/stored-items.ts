@@ -28,12 +28,12 @@ export async function itemsOf(
   return items;
 }
 
-/** The sort keys of a session's items of a kind: `A` the header, `E` entries, `I` inbox items, `G` notes. */
+/** The sort keys of a session's items of a kind: `A` the header, `B` notes of blobs, `E` entries, `I` inbox items, `G` notes. */
 export async function keysOf(
   client: DynamoDBClient,
   table: string,
   sessionId: string,
-  kind: 'A' | 'E' | 'G' | 'I',
+  kind: 'A' | 'B' | 'E' | 'G' | 'I',
 ): Promise<string[]> {
   const keys = (await itemsOf(client, table, sessionId)).map(({ sk }) => sk?.S ?? '');
   return keys.filter((key) => key.startsWith(kind));
