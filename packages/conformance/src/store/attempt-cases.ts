@@ -45,7 +45,7 @@ export const attemptCases: readonly UngroupedCase[] = [
       store.save(session.withState(stateInStep(running.state)), { base: session, epoch });
     assert.deepEqual(await attempts(context, 2, inStep), [3, 4]);
   }),
-  storeCase('a finished step ends the count', async (context) => {
+  storeCase('a finished step begins the count anew, with the claim under way', async (context) => {
     const { store, created } = context;
     const base = await created('a', { state: stateInStep((await created('other')).state) });
     assert.equal(base.state.stepExecutions.length, 0);
@@ -53,9 +53,9 @@ export const attemptCases: readonly UngroupedCase[] = [
     const finish = async (session: AgentSession, epoch: number) =>
       store.save(session.withState(session.state.withCurrentStepCompleted(START)), { base: session, epoch });
     assert.deepEqual(await attempts(context, 1, finish), [3]);
-    assert.deepEqual(await attempts(context, 2), [1, 2]);
+    assert.deepEqual(await attempts(context, 2), [2, 3]);
   }),
-  storeCase('an execution that ends, ends the count', async (context) => {
+  storeCase('an execution that ends begins the count anew, with the claim under way', async (context) => {
     const { store, created } = context;
     const base = await created('a');
     await store.save(base.withState(stateInStep(base.state)), { base });
@@ -63,7 +63,7 @@ export const attemptCases: readonly UngroupedCase[] = [
     const end = async (session: AgentSession, epoch: number) =>
       store.save(session.withState(session.state.withFailure(new Error('No.'), START)), { epoch });
     assert.deepEqual(await attempts(context, 1, end), [3]);
-    assert.deepEqual(await attempts(context, 1), [1]);
+    assert.deepEqual(await attempts(context, 1), [2]);
     const loaded = await store.load('a');
     assert(loaded);
     assert.deepEqual(

@@ -46,7 +46,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     attempt: Math.max(after.attempt, found?.record.attempt ?? 0),
   })),
   'takes every save for a finished step': keeping((after, _found, { plan }) =>
-    plan ? { ...after, attempt: 0 } : after,
+    plan ? { ...after, attempt: after.lease ? 1 : 0 } : after,
   ),
   'renews nothing': keeping((after, found) => {
     const before = found?.record.lease;

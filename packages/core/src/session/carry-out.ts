@@ -8,7 +8,10 @@ import type { AgentSession } from './session.ts';
 import type { SessionWork } from './session-work.ts';
 import type { WorkParts } from './work-parts.ts';
 
-/** Lets an action change the session, saves what comes of it, and works until nothing is left in the inbox. */
+/**
+ * Lets an action change the session, saves what comes of it, and works until nothing is left in the inbox. The session as
+ * the action left it: what came in later is answered to others.
+ */
 export async function carryOut(
   work: SessionWork,
   action: SessionAction,
@@ -24,7 +27,9 @@ export async function carryOut(
   try {
     const acted = await action(await takenUp(work, parts), context);
     await work.keep((await parts.hooks.afterAction?.(acted)) ?? acted);
-    return await work.untilIdle((session) => goOn(work, session, parts, onEvent), work.latest);
+    const done = work.latest;
+    await work.untilIdle((session) => goOn(work, session, parts, onEvent), done);
+    return done;
   } catch (error) {
     await work.end();
     throw error;

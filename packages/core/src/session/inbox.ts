@@ -48,6 +48,15 @@ export function checkedContent(content: InboxContent): InboxContent {
   );
 }
 
+/**
+ * The state as it will be when somebody has taken the item in: what a caller who has left it in the inbox may see, so that
+ * the answer to an earlier message is not taken for the answer to this one.
+ */
+export function expectedState(state: AgentState, item: InboxItem, clock: Clock): AgentState {
+  const ready = mustWait(state, item) ? state.forNextExecution(clock.now()) : state;
+  return withInboxItem(ready, item, clock).state;
+}
+
 /** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
 export function mustWait(state: AgentState, { content }: InboxItem): boolean {
   return isJsonObject(content) && content['type'] === 'message' && next(state).type === 'finish';

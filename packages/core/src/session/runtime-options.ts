@@ -49,7 +49,8 @@ export interface CreateSessionOptions {
 export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
   /**
    * What becomes of a message or a decision while somebody else works on the session: it is left in the inbox
-   * (`enqueue`, the default for messages), and the session comes back as it is; or SessionBusyError (`refuse`).
+   * (`enqueue`, the default for messages), and the session comes back as it will be once it is taken in: with the
+   * message, and without an answer; or SessionBusyError (`refuse`).
    */
   readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
   /**

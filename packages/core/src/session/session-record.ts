@@ -102,19 +102,21 @@ export function maySave(
 export function savedRecord(
   record: SessionRecord,
   session: AgentSession,
-  { operationId, acknowledge = [], expiry }: SaveOptions,
+  { operationId, epoch, acknowledge = [], expiry }: SaveOptions,
   content: string,
   now: Instant,
 ): SessionRecord {
   const { inbox, used } = record;
   const facts = factsOf(session, now);
+  // Whoever gets on may still die of what comes next: their claim is the first attempt at it.
+  const isByHolder = epoch !== undefined && record.lease !== undefined;
   const taken = acknowledge.filter((id) => inbox?.ids.includes(id));
   const left = inbox?.ids.filter((id) => !taken.includes(id)) ?? [];
   const changes = {
     ...facts,
     info: session.info,
     operation: operationId === undefined ? undefined : { id: operationId, content },
-    attempt: facts.progress === record.progress ? record.attempt : 0,
+    attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
     inbox: inbox && left.length > 0 ? { ids: left, since: inbox.since } : undefined,
     used: taken.length > 0 ? [...(used ?? []), ...taken].slice(-REMEMBERED_ITEMS) : used,
     expiry: expiry === null ? undefined : (expiry ?? record.expiry),

@@ -6,7 +6,7 @@ import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
 import { forkedAtStep } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
-import { checkedContent } from './inbox.ts';
+import { checkedContent, expectedState } from './inbox.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
 import { checkedExecution, checkedOwnerName, workParts } from './runtime-options.ts';
 import { actQuickly } from './quick-action.ts';
@@ -115,8 +115,11 @@ export class SessionRuntime {
     if (item === undefined || isLeft !== 'enqueue') throw busy;
     const session = await this.get(sessionId);
     requireActive(session);
-    await this.enqueue(sessionId, item.content, item);
-    return session;
+    const { clock } = this.parts;
+    const { id = clock.newId(), content } = item;
+    await this.enqueue(sessionId, content, { id });
+    const expected = { id, content: content as never, enqueuedAt: clock.now() };
+    return session.withState(expectedState(session.state, expected, clock));
   }
 
   /**
