@@ -99,13 +99,16 @@ const mapsAsLists = (_name: string, value: unknown) => (value instanceof Map ? [
 // #endregion
 
 // #region cases
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { sessionStoreTests } from '@holdfast/conformance';
 import type { CreateStore } from '@holdfast/conformance';
 
+const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
 let stores = 0;
 const reopen: CreateStore = async (clock, settings) =>
-  new core.BackedSessionStore(new FolderBackend(`sessions ${stores}`), { clock, ...settings });
+  new core.BackedSessionStore(new FolderBackend(join(folder, `${stores}`)), { clock, ...settings });
 const createStore: CreateStore = (...made) => {
   stores += 1;
   return reopen(...made);

@@ -27,7 +27,7 @@ function mayRepeat({ effect, isResumable }: Tool): boolean {
   return isResumable === true || effect === 'readOnly' || effect === 'idempotent';
 }
 
-/** What the outside world says of the call; `undefined` when it cannot say. */
+/** What the outside world says of the call; `undefined` when it does not know, or should not be waited for. */
 async function asked(run: RunState, tool: Tool, execution: ToolExecution): Promise<Resolution | undefined> {
   const { signal } = run;
   const context = new RunningTool(run, execution, signal);
@@ -36,8 +36,9 @@ async function asked(run: RunState, tool: Tool, execution: ToolExecution): Promi
     const found = await withinGrace(reply, { signal, clock: run.loop.clock });
     if (found?.status === 'notDone') return 'again';
     return found?.status === 'done' ? succeeded(tool, found.value, run.loop) : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (tool.effect === 'ask') return undefined; // a person finds out
+    return interrupted(execution, error);
   } finally {
     context.end();
   }

@@ -1,5 +1,5 @@
 import { callAfter } from '../clock.ts';
-import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
+import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../errors.ts';
 import { toJsonObject, toJsonValue } from '../json.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -66,7 +66,7 @@ export async function runTool(
           return ended(tool, async () => begin(checked, within), within);
         }));
     running = undefined;
-    return { outcome: succeeded(tool, returned, options) };
+    return { outcome: succeededOf(tool, returned, options) };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {
@@ -102,9 +102,10 @@ function failedBy(
   }
 }
 
-/** The outcome of a call that was started and of which nothing more is known. */
-export function interrupted({ name }: ToolExecution): ToolOutcome {
-  return interruptedBy(`Tool "${name}" was started and interrupted: whether it had its effect is unknown.`);
+/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. */
+export function interrupted({ name }: ToolExecution, cause?: unknown): ToolOutcome {
+  const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
+  return interruptedBy(message, cause);
 }
 
 /** The outcome of a call that the end of the run has forestalled. */
@@ -112,8 +113,8 @@ function notCalled({ name }: ToolExecution): ToolOutcome {
   return interruptedBy(`Tool "${name}" was not called: the run was told to stop before.`);
 }
 
-function interruptedBy(message: string): ToolOutcome {
-  const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message));
+function interruptedBy(message: string, cause?: unknown): ToolOutcome {
+  const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
   return Object.freeze({ type: 'interrupted', error });
 }
 
@@ -124,6 +125,18 @@ function validated({ call }: ToolExecution, tool: Tool): ReturnType<Tool['valida
 function acceptedBy({ name }: ToolExecution, validation: Awaited<ReturnType<Tool['validate']>>): unknown {
   if ('problem' in validation) throw badArguments(name, validation.problem);
   return validation.value;
+}
+
+/** What cannot be kept does not undo what the tool has done, and the model should not think so. */
+function succeededOf(tool: Tool, returned: unknown, options: ToolRunOptions): ToolOutcome {
+  try {
+    return succeeded(tool, returned, options);
+  } catch (cause) {
+    if (!hasErrorCode(cause, 'NOT_JSON')) throw cause;
+    const why = (cause as Error).message;
+    const message = `Tool "${tool.name}" was called and has ended, but its result cannot be shown: ${why}`;
+    throw new HoldfastError('NOT_JSON', message, { cause });
+  }
 }
 
 /** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON` */

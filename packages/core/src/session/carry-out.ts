@@ -1,10 +1,11 @@
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import type { SessionAction } from './actions.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { takenUp } from './attempts.ts';
 import { withChildrenEnded } from './children.ts';
 import type { ExecuteOptions } from './runtime-options.ts';
-import type { AgentSession } from './session.ts';
+import { AgentSession } from './session.ts';
 import type { SessionWork } from './session-work.ts';
 import type { WorkParts } from './work-parts.ts';
 
@@ -25,7 +26,7 @@ export async function carryOut(
     signal,
   };
   try {
-    const acted = await action(await takenUp(work, parts), context);
+    const acted = requireSession(await action(await takenUp(work, parts), context));
     await work.keep((await parts.hooks.afterAction?.(acted)) ?? acted);
     const done = work.latest;
     await work.untilIdle((session) => goOn(work, session, parts, onEvent), done);
@@ -34,6 +35,12 @@ export async function carryOut(
     await work.end();
     throw error;
   }
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` for what an action must not return. */
+export function requireSession(returned: unknown): AgentSession {
+  if (returned instanceof AgentSession) return returned;
+  throw invalidArgument(`An action returns the session, found ${describeValue(returned)}.`, TypeError);
 }
 
 /** Does whatever the state of a session asks for. */

@@ -38,8 +38,11 @@ export interface ExecutionEngine {
 }
 
 export interface ServedEngine {
-  /** Takes no more work, has what is under way yield, and resolves when it has. */
-  stop(): Promise<void>;
+  /**
+   * Takes no more work, has what is under way yield, and resolves when it has, or after so many seconds: what a tool does
+   * then is left to the end of the process, and whoever takes over treats it as a call that a dead process left.
+   */
+  stop(options?: { readonly withinSeconds?: number | undefined }): Promise<void>;
 }
 
 /** What is to become of a session, by its state alone. */

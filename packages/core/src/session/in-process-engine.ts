@@ -1,9 +1,10 @@
 import type { Clock, Instant } from '../clock.ts';
-import { callAfter, systemClock } from '../clock.ts';
+import { callAfter, pause, systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
 import { RunAbort } from '../loop/abort.ts';
 import { announceTo } from '../loop/events.ts';
 import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.ts';
+import { checkedSeconds } from './store-arguments.ts';
 
 export interface InProcessEngineOptions {
   readonly clock?: Clock | undefined;
@@ -80,16 +81,21 @@ export class InProcessEngine implements ExecutionEngine {
     this.serving = serving;
     for (const wakeup of this.later.values()) this.arm(wakeup);
     this.startMore();
-    return { stop: () => this.stop(serving) };
+    return { stop: (options) => this.stop(serving, options?.withinSeconds) };
   }
 
-  private async stop(serving: Serving): Promise<void> {
+  private async stop(serving: Serving, withinSeconds?: number): Promise<void> {
+    if (withinSeconds !== undefined) checkedSeconds('withinSeconds', withinSeconds);
     if (this.serving === serving) {
       this.serving = undefined;
       for (const { callOff } of this.later.values()) callOff?.();
     }
     serving.leaving.abort(new RunAbort('yield', 'The engine stops.'));
-    await Promise.all(serving.underWay);
+    const done = Promise.all(serving.underWay);
+    if (withinSeconds === undefined) return void (await done);
+    const patience = new AbortController();
+    await Promise.race([done, pause(this.clock, withinSeconds * 1000, patience.signal)]);
+    patience.abort();
   }
 
   private wakeLater(sessionId: string, at: Instant): void {

@@ -43,8 +43,10 @@ export function checkedContent(content: InboxContent): InboxContent {
       ['approved', 'denied'].includes(content.decision)) ||
     (what === 'child-ended' && typeof content.sessionId === 'string');
   if (isUsable) return content;
+  const found =
+    what === undefined ? describeValue(content) : `of type ${describeValue(what)}, what does not fit`;
   throw invalidArgument(
-    `The inbox takes a message that is not empty, a stop, or a decision on a toolExecutionId; found ${describeValue(content)}.`,
+    `The inbox takes a message that is not empty, a stop, or a decision on a toolExecutionId; found ${found}.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { invalidArgument } from '../errors.ts';
 import type { SessionAction } from './actions.ts';
+import { requireSession } from './carry-out.ts';
 import type { AgentSession } from './session.ts';
 import { afterWrite } from './session-events.ts';
 import type { WorkParts } from './work-parts.ts';
@@ -19,7 +20,7 @@ export async function actQuickly(
 ): Promise<AgentSession> {
   const { hooks, clock } = parts;
   const loaded = (await hooks.afterLoad?.(base)) ?? base;
-  const acted = await action(loaded, { run: refuse, save: refuse, clock, signal });
+  const acted = requireSession(await action(loaded, { run: refuse, save: refuse, clock, signal }));
   const changed = (await hooks.afterAction?.(acted)) ?? acted;
   if (changed === loaded) return loaded;
   const session = (await hooks.beforeSave?.(changed)) ?? changed;

@@ -1,6 +1,8 @@
 import type { Instant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
+import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution.ts';
 import type { SessionInfo } from './session-info.ts';
+import { SESSION_STATUSES } from './session-info.ts';
 import type { DueQuery, DueSession, SessionQuery } from './session-store.ts';
 
 /** Where a page ended: the last session's place in the order. */
@@ -33,6 +35,7 @@ const DEFAULT_LIMIT = 50;
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
   const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
+  for (const name of Object.keys(WORDS) as (keyof typeof WORDS)[]) refuseUnknownWord(name, query[name]);
   const after = cursor === undefined ? undefined : openCursor(cursor, order);
   return { ...query, order, limit: pageLimit(limit), after };
 }
@@ -46,6 +49,21 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
     limit: pageLimit(limit),
     after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
   };
+}
+
+/** What a query may ask for by one of a few words. */
+const WORDS = {
+  order: ['createdAt', 'updatedAt'],
+  status: SESSION_STATUSES,
+  executionStatus: EXECUTION_STATUSES,
+  waitingFor: WAITING_TYPES,
+} as const;
+
+/** Nothing would be found, without a word. */
+function refuseUnknownWord(name: keyof typeof WORDS, word: string | undefined): void {
+  const known: readonly string[] = WORDS[name];
+  if (word === undefined || known.includes(word)) return;
+  throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(word)}.`);
 }
 
 function pageLimit(limit: number): number {

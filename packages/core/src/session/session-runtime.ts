@@ -95,7 +95,7 @@ export class SessionRuntime {
     try {
       work = await whenFree(() => this.begin(sessionId, signal), patience);
     } catch (error) {
-      if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
+      if (!hasErrorCode(error, 'SESSION_BUSY') || signal?.aborted) throw error;
       const left = await this.leave(sessionId, action, options, error as SessionBusyError);
       // Whoever was at work may be gone, and nobody would look into the inbox.
       const begun = await this.begin(sessionId, signal).catch(ignoreBusy);
@@ -128,7 +128,7 @@ export class SessionRuntime {
    * `false` when an item of that id was there before.
    * @throws SessionNotFoundError; HoldfastError `NOT_JSON`; RangeError `ARGUMENT_INVALID` for what nobody could use.
    */
-  enqueue(
+  async enqueue(
     sessionId: string,
     content: InboxContent,
     options: { readonly id?: string | undefined } = {},

@@ -41,7 +41,7 @@ describe('the inbox', () => {
     const made = world();
     const runtime = made.process([]);
     const { sessionId } = await runtime.create({ definition });
-    await made.store.enqueue(sessionId, { id: 'i1', content: content as never });
+    await made.store.enqueue(sessionId, { id: 'i1', content });
     expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
     expect((await made.store.due()).sessions).toEqual([]);
     expect(made.events.filter(({ type }) => type === 'inbox-item-ignored')).toHaveLength(1);

@@ -74,6 +74,15 @@ describe('a call that a process has left', () => {
     expect([outcomes(session), made.calls.length]).toEqual([expected, calls]);
     expect(made.calls[0]).toContain(keys[0]);
   });
+
+  test('reconcile throws: nobody knows, and the state says why', async () => {
+    const made = await diesInTool({ reconcile: () => Promise.reject(new Error('The bank is down.')) });
+    takeOver(made);
+    await made.process(['Done.']).advance(made.sessionId);
+    const session = await made.process([]).get(made.sessionId);
+    expect(outcomes(session)).toEqual([['interrupted', 1]]);
+    expect(session.state.steps[0]?.toolExecutions[0]?.error?.cause?.message).toBe('The bank is down.');
+  });
 });
 
 describe('approvals', () => {

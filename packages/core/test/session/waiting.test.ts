@@ -6,6 +6,7 @@ import {
   metadataKey,
   pendingApprovals,
   sendMessage,
+  StoreUnavailableError,
   SessionId,
   SessionRuntime,
   subagent,
@@ -149,6 +150,55 @@ describe('an execution that waits', () => {
     expect(await runtime.advance('kid')).toEqual({ outcome: { type: 'finished' }, wake: [sessionId] });
     expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
+  });
+
+  /** A parent that waits for a child, and the child with its message. */
+  async function family() {
+    const made = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
+    const { sessionId } = await made.runtime.create({ definition });
+    await made.runtime.create({ definition: { name: 'child' }, sessionId: 'kid', parentId: sessionId });
+    const parentStarts = () => made.runtime.execute(sessionId, sendMessage('Go.'));
+    const childAnswers = () => made.runtime.execute('kid', sendMessage('Go.'));
+    const due = async () => (await made.store.due()).sessions.map((session) => session.sessionId);
+    return { ...made, sessionId, parentStarts, childAnswers, due };
+  }
+
+  test('for a child is due when the child has ended, whoever has seen to that', async () => {
+    const { runtime, sessionId, parentStarts, childAnswers, due } = await family();
+    expect((await parentStarts()).state.status).toBe('suspended');
+    expect(await due()).toEqual([]);
+    await childAnswers();
+    expect(await due()).toEqual([sessionId]);
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
+    expect(await due()).toEqual([]);
+  });
+
+  test('for a child that has ended before does not wait', async () => {
+    const { sessionId, runtime, parentStarts, childAnswers } = await family();
+    await childAnswers();
+    await parentStarts();
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
+  });
+
+  test('for a child that cannot tell it: the child is looked at again', async () => {
+    const { store, clock, sessionId, runtime, parentStarts, childAnswers, due } = await family();
+    await parentStarts();
+    const enqueue = store.enqueue.bind(store);
+    store.enqueue = () => Promise.reject(new StoreUnavailableError('down', { isAmbiguous: true }));
+    await expect(childAnswers()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    store.enqueue = enqueue;
+    clock.advance(31_000);
+    expect(await due()).toEqual(['kid']);
+    await runtime.advance('kid');
+    expect(await due()).toEqual([sessionId]);
+  });
+
+  test('for a child that is deleted goes on when it is looked at', async () => {
+    const { runtime, sessionId, parentStarts } = await family();
+    await parentStarts();
+    await runtime.delete('kid');
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
   });
 });
 

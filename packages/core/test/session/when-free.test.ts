@@ -81,6 +81,35 @@ describe('who waits for a session', () => {
     });
   });
 
+  test('asks now and then only when the clock of the store is behind its own', async () => {
+    const { clock, store, process } = world();
+    const ahead = { ...clock, now: () => clock.now() + 3_600_000 };
+    const runtime = process(['Done.'], { clock: ahead });
+    const { sessionId } = await runtime.create({ definition });
+    await store.claim(sessionId, { owner: 'other', leaseSeconds: LEASE_SECONDS });
+    let claims = 0;
+    const claim = store.claim.bind(store);
+    store.claim = (...args) => (claims++, claim(...args));
+    const options = { waitSeconds: 5, whenBusy: 'refuse' } as const;
+    const done = runtime.execute(sessionId, sendMessage('Go.'), options).catch((error: unknown) => error);
+    for (let elapsed = 0; elapsed < 5_000; elapsed += 5) {
+      await settled();
+      clock.advance(5);
+    }
+    expect(await done).toMatchObject({ code: 'SESSION_BUSY' });
+    expect(claims).toBeLessThanOrEqual(5_000 / 25 + 2);
+  });
+
+  test('leaves nothing in the inbox when its signal aborts', async () => {
+    const controller = new AbortController();
+    const options = { waitSeconds: 20, signal: controller.signal };
+    const { elapse, done, store, claim } = await claimed(sendMessage('Go.'), options);
+    await elapse(3);
+    controller.abort();
+    expect(await done).toMatchObject({ code: 'SESSION_BUSY' });
+    expect((await store.renew(claim, { leaseSeconds: LEASE_SECONDS })).inbox).toEqual([]);
+  });
+
   test('does not wait unless it says so', async () => {
     const { done, clock } = await claimed(sendMessage('Go.'), { whenBusy: 'refuse' });
     expect(await done).toMatchObject({ code: 'SESSION_BUSY' });
