@@ -14,8 +14,8 @@ import { interrupted } from './tool-runner.ts';
 import { waitingIn, withTimePassed } from './waiting.ts';
 
 /**
- * One run in progress: the interpreter of the stepper. Every error of a driver, tool or hook ends up in the state;
- * nothing is thrown.
+ * One run in progress: the interpreter of the stepper. Every error of a driver, tool or hook ends up in the state; only
+ * `result()` throws, when a state could not be kept.
  */
 export class AgentRun {
   private readonly run: RunState;

@@ -25,6 +25,7 @@ export interface ActionContext {
   save(session: AgentSession): Promise<AgentSession>;
   /** The clock of the runtime: where an action takes time and ids from. */
   readonly clock: Clock;
+  /** The caller's, as `ExecuteOptions.signal`. A run listens to it by itself. */
   readonly signal: AbortSignal | undefined;
 }
 

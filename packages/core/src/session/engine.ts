@@ -10,12 +10,15 @@ export type AdvanceOutcome =
   | { readonly type: 'finished' | 'yield' | 'parked' | 'lost' }
   | { readonly type: 'sleep'; readonly until: Instant };
 
+/** What came of some work on a session. */
 export interface Advanced {
+  /** What is to become of it. */
   readonly outcome: AdvanceOutcome;
   /** Sessions that wait for this one. */
   readonly wake: readonly string[];
 }
 
+/** How long to work on a session. */
 export interface AdvanceOptions {
   /** A `RunAbort('yield')` as its reason lets tools end, saves, and answers `yield`. */
   readonly signal?: AbortSignal | undefined;
@@ -37,6 +40,7 @@ export interface ExecutionEngine {
   serve(advance: Advance, options?: { readonly concurrency?: number | undefined }): Promise<ServedEngine>;
 }
 
+/** An engine at work. */
 export interface ServedEngine {
   /**
    * Takes no more work, has what is under way yield, and resolves when it has, or after so many seconds: what a tool does

@@ -6,7 +6,9 @@ import { announceTo } from '../loop/events.ts';
 import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.ts';
 import { checkedSeconds } from './store-arguments.ts';
 
+/** What an engine in this process may be told. */
 export interface InProcessEngineOptions {
+  /** What later wake-ups go by; default: the clock of the machine. */
   readonly clock?: Clock | undefined;
   /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning on the console. */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;

@@ -12,8 +12,10 @@ import { SAVE_POLICIES } from './save-policy.ts';
 import type { WorkParts } from './work-parts.ts';
 import { checkedCount, checkedOwner, checkedSeconds } from './store-arguments.ts';
 
+/** What a runtime works with, and how it saves and claims. */
 export interface SessionRuntimeOptions {
   readonly store: SessionStore;
+  /** The code of the agents that it may meet. */
   readonly agents: AgentCatalog;
   readonly hooks?: SessionHooks;
   /** Is told what happens to sessions. What it throws, at once or later, changes nothing. */
@@ -37,6 +39,7 @@ export interface SessionRuntimeOptions {
 
 /** What is said about a session to be made. */
 export interface CreateSessionOptions {
+  /** What the agent is; kept with the session. */
   readonly definition: AgentDefinition;
   /** Default: a UUID. */
   readonly sessionId?: string;
@@ -46,6 +49,7 @@ export interface CreateSessionOptions {
   readonly expiry?: SessionExpiry;
 }
 
+/** How an action is carried out. */
 export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
   /**
    * What becomes of a message or a decision while somebody else works on the session: it is left in the inbox

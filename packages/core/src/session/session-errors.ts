@@ -30,6 +30,7 @@ const CONFLICT_ADVICE: Readonly<Record<SessionConflictKind, string>> = {
 /** Another revision is there than the write was based on, or another claim. Nothing was changed. */
 export class SessionConflictError extends HoldfastError {
   readonly sessionId: string;
+  /** What stood in the way, and so what to do. */
   readonly kind: SessionConflictKind;
   /** The version that the write was based on; for `fenced`, the epoch of the claim. */
   readonly expected: number;

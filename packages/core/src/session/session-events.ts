@@ -4,7 +4,9 @@ import type { InboxItem } from './session-store.ts';
 
 /** What happened to a session, beside what happened in its agent's run. */
 export type SessionEvent =
+  /** The store has given the session, or kept it. */
   | { readonly type: 'session-loaded' | 'session-saved'; readonly session: AgentSession }
+  /** A save was refused with this error; the session is what was not kept. */
   | {
       readonly type: 'session-conflict';
       readonly session: AgentSession;
@@ -36,7 +38,9 @@ type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
  * throw is reported as the event `session-hook-failed`.
  */
 export interface SessionHooks {
+  /** Before a session is created, a fork too. */
   beforeCreate?(session: AgentSession): Maybe<AgentSession>;
+  /** After it was created. */
   afterCreate?(session: AgentSession): Maybe<void>;
   /** After every load. What it changes is stored by the next save, and causes none. */
   afterLoad?(session: AgentSession): Maybe<AgentSession>;

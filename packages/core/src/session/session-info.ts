@@ -23,8 +23,10 @@ export interface SessionInfo {
   readonly parentId: SessionId | undefined;
   readonly agentName: string;
   readonly status: SessionStatus;
+  /** How often it was saved, its creation included. */
   readonly version: number;
   readonly createdAt: Instant;
+  /** When it was saved last. */
   readonly updatedAt: Instant;
   /** How far the agent's execution has got; `undefined` when there is none. */
   readonly executionStatus: ExecutionStatus | undefined;

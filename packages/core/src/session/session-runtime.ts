@@ -48,12 +48,12 @@ export class SessionRuntime {
     return this.createSession(AgentSession.create({ ...init, clock: this.parts.clock }), { expiry });
   }
 
-  /** @throws SessionNotFoundError when there is none. */
+  /** The session as it was saved last. @throws SessionNotFoundError when there is none. */
   async get(sessionId: string): Promise<AgentSession> {
     return this.afterLoad(await this.load(sessionId));
   }
 
-  /** @throws SessionNotFoundError when there is none. */
+  /** What a list shows of the session. @throws SessionNotFoundError when there is none. */
   async info(sessionId: string): Promise<SessionInfo> {
     return (await this.get(sessionId)).info;
   }

@@ -7,11 +7,13 @@ import type { SessionInfo, SessionStatus } from './session-info.ts';
 /** When a session is forgotten: at a moment, or so long after the last write to it, of any kind. */
 export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };
 
+/** What is said of a session beside itself when it is created. */
 export interface CreateOptions {
   /** Default: what the store was made with, or never. */
   readonly expiry?: SessionExpiry | undefined;
 }
 
+/** What a save is based on, whose it is, and what goes with it. All may be absent. */
 export interface SaveOptions {
   /**
    * The session as this store answered it last, when it was loaded, created, claimed or saved. Values share structure,
@@ -31,6 +33,7 @@ export interface SaveOptions {
   readonly expiry?: SessionExpiry | null | undefined;
 }
 
+/** Which session is meant. */
 export interface DeleteOptions {
   /** Delete only this revision. Absent: whatever there is. */
   readonly revision?: SessionRevision | undefined;
@@ -39,7 +42,9 @@ export interface DeleteOptions {
 /** The right to work on a session, until a moment. */
 export interface SessionClaim {
   readonly sessionId: string;
+  /** Of the session that was claimed: one created later under the same id has another. */
   readonly incarnation: string;
+  /** Who works on it, as `ClaimOptions.owner` said. */
   readonly owner: string;
   /** Higher than that of every claim before: a save with a lower one is refused. */
   readonly epoch: number;
@@ -47,6 +52,7 @@ export interface SessionClaim {
   readonly until: Instant;
 }
 
+/** Who wants to work on a session, and for how long. */
 export interface ClaimOptions {
   /**
    * Who asks: any text of 1 to 1,000 characters, another one for each piece of work. A claim by who holds one is that
@@ -78,7 +84,9 @@ export interface RenewedClaim {
 export interface InboxItem {
   /** Any text of 1 to 1,000 characters. */
   readonly id: string;
+  /** For a runtime an `InboxContent`; a store keeps any JSON. */
   readonly content: JsonValue;
+  /** When it came in, by the clock that the store goes by. */
   readonly enqueuedAt: Instant;
 }
 
@@ -86,7 +94,9 @@ export interface InboxItem {
 export interface SessionQuery {
   readonly status?: SessionStatus | undefined;
   readonly agentName?: string | undefined;
+  /** Sessions that the agent of this one has started. */
   readonly parentId?: string | undefined;
+  /** How far the execution has got. */
   readonly executionStatus?: ExecutionStatus | undefined;
   /** The kind of thing that the execution waits for. */
   readonly waitingFor?: Waiting['type'] | undefined;
@@ -98,6 +108,7 @@ export interface SessionQuery {
   readonly cursor?: string | undefined;
 }
 
+/** Some of the sessions that fit a query. */
 export interface SessionPage {
   readonly sessions: readonly SessionInfo[];
   /** Where the next page begins; `undefined` on the last. */
@@ -120,8 +131,11 @@ export interface DueSession {
   readonly dueAt: Instant;
 }
 
+/** Some of the sessions that are due. */
 export interface DuePage {
+  /** Longest due first. */
   readonly sessions: readonly DueSession[];
+  /** Where the next page begins; `undefined` on the last. */
   readonly cursor: string | undefined;
 }
 
@@ -162,7 +176,7 @@ export interface SessionStore {
    */
   claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
   /**
-   * Makes a claim last so long from now. One that has run out too, unless somebody took the session over.
+   * Extends a claim to `leaseSeconds` from now, even an expired one if nobody has claimed the session since.
    * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
    */
   renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim>;
@@ -191,7 +205,7 @@ export interface SessionStore {
    * nobody does, a claim has run out, or there is something in the inbox.
    */
   due(query?: DueQuery): Promise<DuePage>;
-  /** Removes what has expired, at most so many sessions (default 1,000); how many it were. Nothing needs it but space. */
+  /** Removes up to `limit` expired sessions (default 1,000) and returns how many; it only saves space. */
   prune(options?: { readonly limit?: number | undefined }): Promise<number>;
   /** Lets go of what the store opened itself. Clients that were passed in stay open. */
   close(): Promise<void>;

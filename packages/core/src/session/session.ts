@@ -42,7 +42,9 @@ export interface AgentSessionInit {
   /** Any text of 1 to 1,000 characters; a UUID when absent. */
   readonly sessionId?: string | undefined;
   readonly definition: AgentDefinition;
+  /** The session of the agent that starts this one. */
   readonly parentId?: string | undefined;
+  /** The session that this one is a copy of. */
   readonly forkedFrom?: string | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
@@ -62,10 +64,12 @@ export class AgentSession {
   readonly parentId: SessionId | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom: SessionId | undefined;
+  /** The definition's name: by it a runtime finds the code of the agent. */
   readonly agentName: string;
   readonly status: SessionStatus;
   readonly revision: SessionRevision;
   readonly createdAt: Instant;
+  /** When it was saved last; `createdAt` before. */
   readonly updatedAt: Instant;
   /** The definition that the session was created with. */
   readonly definition: AgentDefinition;
@@ -104,11 +108,12 @@ export class AgentSession {
     });
   }
 
-  /** How often the session was written; 0 before it was created. */
+  /** How often the session was saved, its creation included; 0 before that. */
   get version(): number {
     return this.revision.version;
   }
 
+  /** What a list shows of it. */
   get info(): SessionInfo {
     const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
     const executionStatus = state.status;
@@ -126,11 +131,15 @@ export class AgentSession {
     });
   }
 
+  /** A copy with another state; it must be saved to be kept. `this` when it is the same one. */
   withState(state: AgentState): AgentSession {
     return state === this.state ? this : this.with({ state });
   }
 
-  /** @throws RangeError `ARGUMENT_INVALID` for what is no status. */
+  /**
+   * A copy with another status; it must be saved to be kept. `this` when it is the same one.
+   * @throws RangeError `ARGUMENT_INVALID` for what is no status.
+   */
   withStatus(status: SessionStatus): AgentSession {
     if (!SESSION_STATUSES.includes(status)) {
       throw invalidArgument(

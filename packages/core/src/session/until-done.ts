@@ -1,6 +1,6 @@
 import { StoreThrottledError } from './session-errors.ts';
 
-/** So often another writer may come between. */
+/** How many times a write may lose to another writer before it gives up. */
 const MAX_TURNS = 1_000;
 
 /** Takes turns until one has an answer. @throws StoreThrottledError after a thousand of them. */
