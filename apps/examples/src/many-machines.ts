@@ -67,7 +67,7 @@ if (role === 'worker') {
     .catch((error: unknown) => error);
   console.log(hasErrorCode(refused, 'SESSION_BUSY')); // => true
   const busy = await runtime.execute(sessionId, sendMessage('And the moons.')); // `enqueue`
-  console.log(busy.state.status, busy.state.messages.length); // => inProgress 1
+  console.log(busy.state.status, busy.state.messages.length); // => inProgress 2
   // #endregion
 
   // #region drain
