@@ -194,6 +194,7 @@ export { carriedOut } from './session/saved-session.ts';
 export type { ListChange, SavedSession, SavePlan } from './session/saved-session.ts';
 
 export { SessionRuntime } from './session/session-runtime.ts';
+export type { ForkOptions } from './session/fork.ts';
 export type { AgentCatalog } from './session/agent-catalog.ts';
 export type {
   CreateSessionOptions,

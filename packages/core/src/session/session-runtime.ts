@@ -4,7 +4,8 @@ import { requireActive, resume } from './actions.ts';
 import { carryOut, goOn } from './carry-out.ts';
 import type { Advanced, AdvanceOptions } from './engine.ts';
 import { outcomeOf } from './engine.ts';
-import { forkedAtStep } from './fork.ts';
+import type { ForkOptions } from './fork.ts';
+import { forkedAt } from './fork.ts';
 import type { InboxContent } from './inbox.ts';
 import { checkedContent, expectedState } from './inbox.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
@@ -167,18 +168,14 @@ export class SessionRuntime {
   }
 
   /**
-   * A copy of a session under its own ids; the original is not touched. It is ready for its next execution, or with
-   * `atStep` as it was after so many finished steps of the last one, to go on from there with `resume()`.
-   * @throws RangeError `ARGUMENT_INVALID` for a step that was not taken.
+   * A copy of a session under its own ids; the original is not touched. It is ready for its next execution; or
+   * as the session was after a step, or after a message.
+   * @throws RangeError `ARGUMENT_INVALID` for a step or a message that there is not.
    */
-  async fork(
-    sessionId: string,
-    options: { readonly sessionId?: string; readonly atStep?: number } = {},
-  ): Promise<AgentSession> {
+  async fork(sessionId: string, options: ForkOptions = {}): Promise<AgentSession> {
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
     const { clock } = this.parts;
-    const { atStep } = options;
-    const copy = atStep === undefined ? state.forked({ clock }) : forkedAtStep(state, atStep, clock);
+    const copy = forkedAt(state, options, clock);
     const at = copy.createdAt;
     return this.createSession(
       AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at, clock }),

@@ -44,3 +44,29 @@ test.each([
   expect(await runtime.get(sessionId)).toEqual(original);
   await expect(runtime.fork(sessionId, { atStep: 4 })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
 });
+
+test.each([
+  [0, ['user Go.'], 'pending', ['user Go.', 'assistant Other.']],
+  [1, ['user Go.', 'assistant One.'], undefined, ['user Go.', 'assistant One.']],
+  [
+    2,
+    ['user Go.', 'assistant One.', 'user And?'],
+    'pending',
+    ['user Go.', 'assistant One.', 'user And?', 'assistant Other.'],
+  ],
+])('a fork at message %i ends with it, whenever it was said', async (index, expected, status, ended) => {
+  const store = new MemorySessionStore();
+  const runtime = new SessionRuntime({
+    store,
+    agents: { helper: createAgentLoop({ driver: scriptedDriver('One.', 'Two.', 'Other.') }) },
+  });
+  const { sessionId } = await runtime.create({ definition: { name: 'helper' } });
+  await runtime.execute(sessionId, sendMessage('Go.'));
+  const original = await runtime.execute(sessionId, sendMessage('And?'));
+  const atMessage = original.state.messages.at(index)?.id ?? '';
+  const fork = await runtime.fork(sessionId, { atMessage });
+  expect([texts(fork), fork.state.status]).toEqual([expected, status]);
+  expect(texts(await runtime.execute(fork.sessionId, resume()))).toEqual(ended);
+  for (const wrong of [{ atMessage: 'x' }, { atMessage, atStep: 1 }])
+    await expect(runtime.fork(sessionId, wrong)).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+});
