@@ -23,8 +23,6 @@ export async function connect(connection: RedisConnection): Promise<OwnClient> {
       : 'url' in connection
         ? new Redis(connection.url, { ...connection.redis, ...REPLIES })
         : new Redis({ ...connection.redis, ...REPLIES });
-  // Each command says what went wrong. An error that nobody listens to would be printed.
-  client.on('error', () => undefined);
   return { client, close: () => closed(client) };
 }
 

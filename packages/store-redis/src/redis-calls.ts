@@ -27,11 +27,15 @@ export class RedisCalls {
   private readonly clock: ServerClock;
   private readonly timeoutSeconds: number;
   private isClosed = false;
+  /** Why there was no connection when there was none last: commands only wait for one. */
+  private connectionError: Error | undefined;
 
   constructor({ client, clock, timeoutSeconds }: RedisCallsFields) {
     this.client = client;
     this.clock = clock;
     this.timeoutSeconds = timeoutSeconds;
+    // Each command says what went wrong. An error that nobody listens to would be printed.
+    client.on('error', (error) => (this.connectionError = error));
     for (const { name, lua } of SCRIPTS) client.defineCommand(name, { lua });
   }
 
@@ -89,10 +93,13 @@ export class RedisCalls {
       if (this.isClosed) throw unavailable('The store is closed.', isAmbiguous);
       if (this.client.status === 'end') throw unavailable('The client is closed.', isAmbiguous);
       try {
-        return await before(deadline, call);
-      } catch (error) {
-        if (isOtherType(error)) throw error;
-        const failure = failureOf(error);
+        const reply = await before(deadline, call);
+        this.connectionError = undefined;
+        return reply;
+      } catch (thrown) {
+        if (isOtherType(thrown)) throw thrown;
+        const error = thrown instanceof LateError ? (this.connectionError ?? thrown) : thrown;
+        const failure = failureOf(thrown);
         isAmbiguous ||= isWrite && failure.isAmbiguous;
         const isOver = performance.now() + pause >= deadline;
         if (!failure.isPassing || isOver) throw unavailable('Redis is not available.', isAmbiguous, error);
@@ -108,11 +115,13 @@ function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): Store
   return new StoreUnavailableError(what + why, { isAmbiguous, cause });
 }
 
+class LateError extends Error {}
+
 /** The result of a call that may never end. */
 async function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const giveUp = (): void => reject(new Error('It did not answer in time.')); // made only when it is late
+    const giveUp = (): void => reject(new LateError('It did not answer in time.')); // made only when it is late
     timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
   });
   try {

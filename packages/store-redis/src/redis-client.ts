@@ -14,6 +14,7 @@ export interface RedisClient {
   defineCommand(name: string, definition: { readonly lua: string }): void;
   callBuffer(command: string, args: RedisArgument[]): Promise<unknown>;
   on(event: 'close', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** Is it a client of a Redis Cluster? */
