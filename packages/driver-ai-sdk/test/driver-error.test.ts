@@ -137,6 +137,7 @@ describe('redact', () => {
     ['the bearer abc1234 is bad', 'the bearer [redacted] is bad'],
     ['key AIzaSyA1234567890abcdefghijklmnop bad', 'key [redacted] bad'],
     ['{"api_key":"abcdefgh"}', '{"api_key":"[redacted]"}'],
+    ['Option 1 - API key:\nCreate an API key: my-key', 'Option 1 - API key:\nCreate an API key: [redacted]'],
     ['see https://a.example/b?token=abc&x=1 now', 'see https://a.example/b?[redacted] now'],
     ['see https://me:pw@a.example/b', 'see https://[redacted]@a.example/b'],
     ['my own-value here', 'my [redacted] here'],

@@ -115,7 +115,8 @@ function describe({ owner, code }: SchemaPurpose, schema: StandardSchema): JsonO
   try {
     return toJsonObject(jsonSchema.input({ target: 'draft-07' }));
   } catch (cause) {
-    const message = `The ${vendor} schema of ${owner} has no JSON Schema form. ${advice}`;
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    const message = `The ${vendor} schema of ${owner} has no JSON Schema form${why}. ${advice}`;
     throw new HoldfastError(code, message, { cause });
   }
 }
