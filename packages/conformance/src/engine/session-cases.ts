@@ -107,8 +107,7 @@ const repairing = [
     await serve(stepwise(world), 1);
     await world.asked('poison', 'poison');
     await engine.wake('poison');
-    // The first is not counted: it has begun the execution.
-    for (let deaths = 1; deaths <= MAX_ATTEMPTS + 1; deaths++) {
+    for (let deaths = 1; deaths <= MAX_ATTEMPTS; deaths++) {
       await world.asked('speaker', `session ${deaths}`);
       await engine.wake(`session ${deaths}`);
       await until('the other is completed', () => world.areCompleted([`session ${deaths}`]));
