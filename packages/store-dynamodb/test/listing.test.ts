@@ -77,9 +77,13 @@ test('sessions of one moment whose long ids begin alike keep their order over pa
 test('cursors that were made up are bounded or refused', async () => {
   const store = await database.newStore();
   await store.create(newSession('a'));
-  const cursors = ['["createdAt",1e999,"a"]', '["createdAt",-1e300,"a"]', '["createdAt",1.5,""]'];
-  const pages = await Promise.all(cursors.map((cursor) => store.list({ cursor })));
-  expect(pages.map(({ sessions }) => sessions.length)).toEqual([1, 0, 0]);
+  for (const moment of ['1e999', '-1e300', '1.5']) {
+    const cursor = `["createdAt",${moment},""]`;
+    await expect(store.list({ cursor })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  }
+  const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number;
+  const pages = [most, least].map((at) => store.list({ cursor: JSON.stringify(['createdAt', at, 'a']) }));
+  expect((await Promise.all(pages)).map(({ sessions }) => sessions.length)).toEqual([1, 0]);
 });
 
 test('a store without the order by last change refuses it, and its saves move nothing in the index', async () => {

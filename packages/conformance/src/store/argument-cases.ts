@@ -64,7 +64,16 @@ export const argumentCases: readonly UngroupedCase[] = [
     assert(ofList !== undefined && ofDue !== undefined);
     await assert.rejects(store.due({ cursor: ofList }), INVALID);
     await assert.rejects(store.list({ cursor: ofDue }), INVALID);
-    for (const cursor of ['', 'x', '[]', '{}', 'null', '["dueAt","1","a"]', '["dueAt",1]'])
+    for (const cursor of [
+      '',
+      'x',
+      '[]',
+      '{}',
+      'null',
+      '["dueAt","1","a"]',
+      '["dueAt",1]',
+      '["dueAt",1.5,"a"]',
+    ])
       await assert.rejects(store.due({ cursor }), INVALID);
     assert.equal((await store.due({ cursor: ofDue, limit: 1 })).sessions.length, 1);
   }),
@@ -76,7 +85,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     const { cursor } = await store.list({ limit: 1 });
     assert(cursor);
     await assert.rejects(store.list({ cursor, order: 'updatedAt' }), INVALID);
-    for (const other of ['', 'x', '[]', '{}', 'null'])
+    for (const other of ['', 'x', '[]', '{}', 'null', '["createdAt",1.5,"a"]', '["createdAt",1e400,"a"]'])
       await assert.rejects(store.list({ cursor: other }), INVALID);
     assert.deepEqual(await idsOf(store, { cursor, limit: 1 }), ['a']);
   }),

@@ -131,7 +131,7 @@ export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt
 
 function openCursor(cursor: string, order: string): SessionPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
-  if (typeof at !== 'number' || typeof sessionId !== 'string') {
+  if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
     throw invalidArgument(`The cursor is not one that the store returned, found ${describeValue(cursor)}.`);
   }
   if (cursorOrder !== order) {
@@ -139,7 +139,7 @@ function openCursor(cursor: string, order: string): SessionPosition {
       `The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`,
     );
   }
-  return { at, sessionId };
+  return { at: at as number, sessionId };
 }
 
 function parsedList(text: string): readonly unknown[] {
