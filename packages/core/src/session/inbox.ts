@@ -87,8 +87,8 @@ export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock):
       case 'stop':
         if (!state.hasActiveExecution) return { state, ignored: 'There is nothing to stop.' };
         return { state: withStop(state, stopReasonOf(item) as string, at) };
-      case 'decision':
-        return { state: withDecision(state, content, at) };
+      case 'decision': // made when it was left here, however late somebody looks
+        return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
       case 'child-ended':
         return { state };
       default:

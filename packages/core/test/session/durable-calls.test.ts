@@ -39,6 +39,22 @@ describe('approvals', () => {
       'Too late.',
     ]);
   });
+
+  test('a decision that is left in time counts, however late the worker looks', async () => {
+    const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
+    const runtime = made.process([call(50), 'Paid.']);
+    const { sessionId } = await runtime.create({ definition });
+    const { state } = await runtime.execute(sessionId, sendMessage('Pay 50.'));
+    const toolExecutionId = pendingApprovals(state)[0]?.id as string;
+    made.clock.advance(59_999);
+    await runtime.enqueue(sessionId, { type: 'decision', toolExecutionId, decision: 'approved' });
+    made.clock.advance(3_600_000);
+    await runtime.advance(sessionId);
+    const session = await runtime.get(sessionId);
+    expect([outcomes(session), session.state.finalResponse]).toEqual([[['succeeded', 1]], 'Paid.']);
+    expect(session.state.steps[0]?.toolExecutions[0]?.approval?.decision?.at).toBe(1_059_999);
+    expect(made.events.filter(({ type }) => type === 'inbox-item-ignored')).toEqual([]);
+  });
 });
 
 describe('calls', () => {
