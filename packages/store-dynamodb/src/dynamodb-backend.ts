@@ -37,6 +37,9 @@ export interface BackendParts {
   readonly blobs: SessionBlobs | undefined;
 }
 
+/** Bytes of a header that the inbox leaves free: for who claims the session, and what the saves after it say. */
+const ROOM_FOR_WORK = 8_192;
+
 /** What is staged, and the tickets that say that something dies with it. */
 interface Announced extends Staged {
   readonly tickets: readonly string[];
@@ -93,7 +96,7 @@ export class DynamoDbBackend implements SessionBackend {
     if (after === undefined) return known !== undefined && sweeper.retire(pk, known);
     const staged = await staging.staged(pk, known, after, change);
     if (staged === undefined) return false;
-    const item = await toItem(staged.header, this.options);
+    const item = await toItem(staged.header, this.options, change.enqueue ? ROOM_FOR_WORK : 0);
     const isReplaced = before !== undefined && before.incarnation !== after.incarnation;
     if (isReplaced) await sweeper.announce(pk, before.incarnation);
     const owner = { pk, incarnation: after.incarnation };

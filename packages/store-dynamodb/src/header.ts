@@ -53,8 +53,8 @@ export function flipsOf(item: Item | undefined): readonly string[] {
   return words(item?.['flips']?.S);
 }
 
-/** @throws SessionTooLargeError */
-export async function toItem(header: Header, options: IndexOptions): Promise<Item> {
+/** @param room bytes that must be left over @throws SessionTooLargeError */
+export async function toItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
   const { record, entry, log, inbox, flips, sweepAt, hasBlobs } = header;
   const { sessionId, createdAt, updatedAt } = record.info;
   const due = dueAt(record);
@@ -76,7 +76,7 @@ export async function toItem(header: Header, options: IndexOptions): Promise<Ite
   };
   const item: Item = { record: { B: await toPayload(JSON.stringify(record)) } };
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
-  const bytes = itemBytes(item);
+  const bytes = itemBytes(item) + room;
   if (bytes > MAX_ITEM_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_ITEM_BYTES);
   return item;
 }

@@ -154,6 +154,21 @@ test(
   },
 );
 
+test('an inbox that is full to the last byte leaves room to work on it', { timeout: 60_000 }, async () => {
+  const store = await database.newStore();
+  await store.create(newSession('a', { definition: { name: noise(500_000) } }));
+  for (let length = 1_000; length > 1;) {
+    const id = longId().slice(0, length);
+    const isIn = await store.enqueue('a', { id, content: null }).catch(() => false);
+    if (!isIn) length = Math.floor(length / 2);
+  }
+  const owner = longId();
+  const { inbox, session, claim } = await store.claim('a', { owner, leaseSeconds: 60 });
+  const acknowledge = inbox.slice(0, 20).map(({ id }) => id);
+  const options = { base: session, operationId: 'first', epoch: claim.epoch, acknowledge };
+  await expect(store.save(session, options)).resolves.toMatchObject({ version: 2 });
+});
+
 test('the size of an item counts names and values, texts in UTF-8', () => {
   expect(itemBytes({})).toBe(0);
   expect(itemBytes({ pk: { S: 'é🦊' }, ü: { B: new Uint8Array(3) }, empty: { S: '' } })).toBe(8 + 5 + 5);
