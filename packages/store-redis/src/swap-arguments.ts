@@ -83,7 +83,8 @@ interface FieldChanges {
 function fieldChanges({ after, change }: Swap, encode: (json: string) => string | Buffer): FieldChanges {
   const { plan, enqueue, acknowledge = [] } = change;
   const changes: FieldChanges = { set: [], gone: [] };
-  if (after) changes.set.push('r', encode(JSON.stringify(after)));
+  // Of what a record says only the ids of the inbox can be many: a full one is still worked on.
+  if (after) changes.set.push('r', (enqueue ? encode : encodeValue)(JSON.stringify(after)));
   if (plan) changes.set.push('h', encode(plan.head));
   for (const [name, json] of plan?.values ?? []) {
     const field = `v:${toName(name)}`;

@@ -148,6 +148,23 @@ describe('a session', () => {
     });
     await expect(store.load('a')).resolves.toEqual(base);
   });
+
+  test('with as many inbox items as fit can be worked on', async () => {
+    const store = opened({ maxValueBytes: 10_000 });
+    await store.create(newSession('a'));
+    let count = 0;
+    for (let length = 1_000; length > 4;) {
+      const id = String(count).padStart(length, '0');
+      const isIn = await store.enqueue('a', { id, content: null }).catch(() => false);
+      if (isIn) count += 1;
+      else length = Math.floor(length / 2);
+    }
+    const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    expect(inbox).toHaveLength(count);
+    const acknowledge = inbox.map(({ id }) => id);
+    await store.save(session, { base: session, epoch: claim.epoch, acknowledge });
+    await expect(store.load('a')).resolves.toMatchObject({ version: 2 });
+  });
 });
 
 describe('a prefix', () => {
