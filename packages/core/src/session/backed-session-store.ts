@@ -5,6 +5,7 @@ import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
 import { planSave } from './save-plan.ts';
 import { fingerprint } from './saved-session.ts';
+import type { SavePlan } from './saved-session.ts';
 import type { AgentSession } from './session.ts';
 import type { RecordChange, SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
@@ -115,10 +116,14 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId, revision } = session;
     const base = isBase(options.base, session) ? options.base : undefined;
     const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
+    let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
     const saved = await this.write(sessionId, base && this.reader.recordOf(base), (record, now) => {
-      const next = session.withRevision({ ...revision, version: revision.version + 1 }, now);
-      const plan = planSave(next, base);
-      const content = checked.operationId === undefined ? '' : fingerprint(plan);
+      planned ??= plannedSave(
+        session.withRevision({ ...revision, version: revision.version + 1 }, now),
+        base,
+        checked.operationId,
+      );
+      const { next, plan, content } = planned;
       if (!maySave(record, session, checked, content, now)) return { answer: undefined };
       const after = savedRecord(record, next, checked, content, now);
       const { acknowledge } = checked;
@@ -253,6 +258,23 @@ export class BackedSessionStore implements SessionStore {
       return !after || (await this.backend.swap(sessionId, record, after, change)) ? decision : undefined;
     });
   }
+}
+
+/** What a save is to write, however often it is tried. */
+interface PlannedSave {
+  /** What it answers. */
+  readonly next: AgentSession;
+  readonly plan: SavePlan;
+  readonly content: string;
+}
+
+function plannedSave(
+  next: AgentSession,
+  base: AgentSession | undefined,
+  operationId: string | undefined,
+): PlannedSave {
+  const plan = planSave(next, base);
+  return { next, plan, content: operationId === undefined ? '' : fingerprint(plan) };
 }
 
 /** Is this what the session was made from? */

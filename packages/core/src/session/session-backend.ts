@@ -15,7 +15,10 @@ export interface StoredSession {
 
 /** What is written together with a record: all of it, or nothing of either. */
 export interface RecordChange {
-  /** How the content changes. With another incarnation it is whole, and nothing of the one before may remain. */
+  /**
+   * How the content changes. With another incarnation it is whole, and nothing of the one before may remain. The same
+   * object for each swap of one save.
+   */
   readonly plan?: SavePlan | undefined;
   /** An item to keep, as JSON. */
   readonly enqueue?: { readonly id: string; readonly item: string } | undefined;
