@@ -67,6 +67,21 @@ test('of 8 that claim at once, again and again, one has it each time', { timeout
   }
 });
 
+test('a claim reads a session once, however much comes into its inbox meanwhile', async () => {
+  const table = await database.newTable();
+  const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
+  const created = await store.create(newSession('a'));
+  let count = 0;
+  database.proxy.fault = async ({ operation }, forward) => {
+    const reply = await forward();
+    if (operation === 'Query' && count < 5) await other.enqueue('a', { id: String(++count), content: 1 });
+    return reply;
+  };
+  const { session, inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  database.proxy.fault = undefined;
+  expect([session.state, inbox.map(({ id }) => id), count]).toEqual([created.state, ['1'], 1]);
+});
+
 test('of 8 that enqueue at once all succeed, each item once', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));

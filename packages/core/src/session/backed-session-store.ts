@@ -7,7 +7,7 @@ import { planSave } from './save-plan.ts';
 import { fingerprint } from './saved-session.ts';
 import type { SavePlan } from './saved-session.ts';
 import type { AgentSession } from './session.ts';
-import type { RecordChange, SessionBackend } from './session-backend.ts';
+import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
 import { SessionConflictError, SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -135,11 +135,15 @@ export class BackedSessionStore implements SessionStore {
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     const owner = checkedOwner(options.owner);
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
+    let known: { readonly stored: StoredSession; readonly session: AgentSession } | undefined;
     return untilDone(sessionId, async () => {
-      const stored = await this.reader.stored(sessionId);
+      const again = known && (await this.reader.again(known.stored));
+      const stored = again ?? (await this.reader.stored(sessionId));
       if (stored === undefined) throw new SessionNotFoundError(sessionId);
       const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.now());
-      const session = this.reader.session(stored, after);
+      const session =
+        again && known ? this.reader.remembered(known.session, after) : this.reader.session(stored, after);
+      known = { stored, session };
       const inbox = inboxOf(stored);
       if (!(await this.backend.swap(sessionId, stored.record, after, {}))) return undefined;
       return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox } };

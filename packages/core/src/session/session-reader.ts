@@ -35,6 +35,19 @@ export class SessionReader {
     return inbox ? this.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
   }
 
+  /**
+   * What was read, with the record and the inbox as they are now; `undefined` when the content is another one since. A
+   * long session takes its time to read: who waits for it to stand still must not have to do that for each new item.
+   */
+  async again({ record: before, saved }: StoredSession): Promise<StoredSession | undefined> {
+    const { info, incarnation } = before;
+    const record = await this.record(info.sessionId);
+    if (record?.incarnation !== incarnation || record.info.version !== info.version) return undefined;
+    const inbox = await this.itemsOf(record);
+    const isWhole = (record.inbox?.ids ?? []).every((id) => inbox.has(id));
+    return isWhole ? { record, saved, inbox } : undefined;
+  }
+
   async load(sessionId: string): Promise<AgentSession | undefined> {
     const stored = await this.stored(sessionId);
     return stored && this.session(stored, stored.record);
