@@ -1,4 +1,10 @@
-import { dueAt, readSessionRecord, SessionTooLargeError, StateFormatError } from '@holdfast/core';
+import {
+  dueAt,
+  hasErrorCode,
+  readSessionRecord,
+  SessionTooLargeError,
+  StateFormatError,
+} from '@holdfast/core';
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
 import type { Item } from './item-size.ts';
@@ -84,7 +90,7 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
 /** @throws StateFormatError */
 export async function fromItem(item: Item): Promise<Header> {
   const what = `the header of ${item['pk']?.S}`;
-  const record = readSessionRecord(await jsonOf(item['record']?.B, what));
+  const record = await recordOf(item, what);
   const { entry, log, inbox, sweep } = item;
   const [entries, bytes, base] = words(log?.S).map(Number);
   if (entry?.S === undefined || entries === undefined || bytes === undefined || base === undefined) {
@@ -100,9 +106,29 @@ export async function fromItem(item: Item): Promise<Header> {
     log: { entries, bytes, base },
     inbox: words(inbox?.S),
     flips: flipsOf(item),
-    sweepAt: sweep?.S === undefined ? undefined : Number(BigInt(sweep.S) - 2n ** 53n),
+    sweepAt: sweep?.S === undefined ? undefined : instantOf(sweep.S, what),
     hasBlobs: item['blobs'] !== undefined,
   };
+}
+
+async function recordOf({ record, rev }: Item, what: string): Promise<SessionRecord> {
+  const json = await jsonOf(record?.B, what);
+  let read: SessionRecord;
+  try {
+    read = readSessionRecord(json);
+  } catch (cause) {
+    if (!(cause instanceof StateFormatError)) throw cause;
+    const code = hasErrorCode(cause, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    throw new StateFormatError(what, 'what this release has written', cause.message, { code, cause });
+  }
+  // Writes are conditional on it: none would ever be done.
+  if (rev?.S !== revOf(read)) throw new StateFormatError(what, `revision ${revOf(read)}`, String(rev?.S));
+  return read;
+}
+
+function instantOf(key: string, what: string): Instant {
+  if (!/^\d{17}$/.test(key)) throw new StateFormatError(what, 'when to sweep it, in 17 digits', key);
+  return Number(BigInt(key) - 2n ** 53n);
 }
 
 function words(text: string | undefined): string[] {

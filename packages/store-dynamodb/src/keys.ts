@@ -100,9 +100,16 @@ export function entryName(segment: number, position: number, id: string, parts: 
   return `${padded(segment, 6)}#${padded(position, 6)}#${id}#${parts}`;
 }
 
-/** The sort keys of the parts of what is named; the count of parts is the last word of the name. */
+/** Their number has four digits in a sort key. */
+const MAX_PARTS = 9_999;
+
+/**
+ * The sort keys of the parts of what is named; the count of parts is the last word of the name. None for a name that
+ * this package does not give.
+ */
 export function partKeys(prefix: string, name: string): string[] {
   const count = Number(name.slice(name.lastIndexOf('#') + 1));
+  if (!(Number.isInteger(count) && count <= MAX_PARTS)) return [];
   return Array.from({ length: count }, (_, index) => `${prefix}${name}#${padded(index, 4)}`);
 }
 

@@ -81,7 +81,7 @@ export async function storedBy(
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
   for (let name: string | undefined = entry; name !== undefined;) {
     const found = joinedParts(logPrefix(incarnation), name, items);
-    if (found === undefined) return undefined;
+    if (found === undefined || entries.length > items.size) return undefined; // or one that comes back to itself
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
   }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 import { isFlip, itemsOf, keysOf } from './stored-items.ts';
+import type { StoredItem } from './stored-items.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
@@ -135,4 +136,37 @@ test('a part that is missing is no session, and is left as it is', async () => {
   });
   await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(2);
   await expect(store.delete('a')).resolves.toBe(true);
+});
+
+test.each<[what: string, change: (header: StoredItem) => StoredItem]>([
+  ['another revision', (header) => ({ ...header, rev: { S: '9#x' } })],
+  ['no revision', (header) => Object.fromEntries(Object.entries(header).filter(([name]) => name !== 'rev'))],
+  ['another record', (header) => ({ ...header, record: { B: Buffer.from('\u0000{"n":1}') } })],
+  ['more parts than there can be', (header) => ({ ...header, entry: { S: '000000#000000#x#99999999' } })],
+  ['endless parts', (header) => ({ ...header, entry: { S: '000000#000000#x#Infinity' } })],
+  ['no moment to sweep', (header) => ({ ...header, sweep: { S: 'soon' } })],
+])('a header that was given %s by hand is told with its session', async (_, change) => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  await store.create(newSession('a'));
+  const client = database.client();
+  const header = (await itemsOf(client, table, 'a')).find(({ sk }) => sk?.S === 'A') ?? {};
+  await client.send(new PutItemCommand({ TableName: table, Item: change(header) }));
+  const refusal = { code: 'STATE_FORMAT', message: expect.stringMatching(/S#a|session "a"/) };
+  await expect(store.load('a')).rejects.toMatchObject(refusal);
+  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+});
+
+test('a log that comes back to itself ends', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  const base = await store.create(newSession('a'));
+  await store.save(withFact(base, 'n', 1), { base });
+  const client = database.client();
+  const items = await itemsOf(client, table, 'a');
+  const last = items.find(({ prev }) => prev);
+  const entry = items.find(({ sk }) => sk?.S === 'A')?.['entry'];
+  if (last === undefined || entry === undefined) throw new Error('There is no second entry.');
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...last, prev: entry } }));
+  await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
 });
