@@ -8,7 +8,7 @@ import type { InboxItem } from './session-store.ts';
  * leaves the inbox with the save that keeps what came of it.
  */
 export class SessionMail {
-  private readonly known = new Set<string>();
+  private readonly known = new Map<string, InboxItem>();
   private unused: InboxItem[] = [];
   /** Items that have aborted the run. */
   private stops: InboxItem[] = [];
@@ -29,7 +29,7 @@ export class SessionMail {
     let stop: string | undefined;
     for (const item of items) {
       if (this.known.has(item.id)) continue;
-      this.known.add(item.id);
+      this.known.set(item.id, item);
       const reason = isRunning ? stopReasonOf(item) : undefined;
       (reason === undefined ? this.unused : this.stops).push(item);
       stop ??= reason;
@@ -72,6 +72,15 @@ export class SessionMail {
     const { taken } = this;
     this.taken = [];
     return taken;
+  }
+
+  /** Of the items that were used, has only the largest taken out: it is used for nothing. */
+  leaveLargest(): InboxItem | undefined {
+    const sizeOf = (id: string): number => JSON.stringify(this.known.get(id)?.content ?? null).length;
+    const [largest] = this.taken.toSorted((left, right) => sizeOf(right) - sizeOf(left));
+    if (largest === undefined) return undefined;
+    this.taken = [largest];
+    return this.known.get(largest);
   }
 
   giveBack(ids: readonly string[]): void {

@@ -158,8 +158,10 @@ export class SessionRuntime {
       const { parentId } = session;
       return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [] };
     } catch (error) {
+      const isIgnored = await work?.ignoreTooLarge(error).catch(() => false);
       if (work?.hasRun) work.abandon();
       else await work?.end();
+      if (isIgnored) return { outcome: { type: 'yield' }, wake: [] };
       if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
       const isLost = hasErrorCode(error, work ? 'SESSION_CONFLICT' : 'SESSION_BUSY');
       if (isLost) return { outcome: { type: 'lost' }, wake: [] };

@@ -115,6 +115,21 @@ export class SessionWork {
     return this.latest;
   }
 
+  /**
+   * Takes an item out of the inbox, unused, when nothing but what had come in has made the session too large to be kept:
+   * else nobody could work on it any more. False when that is not what went wrong.
+   */
+  async ignoreTooLarge(error: unknown): Promise<boolean> {
+    if (this.hasRun || !hasErrorCode(error, 'SESSION_TOO_LARGE')) return false;
+    const { latest: session } = this;
+    const item = this.mail.leaveLargest();
+    if (item === undefined) return false;
+    await this.save(session);
+    const { message: reason } = error as Error;
+    this.parts.report({ type: 'inbox-item-ignored', session, item, reason });
+    return true;
+  }
+
   /** Lets the agent work on a session until it ends, waits, or must be left; keeps it as the policy says. */
   async run(
     session: AgentSession,

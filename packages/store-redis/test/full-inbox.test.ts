@@ -1,0 +1,72 @@
+import { createAgentLoop, pendingApprovals, sendMessage, SessionRuntime, tool } from '@holdfast/core';
+import type { SessionEvent } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { newPrefix } from './harness.ts';
+import { RedisServer } from './redis-server.ts';
+
+let server: RedisServer;
+let client: Redis;
+let events: SessionEvent[];
+let store: RedisSessionStore;
+let runtime: SessionRuntime;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.port);
+});
+
+beforeEach(() => {
+  events = [];
+  store = new RedisSessionStore({ client, prefix: newPrefix(), maxValueBytes: 20_000 });
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    inputSchema: { type: 'object' },
+    needsApproval: true,
+    execute: () => 'paid',
+  });
+  const loop = createAgentLoop({ driver: scriptedDriver({ calls: { pay: {} } }, 'Paid.'), tools: [pay] });
+  const onSessionEvent = (event: SessionEvent): void => void events.push(event);
+  runtime = new SessionRuntime({ store, agents: { payer: loop }, onSessionEvent });
+});
+
+afterAll(async () => {
+  client.disconnect();
+  await server.stop();
+});
+
+const ignored = (): unknown[] =>
+  events.flatMap((event) => (event.type === 'inbox-item-ignored' ? [event.item.id] : []));
+
+test('a decision with which its step would be too large is ignored, and the next one counts', async () => {
+  const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
+  const { state } = await runtime.execute(sessionId, sendMessage('Pay.'));
+  const decision = { type: 'decision', toolExecutionId: pendingApprovals(state)[0]?.id ?? '' } as const;
+  const input = { to: 'x'.repeat(19_500) };
+  await runtime.enqueue(sessionId, { ...decision, decision: 'approved', input }, { id: 'large' });
+  await runtime.enqueue(sessionId, { ...decision, decision: 'approved' }, { id: 'small' });
+  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'yield' } });
+  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'finished' } });
+  expect((await runtime.get(sessionId)).state.finalResponse).toBe('Paid.');
+  expect(ignored()).toEqual(['small', 'large']); // the small one came second at first
+  await expect(store.due()).resolves.toMatchObject({ sessions: [] });
+});
+
+test('a message that is too large only as a message is ignored, and the others are said', async () => {
+  const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
+  const itemAround = JSON.stringify({
+    id: 'large',
+    content: { type: 'message', content: '' },
+    enqueuedAt: 1e12,
+  });
+  const content = 'x'.repeat(20_000 - itemAround.length);
+  await runtime.enqueue(sessionId, { type: 'message', content: 'Pay.' }, { id: 'small' });
+  await runtime.enqueue(sessionId, { type: 'message', content }, { id: 'large' });
+  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'yield' } });
+  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'parked' } });
+  const [first] = (await runtime.get(sessionId)).state.messages.toArray();
+  expect([first?.id, ignored()]).toEqual(['small', ['large']]);
+});
