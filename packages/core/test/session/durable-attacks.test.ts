@@ -1,5 +1,5 @@
 import { MemorySessionStore, sendMessage, StoreUnavailableError } from '@holdfast/core';
-import type { AgentState } from '@holdfast/core';
+import type { AgentSession, AgentState, SaveOptions } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { call, definition, diesInTool, settled, takeOver, world } from './durable-world.ts';
 
@@ -64,6 +64,38 @@ describe('a runtime', () => {
     await runtime.advance(made.sessionId);
     const { state } = await runtime.get(made.sessionId);
     expect([state.executionCount, state.finalResponse]).toEqual([2, 'Hello.']);
+  });
+
+  test.each([
+    ['and had done nothing', false],
+    ['and had done it', true],
+  ])('that is to go on without the store goes on when it answers no more %s', async (_, isDone) => {
+    let [isGone, saves] = [false, 0];
+    class Store extends MemorySessionStore {
+      override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
+        if (!isGone) return super.save(session, options);
+        saves += 1;
+        if (isDone) await super.save(session, options);
+        throw new StoreUnavailableError('gone', { isAmbiguous: true });
+      }
+    }
+    const made = world({ act: () => ((isGone = false), 'paid') });
+    const store = new Store({ clock: made.clock });
+    const after = (milliseconds: number, callback: () => void): (() => void) => {
+      if (milliseconds < 1_000) setImmediate(callback); // between two tries
+      return () => undefined;
+    };
+    const clock = { ...made.clock, after };
+    const driver = [() => ((isGone = true), call(1)), 'Paid.'];
+    const runtime = made.process(driver, { store, clock, onSaveFailure: 'continue' });
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Pay.' });
+    await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'finished' } });
+    const { state } = await runtime.get(sessionId);
+    expect([state.finalResponse, made.calls.length, saves]).toEqual(['Paid.', 1, 3]);
+    expect(made.events.map(({ type }) => type)).not.toContain('session-conflict');
+    expect(made.events.filter(({ type }) => type === 'session-save-failed')).toHaveLength(1);
+    await expect(store.due()).resolves.toMatchObject({ sessions: [] });
   });
 
   test.each([
