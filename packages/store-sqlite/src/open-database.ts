@@ -59,6 +59,24 @@ function hasContent(location: string): boolean {
 }
 
 /**
+ * Tells whether the path of an open database still names the file that was opened. SQLite does not look: it goes on in a
+ * file that was deleted or replaced, where nobody finds what it writes.
+ */
+export function fileWatch(location: string): () => boolean {
+  if (location === MEMORY) return () => true;
+  const identity = (): string | undefined => {
+    try {
+      const { dev, ino } = statSync(location, { bigint: true });
+      return `${dev} ${ino}`;
+    } catch {
+      return undefined;
+    }
+  };
+  const opened = identity();
+  return () => identity() === opened;
+}
+
+/**
  * Refuses a file that is not ours. A connection that can write would change even such a file: closing it takes
  * what a crash left in the write-ahead log into the file. (Nor may the header be read without SQLite: closing the
  * file would drop the locks that other connections of this process hold on it.)

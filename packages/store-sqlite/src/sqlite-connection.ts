@@ -8,6 +8,8 @@ export interface SqliteConnectionFields {
   /** The database's name in messages. */
   readonly location: string;
   readonly close: () => void;
+  /** Is the database still the one that others open under its name? */
+  readonly isInPlace: () => boolean;
 }
 
 /**
@@ -19,11 +21,13 @@ export class SqliteConnection {
   private readonly database: SqliteDatabase;
   private readonly statements = new Map<string, SqliteStatement>();
   private closeDatabase: (() => void) | undefined;
+  private readonly isInPlace: () => boolean;
 
-  constructor({ database, location, close }: SqliteConnectionFields) {
+  constructor({ database, location, close, isInPlace }: SqliteConnectionFields) {
     this.database = database;
     this.location = location;
     this.closeDatabase = close;
+    this.isInPlace = isInPlace;
   }
 
   /** Reads with one statement. */
@@ -79,6 +83,12 @@ export class SqliteConnection {
   private attempt<T>(what: Omit<SqliteAttempt, 'location'>, act: () => T): T {
     const { location } = this;
     if (!this.closeDatabase) throw unavailable(`The session store ${location} is closed: open it again.`);
+    if (!this.isInPlace()) {
+      const advice = 'Nothing was written: put it back, or open the store again';
+      throw unavailable(
+        `The session database ${location} was deleted or replaced while it was open. ${advice}.`,
+      );
+    }
     return attempt({ ...what, location }, act);
   }
 

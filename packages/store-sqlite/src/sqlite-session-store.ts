@@ -1,6 +1,6 @@
 import { BackedSessionStore } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core';
-import { openDatabase } from './open-database.ts';
+import { fileWatch, openDatabase } from './open-database.ts';
 import { prepareSchema } from './schema.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -38,7 +38,8 @@ export class SqliteSessionStore extends BackedSessionStore {
   static async open(options: SqliteSessionStoreOptions): Promise<SqliteSessionStore> {
     const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS } = options;
     const { database, location } = openDatabase(path, busyTimeoutSeconds);
-    const connection = new SqliteConnection({ database, location, close: () => database.close() });
+    const isInPlace = fileWatch(location);
+    const connection = new SqliteConnection({ database, location, close: () => database.close(), isInPlace });
     try {
       return new SqliteSessionStore(connection, options);
     } catch (error) {
@@ -57,7 +58,7 @@ export class SqliteSessionStore extends BackedSessionStore {
     const location = '(given as an open database)';
     attempt({ location, isWrite: false }, () => prepareSchema(database, location));
     return new SqliteSessionStore(
-      new SqliteConnection({ database, location, close: () => undefined }),
+      new SqliteConnection({ database, location, close: () => undefined, isInPlace: () => true }),
       options,
     );
   }

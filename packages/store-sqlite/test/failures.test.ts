@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailableError } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
@@ -26,6 +26,29 @@ async function openStore(path: string, busyTimeoutSeconds = 0): Promise<SqliteSe
   opened.push(store);
   return store;
 }
+
+describe('a file', () => {
+  test('that was replaced while it was open is not gone on with, and is when it is back', async () => {
+    const [path, aside] = [newFile(), newFile()];
+    const store = await openStore(path);
+    const created = await store.create(newSession('a'));
+    for (const name of ['', '-wal', '-shm']) renameSync(path + name, aside + name);
+    const refusal = {
+      code: 'STORE_UNAVAILABLE',
+      isAmbiguous: false,
+      message: expect.stringContaining('replaced'),
+    };
+    await expect(store.save(created)).rejects.toMatchObject(refusal);
+    const other = await openStore(path);
+    await other.create(newSession('a'));
+    await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+    await expect(store.load('a')).rejects.toMatchObject(refusal);
+    await other.close();
+    renameSync(aside, path);
+    await expect(store.load('a')).resolves.toEqual(created);
+    await expect(store.create(newSession('b'))).resolves.toHaveProperty('version', 1);
+  });
+});
 
 describe('a locked database', () => {
   test('refuses writes without having written, and goes on when it is free', async () => {
