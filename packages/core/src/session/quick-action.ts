@@ -4,7 +4,7 @@ import { requireSession } from './carry-out.ts';
 import type { AgentSession } from './session.ts';
 import { afterWrite } from './session-events.ts';
 import type { WorkParts } from './work-parts.ts';
-import { writeSession } from './write-session.ts';
+import { writeSession } from './session-writer.ts';
 
 type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock'>;
 

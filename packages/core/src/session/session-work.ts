@@ -1,4 +1,5 @@
 import type { Instant } from '../clock.ts';
+import { hasErrorCode } from '../errors.ts';
 import { abortKind, RunAbort } from '../loop/abort.ts';
 import type { AgentLoop, RunOptions } from '../loop/agent-loop.ts';
 import type { Checkpoint } from '../loop/checkpoint.ts';
@@ -12,21 +13,15 @@ import { isUnreachable } from './session-errors.ts';
 import { afterWrite } from './session-events.ts';
 import { SessionMail } from './session-mail.ts';
 import type { AgentSession } from './session.ts';
-import type { ClaimedSession, InboxItem, SaveOptions } from './session-store.ts';
+import type { ClaimedSession, InboxItem } from './session-store.ts';
 import type { WorkParts } from './work-parts.ts';
-import { writeSession } from './write-session.ts';
+import { SessionWriter } from './session-writer.ts';
 
 /** What is given to one piece of work. */
 export interface WorkOptions {
   readonly signal?: AbortSignal | undefined;
   /** Steps to take before the session is left to whoever comes next. */
   readonly maxSteps?: number | undefined;
-}
-
-/** A save of which nobody knows whether it was done. */
-interface UnsettledSave {
-  readonly session: AgentSession;
-  readonly options: SaveOptions & { readonly operationId: string };
 }
 
 /**
@@ -45,17 +40,17 @@ export class SessionWork {
   private readonly own = new AbortController();
   private readonly claim: HeldClaim;
   private readonly mail = new SessionMail();
-  private base: AgentSession;
+  private readonly writer: SessionWriter;
   private isRunning = false;
   private stepsLeft: number;
   private failure: { readonly error: unknown } | undefined;
-  private unsettled: UnsettledSave | undefined;
 
   private constructor(claimed: ClaimedSession, askedAt: Instant, parts: WorkParts, options: WorkOptions) {
     const { signal, maxSteps = Infinity } = options;
     this.parts = parts;
     this.stepsLeft = maxSteps;
-    this.latest = this.base = claimed.session;
+    this.latest = claimed.session;
+    this.writer = new SessionWriter(claimed, parts);
     this.attempt = claimed.attempt;
     this.signal = signal ? AbortSignal.any([signal, this.own.signal]) : this.own.signal;
     this.receive(claimed.inbox);
@@ -103,14 +98,15 @@ export class SessionWork {
   async save(changed: AgentSession): Promise<AgentSession> {
     const session = (await this.parts.hooks.beforeSave?.(changed)) ?? changed;
     const used = this.mail.takeOut();
+    let saved: AgentSession;
     try {
-      await this.write(session, used);
+      saved = await this.writer.write(session, used);
     } catch (error) {
       this.mail.giveBack(used);
       throw error;
     }
     // The state that was written, not an equal one that the store read back: the run shares structure with it.
-    this.latest = this.base.withState(session.state);
+    this.latest = saved.withState(session.state);
     await afterWrite(this.parts, 'afterSave', this.latest);
     return this.latest;
   }
@@ -220,30 +216,6 @@ export class SessionWork {
   /** Ends the work without a word: the claim runs out, and counts as an attempt that has failed. */
   abandon(): void {
     this.claim.abandon();
-  }
-
-  /** What was not settled before goes first, under its own operation id: it may have been done. */
-  private async write(session: AgentSession, acknowledge: readonly string[]): Promise<AgentSession> {
-    const { clock } = this.parts;
-    let next = session;
-    if (this.unsettled) {
-      const { revision, updatedAt } = await this.settled(this.unsettled);
-      next = session.withRevision(revision, updatedAt);
-    }
-    const operationId = clock.newId();
-    const options = { base: this.base, operationId, epoch: this.claim.epoch, acknowledge };
-    return this.settled({ session: next, options });
-  }
-
-  private async settled(save: UnsettledSave): Promise<AgentSession> {
-    try {
-      this.base = await writeSession(save.session, save.options, this.parts);
-      this.unsettled = undefined;
-      return this.base;
-    } catch (error) {
-      this.unsettled = isUnreachable(error) ? save : undefined;
-      throw error;
-    }
   }
 
   private receive(items: readonly InboxItem[]): void {
