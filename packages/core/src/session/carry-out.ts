@@ -1,11 +1,11 @@
-import { describeValue, invalidArgument } from '../errors.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import type { SessionAction } from './actions.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { takenUp } from './attempts.ts';
 import { withChildrenEnded } from './children.ts';
 import type { ExecuteOptions } from './runtime-options.ts';
-import { AgentSession } from './session.ts';
+import { hooked, requireSession } from './session-events.ts';
+import type { AgentSession } from './session.ts';
 import type { SessionWork } from './session-work.ts';
 import type { WorkParts } from './work-parts.ts';
 
@@ -26,8 +26,8 @@ export async function carryOut(
     signal,
   };
   try {
-    const acted = requireSession(await action(await takenUp(work, parts), context));
-    await work.keep((await parts.hooks.afterAction?.(acted)) ?? acted);
+    const acted = requireSession(await action(await takenUp(work, parts), context), 'An action');
+    await work.keep(await hooked(parts.hooks, 'afterAction', acted));
     const done = work.latest;
     await work.untilIdle((session) => goOn(work, session, parts, onEvent), done);
     return done;
@@ -35,12 +35,6 @@ export async function carryOut(
     await work.end();
     throw error;
   }
-}
-
-/** @throws TypeError `ARGUMENT_INVALID` for what an action must not return. */
-export function requireSession(returned: unknown): AgentSession {
-  if (returned instanceof AgentSession) return returned;
-  throw invalidArgument(`An action returns the session, found ${describeValue(returned)}.`, TypeError);
 }
 
 /** Does whatever the state of a session asks for. */

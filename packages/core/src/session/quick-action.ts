@@ -1,8 +1,7 @@
 import { invalidArgument } from '../errors.ts';
 import type { SessionAction } from './actions.ts';
-import { requireSession } from './carry-out.ts';
 import type { AgentSession } from './session.ts';
-import { afterWrite } from './session-events.ts';
+import { afterWrite, hooked, requireSession } from './session-events.ts';
 import type { WorkParts } from './work-parts.ts';
 import { writeSession } from './session-writer.ts';
 
@@ -19,11 +18,14 @@ export async function actQuickly(
   signal: AbortSignal | undefined,
 ): Promise<AgentSession> {
   const { hooks, clock } = parts;
-  const loaded = (await hooks.afterLoad?.(base)) ?? base;
-  const acted = requireSession(await action(loaded, { run: refuse, save: refuse, clock, signal }));
-  const changed = (await hooks.afterAction?.(acted)) ?? acted;
+  const loaded = await hooked(hooks, 'afterLoad', base);
+  const acted = requireSession(
+    await action(loaded, { run: refuse, save: refuse, clock, signal }),
+    'An action',
+  );
+  const changed = await hooked(hooks, 'afterAction', acted);
   if (changed === loaded) return loaded;
-  const session = (await hooks.beforeSave?.(changed)) ?? changed;
+  const session = await hooked(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   await afterWrite(parts, 'afterSave', saved);
   return saved;

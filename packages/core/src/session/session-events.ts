@@ -1,4 +1,5 @@
-import type { AgentSession } from './session.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
+import { AgentSession } from './session.ts';
 import type { SessionConflictError } from './session-errors.ts';
 import type { InboxItem } from './session-store.ts';
 
@@ -53,6 +54,22 @@ export interface SessionHooks {
   beforeSave?(session: AgentSession): Maybe<AgentSession>;
   /** After every save. The run waits for it. */
   afterSave?(session: AgentSession): Maybe<void>;
+}
+
+/** The session that a hook makes of one. @throws TypeError `ARGUMENT_INVALID` for what is none; what the hook throws. */
+export async function hooked(
+  hooks: SessionHooks,
+  name: 'beforeCreate' | 'afterLoad' | 'afterAction' | 'beforeSave',
+  session: AgentSession,
+): Promise<AgentSession> {
+  const returned = await hooks[name]?.(session);
+  return returned === undefined ? session : requireSession(returned, `The session hook ${name}`);
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` */
+export function requireSession(returned: unknown, who: string): AgentSession {
+  if (returned instanceof AgentSession) return returned;
+  throw invalidArgument(`${who} returns a session, found ${describeValue(returned)}.`, TypeError);
 }
 
 /** The store has written: whoever repeated the call, for what a hook throws now, would do all of it twice. */

@@ -15,7 +15,7 @@ import { AgentSession } from './session.ts';
 import type { SessionInfo } from './session-info.ts';
 import type { SessionBusyError } from './session-errors.ts';
 import { SessionNotFoundError } from './session-errors.ts';
-import { afterWrite } from './session-events.ts';
+import { afterWrite, hooked } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from './session-store.ts';
 import { SessionWork } from './session-work.ts';
 import { checkedCount } from './store-arguments.ts';
@@ -51,7 +51,7 @@ export class SessionRuntime {
 
   /** The session as it was saved last. @throws SessionNotFoundError when there is none. */
   async get(sessionId: string): Promise<AgentSession> {
-    return this.afterLoad(await this.load(sessionId));
+    return hooked(this.parts.hooks, 'afterLoad', await this.load(sessionId));
   }
 
   /** What a list shows of the session. @throws SessionNotFoundError when there is none. */
@@ -190,7 +190,7 @@ export class SessionRuntime {
   }
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
-    const session = (await this.parts.hooks.beforeCreate?.(created)) ?? created;
+    const session = await hooked(this.parts.hooks, 'beforeCreate', created);
     const stored = await this.store.create(session, options);
     this.parts.report({ type: 'session-saved', session: stored });
     await afterWrite(this.parts, 'afterCreate', stored);
@@ -203,10 +203,6 @@ export class SessionRuntime {
     if (session === undefined) throw new SessionNotFoundError(sessionId);
     this.parts.report({ type: 'session-loaded', session });
     return session;
-  }
-
-  private async afterLoad(stored: AgentSession): Promise<AgentSession> {
-    return (await this.parts.hooks.afterLoad?.(stored)) ?? stored;
   }
 }
 

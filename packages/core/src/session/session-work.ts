@@ -10,7 +10,7 @@ import { tellParent } from './children.ts';
 import { HeldClaim } from './held-claim.ts';
 import { savesAt } from './save-policy.ts';
 import { isUnreachable } from './session-errors.ts';
-import { afterWrite } from './session-events.ts';
+import { afterWrite, hooked } from './session-events.ts';
 import { SessionMail } from './session-mail.ts';
 import type { AgentSession } from './session.ts';
 import type { ClaimedSession, InboxItem } from './session-store.ts';
@@ -73,7 +73,7 @@ export class SessionWork {
     const work = new SessionWork(claimed, askedAt, parts, options);
     report({ type: 'session-loaded', session: claimed.session });
     try {
-      work.latest = (await hooks.afterLoad?.(claimed.session)) ?? claimed.session;
+      work.latest = await hooked(hooks, 'afterLoad', claimed.session);
     } catch (error) {
       await work.end();
       throw error;
@@ -96,7 +96,7 @@ export class SessionWork {
 
   /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
   async save(changed: AgentSession): Promise<AgentSession> {
-    const session = (await this.parts.hooks.beforeSave?.(changed)) ?? changed;
+    const session = await hooked(this.parts.hooks, 'beforeSave', changed);
     const used = this.mail.takeOut();
     let saved: AgentSession;
     try {

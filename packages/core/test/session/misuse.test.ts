@@ -73,6 +73,23 @@ describe('a session', () => {
   );
 });
 
+test.each(['beforeCreate', 'afterLoad', 'afterAction', 'beforeSave'])(
+  'a hook %s is told that it returns no session',
+  async (name) => {
+    const { store, process } = world();
+    const plain = process([]);
+    const { sessionId } = await plain.create({ definition });
+    const runtime = process(['Hi.'], { hooks: { [name]: () => ({}) } });
+    const used =
+      name === 'beforeCreate'
+        ? runtime.create({ definition })
+        : runtime.execute(sessionId, sendMessage('Hi.'));
+    await expect(used).rejects.toMatchObject({ ...misuse, message: expect.stringContaining(name) });
+    const { claim } = await store.claim(sessionId, { owner: 'next', leaseSeconds: 1 });
+    expect(claim.owner).toBe('next');
+  },
+);
+
 describe('an engine', () => {
   test.each([Number.NaN, Infinity])('wakes nobody at %s', async (at) => {
     await expect(new InProcessEngine().wake('a', { at })).rejects.toMatchObject(misuse);
