@@ -53,9 +53,11 @@ export interface Cell extends Combination {
   readonly nth: number;
 }
 
-/** What there was when the process of a cell had died. */
+/** What there was when the process of a cell had died, or finished. */
 export interface Death {
   readonly cell: Cell;
+  /** False when it did not come by the place as often as the one before it. */
+  readonly isKilled: boolean;
   readonly atDeath: AgentSession;
   readonly before: readonly Entry[];
 }

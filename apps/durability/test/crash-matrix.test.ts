@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { faultText } from '../src/faults.ts';
+import type { Place } from '../src/faults.ts';
 import { baselineOf, cellsOf, combinations, scopeOf, table, turnsIn } from './cells.ts';
 import type { Baseline, Cell, Death } from './cells.ts';
 import { problemsOf } from './checks.ts';
@@ -49,9 +50,11 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
       problems.push(...verdict.problems);
       judged.push([cell, verdict.treatment]);
     }
-    console.log(`${name}: ${deaths.length} processes killed, and what became of their sessions`);
+    const killed = deaths.filter(({ isKilled }) => isKilled);
+    console.log(`${name}: ${killed.length} processes killed, and what became of their sessions`);
     console.log(table(judged));
     expect(problems).toEqual([]);
+    expect(scope.places.filter((place) => !isTried(place, deaths))).toEqual([]);
   });
 
   async function die(cell: Cell): Promise<Death> {
@@ -63,7 +66,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     const mayPass = hasVaryingWrites && place === 'mid-save';
     expect([complaints, signal]).toEqual(['', mayPass ? signal : 'SIGKILL']);
     const before = world.journal.readBySession().get(plan.sessionId) ?? [];
-    return { cell, before, atDeath: await world.load(plan.sessionId) };
+    return { cell, isKilled: signal === 'SIGKILL', before, atDeath: await world.load(plan.sessionId) };
   }
 
   test('a reply to a save is lost, and nothing comes of it', async () => {
@@ -81,3 +84,9 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     expect([...problems, ...problemsOf(world.journal.readBySession())]).toEqual([]);
   });
 });
+
+/** Did most of those die that were to die there? */
+function isTried(place: Place, deaths: readonly Death[]): boolean {
+  const here = deaths.filter(({ cell }) => cell.place === place);
+  return here.filter(({ isKilled }) => isKilled).length > here.length / 2;
+}

@@ -57,6 +57,8 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
     await world.close();
     await stop();
     expect(problems).toEqual([]);
+    expect(disturbed.killed).toBeGreaterThan(0);
+    expect(disturbed.frozen).toBeGreaterThan(0);
   });
 });
 
@@ -70,12 +72,15 @@ function notesFor({ sessionId }: Plan): readonly Note[] {
   return ['one', 'two'].map((text) => ({ sessionId, text }));
 }
 
-/** Kills and freezes workers, and leaves notes, until nothing is left to do. How often. */
+/**
+ * Kills and freezes workers, and leaves notes, until nothing is left to do, and at least once each: it begins with a kill
+ * and a freeze, and until then says little. How often.
+ */
 async function disturb(
   world: World,
   random: (below: number) => number,
   notes: readonly Note[],
-): Promise<object> {
+): Promise<{ readonly killed: number; readonly frozen: number }> {
   const counts = { killed: 0, frozen: 0 };
   const complaints: string[] = [];
   const thaws: Promise<void>[] = [];
@@ -86,9 +91,10 @@ async function disturb(
   };
   const workers = Array.from({ length: WORKERS }, begin);
   const unsaid = [...notes];
-  while (unsaid.length > 0 || !(await isIdle(world))) {
+  while (counts.frozen === 0 || unsaid.length > 0 || !(await isIdle(world))) {
     await pause(40 + random(160));
-    for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(8))) {
+    const most = counts.frozen === 0 ? 1 : 8;
+    for (const { sessionId, text } of unsaid.splice(random(unsaid.length), 1 + random(most))) {
       const content = { type: 'message', content: text } as const;
       // Said twice, as by somebody who has heard no answer.
       for (let time = 1; time <= 2; time++) await world.runtime.enqueue(sessionId, content, { id: text });
@@ -97,7 +103,7 @@ async function disturb(
     const worker = workers[index] as WorkerProcess;
     // Processes that die before they begin get nowhere, and so do those that are always killed.
     if (!worker.hasSpoken || counts.killed + counts.frozen >= 2 * SESSIONS) continue;
-    if (random(3) > 0) {
+    if (counts.killed === 0 || (counts.frozen > 0 && random(3) > 0)) {
       counts.killed++;
       worker.kill();
       workers[index] = begin();

@@ -13,6 +13,7 @@ import { isFrozen, until, World } from './world.ts';
 
 const PLAN: Plan = { sessionId: 'one', kind: 'once', steps: 2, calls: 1 };
 const LOST_REPLY = 'a lost reply to a save changes nothing';
+const STARTED = 'who has lost the claim starts no tool';
 const LONG = { leaseSeconds: 30 };
 const DRIVE = ['drive', PLAN.sessionId];
 /** The save that keeps what is about to be done, before the first call. */
@@ -26,7 +27,7 @@ const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Sce
   ['claim', 'one process works under a claim', meet],
   ['fence', 'who has lost the claim saves nothing', wakeInTheModelCall],
   ['intent', 'a tool that may run once runs once', dieInTheTool],
-  ['owner-check', 'who has lost the claim starts no tool', wakeBeforeTheTool],
+  ['owner-check', STARTED, wakeBeforeTheTool],
   ['operation-id', LOST_REPLY, loseAReply],
 ];
 
@@ -85,7 +86,10 @@ async function dieInTheTool(world: World, without: Protection | undefined): Prom
   return [];
 }
 
-/** A process is frozen when all is ready for the call, and wakes when its successor has finished. */
+/**
+ * A process is frozen when all is ready for the call, and wakes when its successor has finished. It has not looked at its
+ * claim yet, so that it has no tool in flight that could excuse a call.
+ */
 async function wakeBeforeTheTool(world: World, without: Protection | undefined): Promise<readonly string[]> {
   const fault = faultText({ place: 'after-save', nth: INTENT, act: 'freeze' });
   const first = world.start(DRIVE, { fault, without });
@@ -93,7 +97,8 @@ async function wakeBeforeTheTool(world: World, without: Protection | undefined):
   await world.run(DRIVE, { without });
   first.kill('SIGCONT');
   await first.ended;
-  return [];
+  const called = world.journal.read().filter(({ type, pid }) => type === 'called' && pid === first.pid);
+  return called.map(({ call }) => `${STARTED}: call ${call} by the one that woke`);
 }
 
 /** A save was done, and its reply is lost. */
