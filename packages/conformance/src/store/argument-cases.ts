@@ -94,9 +94,34 @@ export const argumentCases: readonly UngroupedCase[] = [
       await assert.rejects(store.prune({ limit }), INVALID);
     assert.equal(await store.prune({}), 0);
   }),
-  storeCase('a store that was closed may be closed again', async ({ store, created }) => {
-    await created('a');
-    await store.close();
-    await store.close();
-  }),
+  storeCase(
+    'a store that was closed refuses all but to be closed again',
+    async ({ store, session, created }) => {
+      const kept = await created('a');
+      const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+      const { capabilities } = store;
+      await store.close();
+      await store.close();
+      const methods: Readonly<Record<string, () => Promise<unknown>>> = {
+        create: () => store.create(session('b')),
+        load: () => store.load('a'),
+        'load of no session': () => store.load(''),
+        save: () => store.save(kept),
+        'save on its base': () => store.save(kept, { base: kept, epoch: claim.epoch, operationId: 'o' }),
+        claim: () => store.claim('a', { owner: 'Ada', leaseSeconds: 60 }),
+        renew: () => store.renew(claim, { leaseSeconds: 60 }),
+        release: () => store.release(claim),
+        enqueue: () => store.enqueue('a', { id: 'i', content: 1 }),
+        exists: () => store.exists('a'),
+        delete: () => store.delete('a'),
+        list: () => store.list(),
+        'list of no parent': () => store.list({ parentId: '' }),
+        due: () => store.due(),
+        prune: () => store.prune(),
+      };
+      for (const [name, method] of Object.entries(methods))
+        await assert.rejects(method, { code: 'STORE_UNAVAILABLE', isAmbiguous: false }, name);
+      assert.deepEqual(store.capabilities, capabilities);
+    },
+  ),
 ];

@@ -149,6 +149,19 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
+  'goes on when it is closed': { store: () => ({ close: async () => undefined }) },
+  'says when it is closed that there is nothing': {
+    store(store) {
+      let isClosed = false;
+      return {
+        load: async (sessionId) => (isClosed ? undefined : store.load(sessionId)),
+        async close() {
+          isClosed = true;
+          await store.close();
+        },
+      };
+    },
+  },
   'can be closed once': {
     store(store) {
       let isClosed = false;

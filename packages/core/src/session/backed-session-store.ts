@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
+import { OpenBackend } from './open-backend.ts';
 import { planSave } from './save-plan.ts';
 import { fingerprint } from './saved-session.ts';
 import type { SavePlan } from './saved-session.ts';
@@ -70,20 +71,20 @@ interface Decision<T> {
  * database to put the one in the place of the other; where another writer came first, it does so again.
  */
 export class BackedSessionStore implements SessionStore {
-  private readonly backend: SessionBackend;
+  private readonly opened: OpenBackend;
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
   private readonly reader: SessionReader;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
-    this.backend = backend;
     this.clock = options.clock ?? systemClock;
+    this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(options.expiry);
-    this.reader = new SessionReader(backend, () => this.now());
+    this.reader = new SessionReader(this.opened);
   }
 
   get capabilities(): StoreCapabilities {
-    return this.backend.capabilities;
+    return this.opened.capabilities;
   }
 
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
@@ -93,7 +94,7 @@ export class BackedSessionStore implements SessionStore {
     const incarnation = this.clock.newId();
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return untilDone(sessionId, async () => {
-      const now = this.now();
+      const now = this.opened.now();
       if (before?.incarnation === incarnation) return { answer: await this.reader.loaded(sessionId) };
       if (before && !isExpired(before, now)) {
         throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
@@ -140,7 +141,7 @@ export class BackedSessionStore implements SessionStore {
       const again = known && (await this.reader.again(known.stored));
       const stored = again ?? (await this.reader.stored(sessionId));
       if (stored === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.now());
+      const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.opened.now());
       const session =
         again && known ? this.reader.remembered(known.session, after) : this.reader.session(stored, after);
       known = { stored, session };
@@ -156,7 +157,7 @@ export class BackedSessionStore implements SessionStore {
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = renewedRecord(record, claim, leaseSeconds, this.now());
+      const after = renewedRecord(record, claim, leaseSeconds, this.opened.now());
       // Before the write, so that nothing can fail after it.
       const items = await this.reader.itemsOf(record);
       if (!(await this.backend.swap(sessionId, record, after, {}))) return undefined;
@@ -170,7 +171,7 @@ export class BackedSessionStore implements SessionStore {
   ): Promise<boolean> {
     return untilDone(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
-      const after = record && releasedRecord(record, claim, this.now());
+      const after = record && releasedRecord(record, claim, this.opened.now());
       if (after === undefined || (onlyIfIdle && after.inbox)) return { answer: false };
       return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
     });
@@ -204,17 +205,18 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async list(query?: SessionQuery): Promise<SessionPage> {
+    const { backend } = this;
     const resolved = resolveSessionQuery(query);
     const { order, limit, parentId } = resolved;
     if (parentId !== undefined && !SessionId.is(parentId)) return { sessions: [], cursor: undefined };
-    const found = await this.backend.list(resolved, this.now());
+    const found = await backend.list(resolved, this.opened.now());
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     return { sessions, cursor: last && found.length > limit ? sessionCursor(last, order) : undefined };
   }
 
   async due(query?: DueQuery): Promise<DuePage> {
-    const now = this.now();
+    const now = this.opened.now();
     const resolved = resolveDueQuery(query, now);
     const found = await this.backend.due(resolved, now);
     const sessions = found.slice(0, resolved.limit);
@@ -223,15 +225,16 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async prune({ limit = 1_000 }: { readonly limit?: number | undefined } = {}): Promise<number> {
-    return this.backend.prune(this.now(), checkedCount('limit', limit));
+    return this.backend.prune(this.opened.now(), checkedCount('limit', limit));
   }
 
   close(): Promise<void> {
-    return this.backend.close();
+    return this.opened.close();
   }
 
-  private now(): Instant {
-    return this.backend.now?.() ?? this.clock.now();
+  /** @throws StoreUnavailableError once the store is closed. */
+  private get backend(): SessionBackend {
+    return this.opened.backend;
   }
 
   /**
@@ -245,12 +248,12 @@ export class BackedSessionStore implements SessionStore {
   ): Promise<T> {
     let guess = known;
     return untilDone(sessionId, async () => {
-      if (guess && isExpired(guess, this.now())) guess = undefined;
+      if (guess && isExpired(guess, this.opened.now())) guess = undefined;
       const record = guess ?? (await this.reader.record(sessionId));
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const isGuess = record === guess;
       guess = undefined;
-      const now = this.now();
+      const now = this.opened.now();
       let decision: Decision<T>;
       try {
         decision = decide(record, now);

@@ -66,6 +66,6 @@ export interface SessionBackend {
   due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
   /** Removes at most so many sessions that have expired by `now`; how many it were. */
   prune(now: Instant, limit: number): Promise<number>;
-  /** Lets go of what it opened itself. */
+  /** Lets go of what it opened itself. Asked for once; what begins afterwards is refused before it comes here. */
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
-import type { Instant } from '../clock.ts';
 import { describeValue, hasErrorCode, StateFormatError } from '../errors.ts';
 import { SessionId } from '../state/ids.ts';
+import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './save-plan.ts';
 import type { AgentSession } from './session.ts';
-import type { SessionBackend, StoredSession } from './session-backend.ts';
+import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
@@ -11,28 +11,28 @@ import type { InboxItem } from './session-store.ts';
 
 /** Reads what a backend has kept. What has expired is not there. */
 export class SessionReader {
-  private readonly backend: SessionBackend;
-  private readonly now: () => Instant;
+  private readonly opened: OpenBackend;
   /** The record that went with a session as it was answered: who saves it next need not ask for it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();
 
-  constructor(backend: SessionBackend, now: () => Instant) {
-    this.backend = backend;
-    this.now = now;
+  constructor(opened: OpenBackend) {
+    this.opened = opened;
   }
 
   async record(sessionId: string): Promise<SessionRecord | undefined> {
-    const record = SessionId.is(sessionId) ? await this.backend.read(sessionId) : undefined;
-    return record && isExpired(record, this.now()) ? undefined : record;
+    const { backend } = this.opened;
+    const record = SessionId.is(sessionId) ? await backend.read(sessionId) : undefined;
+    return record && isExpired(record, this.opened.now()) ? undefined : record;
   }
 
   async stored(sessionId: string): Promise<StoredSession | undefined> {
-    const stored = SessionId.is(sessionId) ? await this.backend.readAll(sessionId) : undefined;
-    return stored && isExpired(stored.record, this.now()) ? undefined : stored;
+    const { backend } = this.opened;
+    const stored = SessionId.is(sessionId) ? await backend.readAll(sessionId) : undefined;
+    return stored && isExpired(stored.record, this.opened.now()) ? undefined : stored;
   }
 
   async itemsOf({ info, incarnation, inbox }: SessionRecord): Promise<ReadonlyMap<string, string>> {
-    return inbox ? this.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
+    return inbox ? this.opened.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
   }
 
   /**

@@ -207,6 +207,9 @@ export interface SessionStore {
   due(query?: DueQuery): Promise<DuePage>;
   /** Removes up to `limit` expired sessions (default 1,000) and returns how many; it only saves space. */
   prune(options?: { readonly limit?: number | undefined }): Promise<number>;
-  /** Lets go of what the store opened itself. Clients that were passed in stay open. */
+  /**
+   * Lets go of what the store opened itself; clients that were passed in stay open. From then on every method rejects with
+   * `StoreUnavailableError`, not ambiguous, but this one: to close again does nothing. What is under way may end so, too.
+   */
   close(): Promise<void>;
 }
