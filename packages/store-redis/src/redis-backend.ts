@@ -16,6 +16,7 @@ import type { KeysRequest } from './prepare.ts';
 import type { RedisCalls } from './redis-calls.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import { READ, SWAP } from './scripts.ts';
+import type { ServerClock } from './server-clock.ts';
 import { readHash, readItems, readRecord, RECORD_FIELDS } from './session-hash.ts';
 import type { RecordFields } from './session-hash.ts';
 import { dueRange, EXPIRY, expiryRange, listRange } from './session-indexes.ts';
@@ -30,8 +31,8 @@ export interface RedisBackendFields extends KeysRequest {
   readonly maxValueBytes: number;
   readonly minReplicas: number;
   readonly onWarning: (message: string) => void;
-  /** The time of the server; absent when the store has a clock of its own. */
-  readonly now: (() => Instant) | undefined;
+  /** Absent when the store has a clock of its own. */
+  readonly serverClock: ServerClock | undefined;
 }
 
 /** The server may remove a hash so long after its session has expired: until then `prune` finds its index entries. */
@@ -46,7 +47,7 @@ const PRUNE_BATCH = 100;
 /** Keeps each session in one hash, and changes it with one call of a script. */
 export class RedisBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities;
-  readonly now?: () => Instant;
+  readonly now?: () => Promise<Instant>;
   private readonly fields: RedisBackendFields;
   private readonly calls: RedisCalls;
   private prepared: Promise<RedisKeys> | undefined;
@@ -54,11 +55,12 @@ export class RedisBackend implements SessionBackend {
   private expiringWrites = 0;
 
   constructor(fields: RedisBackendFields) {
-    const { calls, now, maxValueBytes, minReplicas } = fields;
+    const { calls, serverClock, maxValueBytes, minReplicas } = fields;
     this.fields = fields;
     this.calls = calls;
-    if (now) this.now = now;
-    this.capabilities = Object.freeze({ listing: 'strong', clock: now ? 'server' : 'client', maxValueBytes });
+    if (serverClock) this.now = () => this.ready().then(() => serverClock.now());
+    const clock = serverClock ? 'server' : 'client';
+    this.capabilities = Object.freeze({ listing: 'strong', clock, maxValueBytes });
     if (minReplicas > 0) calls.client.on('close', () => this.lostConnections++);
   }
 
@@ -163,7 +165,7 @@ export class RedisBackend implements SessionBackend {
   private async pruneBeside(bucket: number): Promise<void> {
     if (!this.now || ++this.expiringWrites % PRUNE_EVERY_WRITES !== 0) return;
     const indexKeys = [(await this.ready()).index(bucket, EXPIRY)];
-    await this.pruneIndexes(indexKeys, this.now(), PRUNE_BESIDE_LIMIT).catch(() => 0);
+    await this.pruneIndexes(indexKeys, await this.now(), PRUNE_BESIDE_LIMIT).catch(() => 0);
   }
 
   private async pruneIndexes(indexKeys: readonly string[], now: Instant, limit: number): Promise<number> {

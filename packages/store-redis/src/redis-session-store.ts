@@ -1,13 +1,5 @@
 import { BackedSessionStore, invalidArgument } from '@holdfast/core';
-import type {
-  AgentSession,
-  CreateOptions,
-  DuePage,
-  DueQuery,
-  SessionPage,
-  SessionQuery,
-  StoreOptions,
-} from '@holdfast/core';
+import type { StoreOptions } from '@holdfast/core';
 import { connect } from './connect.ts';
 import type { RedisConnection } from './connect.ts';
 import { RedisBackend } from './redis-backend.ts';
@@ -84,28 +76,6 @@ export class RedisSessionStore extends BackedSessionStore {
     }
   }
 
-  // What asks for the time before it asks the server for anything else has to know what time it is there.
-
-  override async create(session: AgentSession, options?: CreateOptions): Promise<AgentSession> {
-    await this.redis.ready();
-    return super.create(session, options);
-  }
-
-  override async list(query?: SessionQuery): Promise<SessionPage> {
-    await this.redis.ready();
-    return super.list(query);
-  }
-
-  override async due(query?: DueQuery): Promise<DuePage> {
-    await this.redis.ready();
-    return super.due(query);
-  }
-
-  override async prune(options?: { readonly limit?: number | undefined }): Promise<number> {
-    await this.redis.ready();
-    return super.prune(options);
-  }
-
   override async close(): Promise<void> {
     await super.close();
     await this.closeClient?.();
@@ -129,7 +99,7 @@ function backendOf(client: RedisClient, options: RedisStoreOptions): RedisBacken
   const clock = new ServerClock();
   return new RedisBackend({
     calls: new RedisCalls({ client, clock, timeoutSeconds }),
-    now: options.clock ? undefined : () => clock.now(),
+    serverClock: options.clock ? undefined : clock,
     defaultBuckets: isCluster(client) ? CLUSTER_BUCKETS : 1,
     prefix,
     buckets,

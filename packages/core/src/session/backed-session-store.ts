@@ -94,7 +94,7 @@ export class BackedSessionStore implements SessionStore {
     const incarnation = this.clock.newId();
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return untilDone(sessionId, async () => {
-      const now = this.opened.now();
+      const now = await this.opened.now();
       if (before?.incarnation === incarnation) return { answer: await this.reader.loaded(sessionId) };
       if (before && !isExpired(before, now)) {
         throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
@@ -141,7 +141,7 @@ export class BackedSessionStore implements SessionStore {
       const again = known && (await this.reader.again(known.stored));
       const stored = again ?? (await this.reader.stored(sessionId));
       if (stored === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(stored.record, { owner, leaseSeconds }, this.opened.now());
+      const after = claimedRecord(stored.record, { owner, leaseSeconds }, await this.opened.now());
       const session =
         again && known ? this.reader.remembered(known.session, after) : this.reader.session(stored, after);
       known = { stored, session };
@@ -157,7 +157,7 @@ export class BackedSessionStore implements SessionStore {
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = renewedRecord(record, claim, leaseSeconds, this.opened.now());
+      const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
       // Before the write, so that nothing can fail after it.
       const items = await this.reader.itemsOf(record);
       if (!(await this.backend.swap(sessionId, record, after, {}))) return undefined;
@@ -171,7 +171,7 @@ export class BackedSessionStore implements SessionStore {
   ): Promise<boolean> {
     return untilDone(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
-      const after = record && releasedRecord(record, claim, this.opened.now());
+      const after = record && releasedRecord(record, claim, await this.opened.now());
       if (after === undefined || (onlyIfIdle && after.inbox)) return { answer: false };
       return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
     });
@@ -209,14 +209,14 @@ export class BackedSessionStore implements SessionStore {
     const resolved = resolveSessionQuery(query);
     const { order, limit, parentId } = resolved;
     if (parentId !== undefined && !SessionId.is(parentId)) return { sessions: [], cursor: undefined };
-    const found = await backend.list(resolved, this.opened.now());
+    const found = await backend.list(resolved, await this.opened.now());
     const sessions = found.slice(0, limit);
     const last = sessions.at(-1);
     return { sessions, cursor: last && found.length > limit ? sessionCursor(last, order) : undefined };
   }
 
   async due(query?: DueQuery): Promise<DuePage> {
-    const now = this.opened.now();
+    const now = await this.opened.now();
     const resolved = resolveDueQuery(query, now);
     const found = await this.backend.due(resolved, now);
     const sessions = found.slice(0, resolved.limit);
@@ -225,7 +225,8 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async prune({ limit = 1_000 }: { readonly limit?: number | undefined } = {}): Promise<number> {
-    return this.backend.prune(this.opened.now(), checkedCount('limit', limit));
+    const most = checkedCount('limit', limit);
+    return this.backend.prune(await this.opened.now(), most);
   }
 
   close(): Promise<void> {
@@ -248,12 +249,12 @@ export class BackedSessionStore implements SessionStore {
   ): Promise<T> {
     let guess = known;
     return untilDone(sessionId, async () => {
-      if (guess && isExpired(guess, this.opened.now())) guess = undefined;
+      if (guess && isExpired(guess, await this.opened.now())) guess = undefined;
       const record = guess ?? (await this.reader.record(sessionId));
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const isGuess = record === guess;
       guess = undefined;
-      const now = this.opened.now();
+      const now = await this.opened.now();
       let decision: Decision<T>;
       try {
         decision = decide(record, now);

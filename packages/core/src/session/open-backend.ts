@@ -24,7 +24,7 @@ export class OpenBackend {
   }
 
   /** @throws StoreUnavailableError once it is closed. */
-  now(): Instant {
+  now(): Instant | Promise<Instant> {
     return this.backend.now?.() ?? this.clock.now();
   }
 

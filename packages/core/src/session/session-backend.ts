@@ -37,8 +37,11 @@ export interface RecordChange {
  */
 export interface SessionBackend {
   readonly capabilities: StoreCapabilities;
-  /** The present moment by the clock that leases and expiry go by; absent: the clock of the store's options. */
-  now?(): Instant;
+  /**
+   * The present moment by the clock that leases and expiry go by; a promise where it must be asked for. Absent: the clock
+   * of the store's options.
+   */
+  now?(): Instant | Promise<Instant>;
   /** The record of a session, expired or not. */
   read(sessionId: string): Promise<SessionRecord | undefined>;
   /** Everything of a session, expired or not. */

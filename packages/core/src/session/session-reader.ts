@@ -22,13 +22,13 @@ export class SessionReader {
   async record(sessionId: string): Promise<SessionRecord | undefined> {
     const { backend } = this.opened;
     const record = SessionId.is(sessionId) ? await backend.read(sessionId) : undefined;
-    return record && isExpired(record, this.opened.now()) ? undefined : record;
+    return record && isExpired(record, await this.opened.now()) ? undefined : record;
   }
 
   async stored(sessionId: string): Promise<StoredSession | undefined> {
     const { backend } = this.opened;
     const stored = SessionId.is(sessionId) ? await backend.readAll(sessionId) : undefined;
-    return stored && isExpired(stored.record, this.opened.now()) ? undefined : stored;
+    return stored && isExpired(stored.record, await this.opened.now()) ? undefined : stored;
   }
 
   async itemsOf({ info, incarnation, inbox }: SessionRecord): Promise<ReadonlyMap<string, string>> {
