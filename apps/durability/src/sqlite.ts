@@ -12,7 +12,7 @@ export async function openSqlite(path: string, midWrite?: () => void): Promise<S
   database.exec(
     `PRAGMA busy_timeout = ${BUSY_MILLISECONDS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
   );
-  return SqliteSessionStore.from(midWrite ? interrupted(database, midWrite) : database);
+  return new SqliteSessionStore({ database: midWrite ? interrupted(database, midWrite) : database });
 }
 
 function interrupted(database: SqliteDatabase, midWrite: () => void): SqliteDatabase {

@@ -1,5 +1,5 @@
 export { SqliteSessionStore } from './sqlite-session-store.ts';
-export type { SqliteSessionStoreOptions } from './sqlite-session-store.ts';
+export type { OpenSqliteOptions, SqliteSessionStoreOptions } from './sqlite-session-store.ts';
 export type {
   SqliteDatabase,
   SqliteParameters,

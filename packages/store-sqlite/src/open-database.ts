@@ -10,18 +10,12 @@ const MEMORY = ':memory:';
 const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;
 const MAX_WAL_ATTEMPTS = 100;
 
-/** A database that is ready for sessions, and its name in messages. */
-export interface OpenDatabase {
-  readonly database: DatabaseSync;
-  readonly location: string;
-}
-
 /**
  * Opens a session database and makes it when there is none, its folder too.
  * @throws StateFormatError for a file that is not ours, or is of another schema: it is not touched;
  * StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
  */
-export function openDatabase(path: string, busyTimeoutSeconds: number): OpenDatabase {
+export function openDatabase(path: string, busyTimeoutSeconds: number): DatabaseSync {
   if (typeof path !== 'string' || path === '') {
     throw invalidArgument(`path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`);
   }
@@ -39,12 +33,25 @@ export function openDatabase(path: string, busyTimeoutSeconds: number): OpenData
       database.exec(busyTimeout);
       prepareSchema(database, location);
       makeDurable(database, location);
-      return { database, location };
+      return database;
     } catch (error) {
       database.close();
       throw error;
     }
   });
+}
+
+/**
+ * Makes a database ready for sessions, unless it is. Its name in messages: its file, if it has one.
+ * @throws StateFormatError, StoreUnavailableError
+ */
+export function prepareDatabase(database: SqliteDatabase): string {
+  const file = attempt({ location: '(given as an open database)', isWrite: false }, () => {
+    return database.prepare('PRAGMA database_list').get({})?.['file'];
+  });
+  const location = String(file || MEMORY);
+  attempt({ location, isWrite: false }, () => prepareSchema(database, location));
+  return location;
 }
 
 /** Is there a file with something in it? Makes the folder when it is missing. */

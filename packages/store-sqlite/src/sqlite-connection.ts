@@ -3,31 +3,24 @@ import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } fro
 import { attempt, unavailable } from './sqlite-errors.ts';
 import type { SqliteAttempt } from './sqlite-errors.ts';
 
-export interface SqliteConnectionFields {
-  readonly database: SqliteDatabase;
-  /** The database's name in messages. */
-  readonly location: string;
-  readonly close: () => void;
-  /** Is the database still the one that others open under its name? */
-  readonly isInPlace: () => boolean;
-}
-
 /**
  * A database in use: statements that are prepared once, and transactions. What SQLite throws comes out as an error of
  * the store contract.
  */
 export class SqliteConnection {
+  /** The database's name in messages. */
   readonly location: string;
+  /** What closing does to the database; nothing to one that was passed in. */
+  closeDatabase: () => void = () => undefined;
+  /** Is the database still the one that others open under its name? */
+  isInPlace: () => boolean = () => true;
   private readonly database: SqliteDatabase;
   private readonly statements = new Map<string, SqliteStatement>();
-  private closeDatabase: (() => void) | undefined;
-  private readonly isInPlace: () => boolean;
+  private isClosed = false;
 
-  constructor({ database, location, close, isInPlace }: SqliteConnectionFields) {
+  constructor(database: SqliteDatabase, location: string) {
     this.database = database;
     this.location = location;
-    this.closeDatabase = close;
-    this.isInPlace = isInPlace;
   }
 
   /** Reads with one statement. */
@@ -61,10 +54,9 @@ export class SqliteConnection {
 
   /** All that is asked for afterwards is refused. */
   close(): void {
-    const close = this.closeDatabase;
-    this.closeDatabase = undefined;
+    this.isClosed = true;
     this.statements.clear();
-    if (close) attempt({ location: this.location, isWrite: false }, close);
+    attempt({ location: this.location, isWrite: false }, this.closeDatabase);
   }
 
   /** A transaction that could not begin is not ended: another one may be open, of the owner of the database. */
@@ -82,7 +74,7 @@ export class SqliteConnection {
 
   private attempt<T>(what: Omit<SqliteAttempt, 'location'>, act: () => T): T {
     const { location } = this;
-    if (!this.closeDatabase) throw unavailable(`The session store ${location} is closed: open it again.`);
+    if (this.isClosed) throw unavailable(`The session store ${location} is closed: open it again.`);
     if (!this.isInPlace()) {
       const advice = 'Nothing was written: put it back, or open the store again';
       throw unavailable(

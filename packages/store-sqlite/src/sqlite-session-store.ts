@@ -1,16 +1,23 @@
 import { BackedSessionStore } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core';
-import { fileWatch, openDatabase } from './open-database.ts';
-import { prepareSchema } from './schema.ts';
+import { fileWatch, openDatabase, prepareDatabase } from './open-database.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { attempt } from './sqlite-errors.ts';
 
 const DEFAULT_BUSY_TIMEOUT_SECONDS = 5;
 
-/** Where to keep sessions, and how. */
+/** How sessions are kept, in a database of yours. */
 export interface SqliteSessionStoreOptions extends StoreOptions {
+  /**
+   * An open `DatabaseSync` that holds sessions or nothing. It stays open when the store is closed. Its journal mode,
+   * `synchronous` and `busy_timeout` stay as they are: durability and waiting are what its owner chose.
+   */
+  readonly database: SqliteDatabase;
+}
+
+/** Where to keep sessions, and how. */
+export interface OpenSqliteOptions extends StoreOptions {
   /** The file; it and its folder are made when they are missing. `:memory:` keeps sessions as long as the store. */
   readonly path: string;
   /** How long to wait, with the event loop blocked, for another writer of the same file; default 5. */
@@ -25,8 +32,16 @@ export interface SqliteSessionStoreOptions extends StoreOptions {
  * const store = await SqliteSessionStore.open({ path: 'data/sessions.db' });
  */
 export class SqliteSessionStore extends BackedSessionStore {
-  private constructor(connection: SqliteConnection, options: StoreOptions) {
+  private readonly connection: SqliteConnection;
+
+  /**
+   * @throws StateFormatError when there is something else in the database: it is left as it is; StoreUnavailableError
+   * when it does not answer; RangeError `ARGUMENT_INVALID` for an option that cannot be.
+   */
+  constructor({ database, ...options }: SqliteSessionStoreOptions) {
+    const connection = new SqliteConnection(database, prepareDatabase(database));
     super(new SqliteBackend(connection), options);
+    this.connection = connection;
   }
 
   /**
@@ -35,31 +50,17 @@ export class SqliteSessionStore extends BackedSessionStore {
    * as it is; StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for an option that cannot
    * be.
    */
-  static async open(options: SqliteSessionStoreOptions): Promise<SqliteSessionStore> {
-    const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS } = options;
-    const { database, location } = openDatabase(path, busyTimeoutSeconds);
-    const isInPlace = fileWatch(location);
-    const connection = new SqliteConnection({ database, location, close: () => database.close(), isInPlace });
+  static async open(options: OpenSqliteOptions): Promise<SqliteSessionStore> {
+    const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS, ...rest } = options;
+    const database = openDatabase(path, busyTimeoutSeconds);
     try {
-      return new SqliteSessionStore(connection, options);
+      const store = new SqliteSessionStore({ ...rest, database });
+      store.connection.closeDatabase = () => database.close();
+      store.connection.isInPlace = fileWatch(store.connection.location);
+      return store;
     } catch (error) {
-      connection.close();
+      database.close();
       throw error;
     }
-  }
-
-  /**
-   * A store in an open `DatabaseSync` that holds sessions or nothing. `close()` leaves it open. Its journal mode,
-   * `synchronous` and `busy_timeout` stay as they are: durability and waiting are what its owner chose.
-   * @throws StateFormatError when there is something else in it; it is left as it is. RangeError `ARGUMENT_INVALID`
-   * for an option that cannot be.
-   */
-  static async from(database: SqliteDatabase, options: StoreOptions = {}): Promise<SqliteSessionStore> {
-    const location = '(given as an open database)';
-    attempt({ location, isWrite: false }, () => prepareSchema(database, location));
-    return new SqliteSessionStore(
-      new SqliteConnection({ database, location, close: () => undefined, isInPlace: () => true }),
-      options,
-    );
   }
 }

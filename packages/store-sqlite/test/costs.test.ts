@@ -28,7 +28,7 @@ async function costOfSaves(messages: number): Promise<{ pages: number; statement
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
   const asked: AskedSql[] = [];
-  const store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  const store = new SqliteSessionStore({ database: notingDatabase(database, asked), clock });
   let session = await store.create(withMessages(newSession('a'), messages));
   let pages = 0;
   const statements: string[][] = [];
@@ -59,7 +59,7 @@ async function statementsOf(
 ): Promise<string[]> {
   const asked: AskedSql[] = [];
   const database = new DatabaseSync(':memory:');
-  const store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  const store = new SqliteSessionStore({ database: notingDatabase(database, asked), clock });
   const created = await store.create(newSession('a'));
   asked.length = 0;
   await act(store, created);

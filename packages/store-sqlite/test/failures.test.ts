@@ -76,7 +76,7 @@ describe('a locked database', () => {
   test('refuses to be opened while another reads and there is no write-ahead log yet', async () => {
     const path = newFile();
     const other = connect(path);
-    await SqliteSessionStore.from(other, { clock });
+    await new SqliteSessionStore({ database: other, clock }).exists('a');
     other.exec('BEGIN; SELECT * FROM sessions');
     await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
     other.exec('COMMIT');
@@ -86,7 +86,7 @@ describe('a locked database', () => {
 
 test('a full database refuses a write and keeps what it has', async () => {
   const database = connect(newFile());
-  const store = await SqliteSessionStore.from(database, { clock });
+  const store = new SqliteSessionStore({ database, clock });
   const created = await store.create(newSession('a'));
   const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
   database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
@@ -104,7 +104,7 @@ test('a full database refuses a write and keeps what it has', async () => {
 test('a database that is open for reading refuses writes', async () => {
   const path = newFile();
   const created = await (await openStore(path)).create(newSession('a'));
-  const store = await SqliteSessionStore.from(connect(path, { readOnly: true }), { clock });
+  const store = new SqliteSessionStore({ database: connect(path, { readOnly: true }), clock });
   await expect(store.load('a')).resolves.toEqual(created);
   await expect(store.save(created)).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
@@ -115,7 +115,7 @@ test('a database that is open for reading refuses writes', async () => {
 
 test('a database that its owner has closed is unavailable', async () => {
   const database = new DatabaseSync(':memory:');
-  const store = await SqliteSessionStore.from(database, { clock });
+  const store = new SqliteSessionStore({ database, clock });
   await store.create(newSession('a'));
   database.close();
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -188,7 +188,7 @@ describe('SQLite errors that cannot be brought about here', () => {
     { errcode: 1, errstr: 'no such table: sessions', write: false, read: false },
   ])('$errstr: a write is ambiguous: $write', async ({ errcode, errstr, write, read }) => {
     const { database, fail } = faulty();
-    const store = await SqliteSessionStore.from(database, { clock });
+    const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
     fail(errcode, errstr);
     const refusal = {
@@ -207,7 +207,7 @@ describe('SQLite errors that cannot be brought about here', () => {
     'a save that fails at %s has changed nothing, and the next one is done',
     async (statement) => {
       const { database, fail, heal } = faulty();
-      const store = await SqliteSessionStore.from(database, { clock });
+      const store = new SqliteSessionStore({ database, clock });
       const created = await store.create(newSession('a'));
       const { state } = withFact(created, 'fact', 1);
       const next = created.withState(state.withUserMessage('Hello', undefined, clock.now()));
@@ -222,7 +222,7 @@ describe('SQLite errors that cannot be brought about here', () => {
 
   test('a value beyond the limit is too large, and its size is told', async () => {
     const { database, fail } = faulty();
-    const store = await SqliteSessionStore.from(database, { clock });
+    const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
     fail(18, 'string or blob too big', 'INSERT');
     const text = 'ø'.repeat(10_000);
@@ -248,7 +248,7 @@ describe('SQLite errors that cannot be brought about here', () => {
       if (sql.startsWith('PRAGMA') || sql.includes('sqlite_schema')) return inner.prepare(sql);
       throw error;
     };
-    const store = await SqliteSessionStore.from({ exec: (sql) => inner.exec(sql), prepare }, { clock });
+    const store = new SqliteSessionStore({ database: { exec: (sql) => inner.exec(sql), prepare }, clock });
     await expect(store.load('a')).rejects.toBe(error);
   });
 });

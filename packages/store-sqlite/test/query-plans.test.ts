@@ -13,7 +13,7 @@ let store: SqliteSessionStore;
 
 beforeEach(async () => {
   database = new DatabaseSync(':memory:');
-  store = await SqliteSessionStore.from(notingDatabase(database, asked), { clock });
+  store = new SqliteSessionStore({ database: notingDatabase(database, asked), clock });
   for (const id of ['a', 'b']) {
     await store.create(newSession(id));
     await store.enqueue(id, { id: 'item', content: 1 });

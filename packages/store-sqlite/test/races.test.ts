@@ -55,24 +55,24 @@ function interrupted(sql: string, happens: () => void): SqliteDatabase {
 
 test('a schema that another process makes meanwhile is not made again', async () => {
   let winner: Promise<SqliteSessionStore> | undefined;
-  const loser = await SqliteSessionStore.from(
-    interrupted('BEGIN IMMEDIATE', () => {
+  const loser = new SqliteSessionStore({
+    database: interrupted('BEGIN IMMEDIATE', () => {
       winner = SqliteSessionStore.open({ path, clock });
     }),
-    { clock },
-  );
+    clock,
+  });
   const store = await winner;
   const created = await loser.create(newSession('a'));
   await expect(store?.load('a')).resolves.toEqual(created);
   await store?.close();
 });
 
-test('a migration that fails leaves nothing behind', async () => {
+test('a migration that fails leaves nothing behind', () => {
   const other = new DatabaseSync(path);
   const failing = interrupted('CREATE TABLE', () => {
     throw new TypeError('Interrupted');
   });
-  await expect(SqliteSessionStore.from(failing)).rejects.toThrow('Interrupted');
+  expect(() => new SqliteSessionStore({ database: failing })).toThrow('Interrupted');
   other.exec('BEGIN EXCLUSIVE; ROLLBACK');
   expect(other.prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
   other.close();
@@ -82,7 +82,7 @@ const READ = 'SELECT CAST(session_id';
 
 test('an id whose session is deleted while another is created with it is free', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
+  const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const old = await store.create(newSession('a'));
   const anew = await store.create(newSession('a'));
   expect(anew.revision.incarnation).not.toBe(old.revision.incarnation);
@@ -91,7 +91,7 @@ test('an id whose session is deleted while another is created with it is free', 
 
 test('a session that is deleted between a refused save and its diagnosis is not found', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
+  const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const base = await store.create(newSession('a'));
   await store.save(base, { base });
   await expect(store.save(base, { base })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
@@ -99,7 +99,7 @@ test('a session that is deleted between a refused save and its diagnosis is not 
 
 test('a session that is deleted before a delete looks at it was not there', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted(READ, happens), { clock });
+  const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const base = await store.create(newSession('a'));
   await store.save(base, { base });
   await expect(store.delete('a', { revision: base.revision })).resolves.toBe(false);
@@ -109,7 +109,7 @@ test('a session that is deleted while it is read is read as it was', async () =>
   database.exec('PRAGMA journal_mode = WAL');
   const other = new DatabaseSync(path);
   const happens = (): void => other.exec('DELETE FROM sessions');
-  const store = await SqliteSessionStore.from(interrupted('SELECT name, content', happens), { clock });
+  const store = new SqliteSessionStore({ database: interrupted('SELECT name, content', happens), clock });
   const created = await store.create(newSession('a'));
   await expect(store.load('a')).resolves.toEqual(created);
   await expect(store.load('a')).resolves.toBeUndefined();
@@ -120,14 +120,14 @@ describe('a write that comes between reading and writing', () => {
   /** A store with session "a", which somebody else writes to just before it does. */
   async function overtaken(change: string): Promise<{ store: SqliteSessionStore; created: AgentSession }> {
     database.exec('PRAGMA journal_mode = WAL');
-    const created = await (await SqliteSessionStore.from(database, { clock })).create(newSession('a'));
+    const created = await new SqliteSessionStore({ database, clock }).create(newSession('a'));
     const other = new DatabaseSync(path);
     const happens = (): void => {
       const record = `json_set(record, '$.writes', writes + 1, ${change})`;
       other.exec(`UPDATE sessions SET writes = writes + 1, record = ${record}`);
       other.close();
     };
-    const store = await SqliteSessionStore.from(interrupted('BEGIN IMMEDIATE', happens), { clock });
+    const store = new SqliteSessionStore({ database: interrupted('BEGIN IMMEDIATE', happens), clock });
     return { store, created };
   }
 

@@ -48,7 +48,7 @@ describe('open', () => {
   test('takes back what a crash left half done before there was a write-ahead log', async () => {
     const path = newFile();
     const database = new DatabaseSync(path);
-    const store = await SqliteSessionStore.from(database, { clock });
+    const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
     database.exec(`PRAGMA cache_size = 1; BEGIN; UPDATE sessions SET record = 'half done', head = 'half done';
       WITH RECURSIVE n (n) AS (SELECT 1 UNION SELECT n + 1 FROM n WHERE n < 500)
@@ -137,19 +137,19 @@ describe('a database that was passed in', () => {
   test('is used as it is and stays open', async () => {
     const path = newFile();
     const database = new DatabaseSync(path);
-    const store = await SqliteSessionStore.from(database, { clock });
+    const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
     await store.close();
     await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'delete' });
-    const again = await SqliteSessionStore.from(database, { clock });
+    const again = new SqliteSessionStore({ database, clock });
     await expect(again.load('a')).resolves.toEqual(created);
     database.close();
   });
 
   test('is not written to within a transaction of its owner, who may end it', async () => {
     const database = new DatabaseSync(':memory:');
-    const store = await SqliteSessionStore.from(database, { clock });
+    const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
     database.exec(`BEGIN; UPDATE sessions SET status = 'failed'`);
     const refusal = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('within a transaction') };
@@ -161,10 +161,12 @@ describe('a database that was passed in', () => {
     database.close();
   });
 
-  test('is refused when something else is in it, and left as it is', async () => {
-    const database = new DatabaseSync(':memory:');
+  test('is refused by its name when something else is in it, and left as it is', () => {
+    const path = newFile();
+    const database = new DatabaseSync(path);
     database.exec('CREATE TABLE notes (note TEXT)');
-    await expect(SqliteSessionStore.from(database)).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining(path) };
+    expect(() => new SqliteSessionStore({ database })).toThrow(expect.objectContaining(refusal));
     expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'notes' }]);
     database.close();
   });

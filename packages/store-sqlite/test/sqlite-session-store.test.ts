@@ -31,11 +31,11 @@ const inMemory: CreateStore = (clock, settings) => {
   return reopen(clock, settings);
 };
 
-const throughWire: CreateStore = (clock, settings) => {
+const throughWire: CreateStore = async (clock, settings) => {
   const database = new DatabaseSync(newFile());
   opened.push(database);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
-  return SqliteSessionStore.from(wire.to(database), { clock, ...settings });
+  return new SqliteSessionStore({ database: wire.to(database), clock, ...settings });
 };
 
 const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faults):/u.test(name);

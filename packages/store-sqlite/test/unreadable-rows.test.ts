@@ -10,7 +10,7 @@ let store: SqliteSessionStore;
 
 beforeEach(async () => {
   database = new DatabaseSync(':memory:');
-  store = await SqliteSessionStore.from(database, { clock });
+  store = new SqliteSessionStore({ database, clock });
 });
 
 afterEach(() => {
