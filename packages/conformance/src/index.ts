@@ -13,6 +13,7 @@ export type {
   TestClock,
 } from './store/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';
+export { driverTests } from './driver/driver-tests.ts';
 export type {
   CreateDriver,
   DriverCase,

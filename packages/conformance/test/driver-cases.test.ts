@@ -1,4 +1,4 @@
-import { driverCases } from '@holdfast/conformance';
+import { driverCases, driverTests } from '@holdfast/conformance';
 import type { CreateDriver } from '@holdfast/conformance';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
 import { InferenceResponse as Response, List } from '@holdfast/core';
@@ -7,7 +7,7 @@ import { createDriver } from './scripted-provider.ts';
 
 describe('scriptedDriver', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverCases)('$name', ({ run }) => run(createDriver));
+  test.for(driverTests(createDriver))('$name', ({ run }) => run());
 });
 
 type Infer = (

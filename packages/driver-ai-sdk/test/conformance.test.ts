@@ -1,7 +1,7 @@
 import type { ChatMessage, FixtureResponse } from '@copilotkit/aimock';
 import { LLMock } from '@copilotkit/aimock';
 import { createOpenAI } from '@ai-sdk/openai';
-import { driverCases } from '@holdfast/conformance';
+import { driverTests } from '@holdfast/conformance';
 import type { CreateDriver, ProviderReply, ProviderRequest } from '@holdfast/conformance';
 import type { JsonObject } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
@@ -73,5 +73,5 @@ const createDriver: CreateDriver = async (script) => {
 
 describe('aiSdkDriver', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverCases)('$name', ({ run }) => run(createDriver));
+  test.for(driverTests(createDriver))('$name', ({ run }) => run());
 });

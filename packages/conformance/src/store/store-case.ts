@@ -91,6 +91,7 @@ export interface CaseContext {
 /** A case before it is known which group it belongs to. */
 export type UngroupedCase = Omit<SessionStoreCase, 'group'>;
 
+/** When `testClock` begins, and `newSession` unless it is told another moment: the first of January 2027, UTC. */
 export const START: Instant = Date.UTC(2027, 0, 1);
 
 /** Ids count up, time stands still. */

@@ -1,0 +1,14 @@
+import type { ConformanceTest } from '../conformance-test.ts';
+import type { CreateDriver } from './driver-case.ts';
+import { driverCases } from './driver-cases.ts';
+
+/**
+ * The cases as tests of one driver. With `node:test` (and Vitest):
+ *
+ * ```ts
+ * for (const { name, skip, run } of driverTests(createDriver)) test(name, { skip }, run);
+ * ```
+ */
+export function driverTests(createDriver: CreateDriver): readonly ConformanceTest[] {
+  return driverCases.map(({ name, run }) => ({ name, skip: false, run: () => run(createDriver) }));
+}
