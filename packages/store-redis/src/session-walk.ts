@@ -1,4 +1,4 @@
-import { isExpired } from '@holdfast/core';
+import { isExpired, StateFormatError } from '@holdfast/core';
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { IndexWalk } from './index-walk.ts';
 import type { IndexEntry } from './index-walk.ts';
@@ -11,6 +11,7 @@ import { indexScores } from './session-indexes.ts';
 import type { IndexRange } from './session-indexes.ts';
 
 const LONGEST_STEP = 500;
+const UNREAD = Symbol('a session that cannot be read');
 
 /** Which sessions to look at, and what to make of them. */
 export interface SessionWalk<T> {
@@ -22,6 +23,8 @@ export interface SessionWalk<T> {
   readonly count: number;
   /** `undefined`: not what is asked for. */
   readonly pick: (record: SessionRecord) => T | undefined;
+  /** What to make of a session that cannot be read; absent: that is an error. */
+  readonly pickUnread?: (sessionId: string, score: number) => T;
 }
 
 /**
@@ -36,10 +39,14 @@ export async function sessionsAlong<T>(walk: SessionWalk<T>): Promise<readonly T
   for (let step = count; found.length < count; step *= 2) {
     const entries = await steps.take(Math.min(step, LONGEST_STEP));
     if (entries.length === 0) break;
-    const records = await recordsOf(calls, keys, entries);
+    const records = await recordsOf(walk, entries);
     const stale: Promise<unknown>[] = [];
     for (const entry of entries) {
       const record = records.get(String(entry.id));
+      if (record === UNREAD) {
+        if (walk.pickUnread) found.push(walk.pickUnread(String(entry.id), entry.score));
+        continue;
+      }
       const isStale = !record || indexScores(record).get(range.index) !== entry.score;
       if (isStale) stale.push(drop(walk, entry, record));
       const picked = isStale ? undefined : pick(record);
@@ -52,23 +59,32 @@ export async function sessionsAlong<T>(walk: SessionWalk<T>): Promise<readonly T
 
 /** The records of the sessions that are there, by id. One request to each bucket. */
 async function recordsOf(
-  calls: RedisCalls,
-  keys: RedisKeys,
+  { calls, keys, pickUnread }: Pick<SessionWalk<unknown>, 'calls' | 'keys' | 'pickUnread'>,
   entries: readonly IndexEntry[],
-): Promise<ReadonlyMap<string, SessionRecord>> {
+): Promise<ReadonlyMap<string, SessionRecord | typeof UNREAD>> {
   const sessionIds = entries.map(({ id }) => String(id));
   const buckets = Map.groupBy(sessionIds, (sessionId) => keys.bucketOf(sessionId));
-  const records = new Map<string, SessionRecord>();
+  const records = new Map<string, SessionRecord | typeof UNREAD>();
   const read = async (some: readonly string[]): Promise<void> => {
     const sessionKeys = some.map((sessionId) => keys.session(sessionId));
     const found = await calls.run<readonly RecordFields[]>(READ_EACH, sessionKeys, RECORD_FIELDS);
     for (const [place, sessionId] of some.entries()) {
-      const record = readRecord(found[place] ?? [], sessionId);
+      const fields = found[place] ?? [];
+      const record = pickUnread ? readOrNot(fields, sessionId) : readRecord(fields, sessionId);
       if (record) records.set(sessionId, record);
     }
   };
   await Promise.all([...buckets.values()].map(read));
   return records;
+}
+
+function readOrNot(fields: RecordFields, sessionId: string): SessionRecord | typeof UNREAD | undefined {
+  try {
+    return readRecord(fields, sessionId);
+  } catch (error) {
+    if (error instanceof StateFormatError) return UNREAD;
+    throw error;
+  }
 }
 
 /** What `pick` gives, unless the session has expired. */

@@ -114,6 +114,19 @@ describe('a session', () => {
     await expect(store.load('a')).rejects.toThrow(/session "a".*element 1 of "messages:messages"/);
   });
 
+  test('whose record cannot be read is due all the same, and holds up no other', async () => {
+    const store = opened();
+    await store.create(sample());
+    await store.create(newSession('b'));
+    for (const id of ['a', 'b']) await store.enqueue(id, { id: 'item', content: 1 });
+    const { sessions } = await store.due();
+    await client.hset(key, 'r', '{"schema":99}');
+    expect((await store.due()).sessions).toEqual(sessions);
+    await expect(store.claim('a', { owner: 'next', leaseSeconds: 1 })).rejects.toThrow('session "a"');
+    await expect(store.claim('b', { owner: 'next', leaseSeconds: 1 })).resolves.toBeDefined();
+    await expect(store.list()).rejects.toThrow('session "a"');
+  });
+
   test('is not read from a key of another type, which is left as it is', async () => {
     await client.set(key, 'mine');
     const store = opened();

@@ -45,7 +45,7 @@ export function rowName(row: SqliteRow, location: string): string {
   return `session ${JSON.stringify(rowSessionId(row))} in ${location}`;
 }
 
-function rowSessionId({ id_bytes: bytes }: SqliteRow): string {
+export function rowSessionId({ id_bytes: bytes }: SqliteRow): string {
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('utf8') : '';
 }
 

@@ -13,7 +13,7 @@ import type {
 } from '@holdfast/core';
 import { largestValue, readContent, readInbox, writeContent } from './session-content.ts';
 import { dueSql, listSql } from './session-list.ts';
-import { escapeText, RECORD_COLUMNS, rowName, rowRecord, toColumns } from './session-row.ts';
+import { escapeText, RECORD_COLUMNS, rowName, rowRecord, rowSessionId, toColumns } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
 import { MAX_VALUE_BYTES } from './sqlite-errors.ts';
@@ -93,10 +93,7 @@ export class SqliteBackend implements SessionBackend {
     const { connection } = this;
     const { sql, parameters } = dueSql(query, now);
     const rows = connection.read(() => connection.all(sql, parameters));
-    return rows.map((row) => {
-      const { info } = rowRecord(row, connection.location);
-      return { sessionId: info.sessionId, dueAt: Number(row['due_at']) };
-    });
+    return rows.map((row) => ({ sessionId: rowSessionId(row), dueAt: Number(row['due_at']) }));
   }
 
   /** A few at a time: to delete a session costs what it holds, and others are to have their turn. */

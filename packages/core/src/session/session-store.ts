@@ -202,7 +202,8 @@ export interface SessionStore {
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
    * A page of the active sessions that need somebody, longest due first: a wake-up time has come, work is left that
-   * nobody does, a claim has run out, or there is something in the inbox.
+   * nobody does, a claim has run out, or there is something in the inbox. One that cannot be read is among them, so that it
+   * holds up no others: whoever looks at it hears what is wrong with it.
    */
   due(query?: DueQuery): Promise<DuePage>;
   /** Removes up to `limit` expired sessions (default 1,000) and returns how many; it only saves space. */
