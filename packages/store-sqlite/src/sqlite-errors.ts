@@ -33,7 +33,7 @@ const ADVICE: Readonly<Record<number, string>> = {
   [LOCKED]: LOCKED_ADVICE,
   [NOMEM]: 'ran out of memory. Nothing was written',
   [READONLY]: 'cannot be written to. Check the permissions of the file and of its folder',
-  [IOERR]: 'could not be read or written. Check the disk; a write may have been done',
+  [IOERR]: 'could not be read or written. Check the disk, and that the path is a file',
   [FULL]: 'has no room left. Nothing was written: make room on the disk',
   [CANTOPEN]: 'could not be opened. Check that the path is a file and that its folder can be written to',
 };
@@ -78,8 +78,10 @@ function toStoreError(error: unknown, { location, isWrite, written }: SqliteAtte
   if (code === TOOBIG && written) {
     return new SessionTooLargeError(written.sessionId, written.largest(), MAX_VALUE_BYTES);
   }
-  const message = `The session database ${location} ${ADVICE[code] ?? 'refused to answer'} (${detail}).`;
-  return unavailable(message, error, isWrite && code === IOERR);
+  const isAmbiguous = isWrite && code === IOERR;
+  const doubt = isAmbiguous ? '; the write may have been done' : '';
+  const message = `The session database ${location} ${ADVICE[code] ?? 'refused to answer'}${doubt} (${detail}).`;
+  return unavailable(message, error, isAmbiguous);
 }
 
 /** `node:sqlite` says so when the database, and with it the statement, was closed. */

@@ -1,14 +1,15 @@
-import type { Clock, Instant } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import { invalidArgument } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
+import { decidedWrite } from './decided-write.ts';
 import { OpenBackend } from './open-backend.ts';
+import type { PlannedSave } from './planned-save.ts';
+import { isBase, plannedSave } from './planned-save.ts';
 import { planSave } from './save-plan.ts';
-import { fingerprint } from './saved-session.ts';
-import type { SavePlan } from './saved-session.ts';
 import type { AgentSession } from './session.ts';
-import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
+import type { SessionBackend, StoredSession } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
 import { SessionConflictError, SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -57,13 +58,6 @@ export interface StoreOptions {
   readonly clock?: Clock | undefined;
   /** When sessions are forgotten, unless they were created or saved with something else; default: never. */
   readonly expiry?: SessionExpiry | undefined;
-}
-
-/** What to write, if anything, and what that answers. */
-interface Decision<T> {
-  readonly after?: SessionRecord;
-  readonly change?: RecordChange;
-  readonly answer: T;
 }
 
 /**
@@ -118,7 +112,9 @@ export class BackedSessionStore implements SessionStore {
     const base = isBase(options.base, session) ? options.base : undefined;
     const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
     let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
-    const saved = await this.write(sessionId, base && this.reader.recordOf(base), (record, now) => {
+    const { opened, reader } = this;
+    const known = base && reader.recordOf(base);
+    const saved = await decidedWrite(sessionId, { opened, reader, known }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),
         base,
@@ -180,7 +176,8 @@ export class BackedSessionStore implements SessionStore {
   async enqueue(sessionId: string, { id, content }: Omit<InboxItem, 'enqueuedAt'>): Promise<boolean> {
     const itemId = checkedItemId(id);
     const json = toJsonValue(content);
-    return this.write(sessionId, undefined, (record, now) => {
+    const { opened, reader } = this;
+    return decidedWrite(sessionId, { opened, reader }, (record, now) => {
       const after = enqueuedRecord(record, itemId, now);
       if (after === undefined) return { answer: false };
       const item: InboxItem = { id: itemId, content: json, enqueuedAt: now };
@@ -237,59 +234,4 @@ export class BackedSessionStore implements SessionStore {
   private get backend(): SessionBackend {
     return this.opened.backend;
   }
-
-  /**
-   * Decides on a record and writes, until no other writer comes between. What is `known` may be out of date: before it
-   * is refused by such a record, the write looks at the present one.
-   */
-  private async write<T>(
-    sessionId: string,
-    known: SessionRecord | undefined,
-    decide: (record: SessionRecord, now: Instant) => Decision<T>,
-  ): Promise<T> {
-    let guess = known;
-    return untilDone(sessionId, async () => {
-      if (guess && isExpired(guess, await this.opened.now())) guess = undefined;
-      const record = guess ?? (await this.reader.record(sessionId));
-      if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const isGuess = record === guess;
-      guess = undefined;
-      const now = await this.opened.now();
-      let decision: Decision<T>;
-      try {
-        decision = decide(record, now);
-      } catch (error) {
-        if (isGuess) return undefined;
-        throw error;
-      }
-      const { after, change = {} } = decision;
-      return !after || (await this.backend.swap(sessionId, record, after, change)) ? decision : undefined;
-    });
-  }
-}
-
-/** What a save is to write, however often it is tried. */
-interface PlannedSave {
-  /** What it answers. */
-  readonly next: AgentSession;
-  readonly plan: SavePlan;
-  readonly content: string;
-}
-
-function plannedSave(
-  next: AgentSession,
-  base: AgentSession | undefined,
-  operationId: string | undefined,
-): PlannedSave {
-  const plan = planSave(next, base);
-  return { next, plan, content: operationId === undefined ? '' : fingerprint(plan) };
-}
-
-/** Is this what the session was made from? */
-function isBase(base: AgentSession | undefined, { sessionId, revision }: AgentSession): base is AgentSession {
-  return (
-    base?.sessionId === sessionId &&
-    base.revision.version === revision.version &&
-    base.revision.incarnation === revision.incarnation
-  );
 }

@@ -1,0 +1,48 @@
+import type { Instant } from '../clock.ts';
+import type { OpenBackend } from './open-backend.ts';
+import type { RecordChange } from './session-backend.ts';
+import { SessionNotFoundError } from './session-errors.ts';
+import type { SessionReader } from './session-reader.ts';
+import type { SessionRecord } from './session-record.ts';
+import { isExpired } from './session-record.ts';
+import { untilDone } from './until-done.ts';
+
+/** What to write, if anything, and what that answers. */
+interface Decision<T> {
+  readonly after?: SessionRecord;
+  readonly change?: RecordChange;
+  readonly answer: T;
+}
+
+interface WriteParts {
+  readonly opened: OpenBackend;
+  readonly reader: SessionReader;
+  /** May be out of date: before it is refused by such a record, the write looks at the present one. */
+  readonly known?: SessionRecord | undefined;
+}
+
+/** Decides on a record and writes, until no other writer comes between. */
+export async function decidedWrite<T>(
+  sessionId: string,
+  { opened, reader, known }: WriteParts,
+  decide: (record: SessionRecord, now: Instant) => Decision<T>,
+): Promise<T> {
+  let guess = known;
+  return untilDone(sessionId, async () => {
+    if (guess && isExpired(guess, await opened.now())) guess = undefined;
+    const record = guess ?? (await reader.record(sessionId));
+    if (record === undefined) throw new SessionNotFoundError(sessionId);
+    const isGuess = record === guess;
+    guess = undefined;
+    const now = await opened.now();
+    let decision: Decision<T>;
+    try {
+      decision = decide(record, now);
+    } catch (error) {
+      if (isGuess) return undefined;
+      throw error;
+    }
+    const { after, change = {} } = decision;
+    return !after || (await opened.backend.swap(sessionId, record, after, change)) ? decision : undefined;
+  });
+}
