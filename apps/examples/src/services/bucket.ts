@@ -20,7 +20,10 @@ export async function startBucket(): Promise<string> {
   };
   const server = createServer((request, response) => void answer(request, response));
   // Neither it nor its connections keep the program from ending.
-  server.on('connection', (socket) => void socket.unref()).listen(0, '127.0.0.1').unref();
+  server
+    .on('connection', (socket) => void socket.unref())
+    .listen(0, '127.0.0.1')
+    .unref();
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
