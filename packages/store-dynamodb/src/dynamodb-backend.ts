@@ -102,9 +102,11 @@ export class DynamoDbBackend implements SessionBackend {
     const owner = { pk, incarnation: after.incarnation };
     const tickets = staged.dying.length > 0 && blobs ? [await blobs.announce(owner)] : [];
     await this.stage(owner, staged);
-    if (!(await this.flip(owner, item, before, { ...staged, tickets }))) return false;
+    const announced = { ...staged, tickets };
+    const unstage = (): Promise<void> => this.unstage(owner, known, announced, change);
+    if (!(await this.flip(item, before, unstage))) return false;
     reader.remembered(staged.header);
-    await tidily(() => this.tidyUp(owner, known, { ...staged, tickets }));
+    await tidily(() => this.tidyUp(owner, known, announced));
     return true;
   }
 
@@ -142,22 +144,38 @@ export class DynamoDbBackend implements SessionBackend {
   }
 
   private async flip(
-    owner: BlobOwner,
     item: Item,
     before: SessionRecord | undefined,
-    { items, blobs: added, tickets }: Announced,
+    onRefusal: () => Promise<void>,
   ): Promise<boolean> {
-    const { table, blobs } = this.parts;
+    const { table } = this.parts;
     const { isDone, isDoubtful } = await table.flip(item, before && revOf(before));
     if (isDone) return true;
     if (isDoubtful) {
-      const there = await table.get({ pk: owner.pk, sk: HEADER });
+      const there = await table.get({ pk: item['pk']?.S ?? '', sk: HEADER });
       return flipsOf(there).includes(flipsOf(item).at(-1) ?? '');
     }
-    await tidily(() => table.deleteEach(keysOf(items)));
-    const own = added.map(({ ref }) => ({ ref, isSettled: true }));
-    await tidily(async () => blobs?.discard(owner, own, tickets));
+    await tidily(onRefusal);
     return false;
+  }
+
+  /**
+   * Takes away what was staged for a header that was refused; unless the log is as it was, as after a renewal: then the
+   * next turn finds it there. Else a save that takes longer than a heartbeat would never be done.
+   */
+  private async unstage(
+    owner: BlobOwner,
+    known: Header | undefined,
+    staged: Announced,
+    { plan, enqueue }: RecordChange,
+  ): Promise<void> {
+    const { table, reader, staging, blobs } = this.parts;
+    const { own, tickets } = staged;
+    const mayKeep = plan !== undefined && enqueue === undefined && known !== undefined;
+    const isKept = mayKeep && staging.keep(plan, known, staged, await reader.header(owner.pk));
+    if (!isKept) await tidily(() => table.deleteEach(own.keys));
+    const dying = isKept ? [] : own.refs.map((ref) => ({ ref, isSettled: true }));
+    await blobs?.discard(owner, dying, tickets);
   }
 
   private async tidyUp(

@@ -35,6 +35,8 @@ export interface Header {
   readonly sweepAt: Instant | undefined;
   /** Are or were some of its values blobs? */
   readonly hasBlobs: boolean;
+  /** Another one each time that `prune` has taken away blobs which a writer may have been about to name. */
+  readonly fence: string | undefined;
 }
 
 /** How headers are put into the indexes. */
@@ -61,7 +63,7 @@ export function flipsOf(item: Item | undefined): readonly string[] {
 
 /** @param room bytes that must be left over @throws SessionTooLargeError */
 export async function toItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
-  const { record, entry, log, inbox, flips, sweepAt, hasBlobs } = header;
+  const { record, entry, log, inbox, flips, sweepAt, hasBlobs, fence } = header;
   const { sessionId, createdAt, updatedAt } = record.info;
   const due = dueAt(record);
   const pk = partitionOf(sessionId);
@@ -79,6 +81,7 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
     due: due === undefined ? undefined : orderKey(due, sessionId),
     sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
     blobs: hasBlobs ? '1' : undefined,
+    fence,
   };
   const item: Item = { record: { B: await toPayload(JSON.stringify(record)) } };
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
@@ -108,6 +111,7 @@ export async function fromItem(item: Item): Promise<Header> {
     flips: flipsOf(item),
     sweepAt: sweep?.S === undefined ? undefined : instantOf(sweep.S, what),
     hasBlobs: item['blobs'] !== undefined,
+    fence: item['fence']?.S,
   };
 }
 

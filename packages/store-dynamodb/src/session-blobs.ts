@@ -9,6 +9,7 @@ import type { Item } from './item-size.ts';
 import { blobPrefix } from './keys.ts';
 import { isReference, referencesIn, textsOf } from './large-values.ts';
 import type { NewBlob } from './large-values.ts';
+import { newPartId } from './parts.ts';
 import type { SessionReader } from './session-reader.ts';
 import type { SweepMarks } from './sweep-marks.ts';
 import type { Table } from './table.ts';
@@ -105,7 +106,7 @@ export class SessionBlobs {
   /** Counts as a write, so that whoever has staged something and was held up, for however long, does it again. */
   private async fence(header: Header): Promise<boolean> {
     const { record } = header;
-    const next = { ...header, record: { ...record, writes: record.writes + 1 } };
+    const next = { ...header, fence: newPartId(), record: { ...record, writes: record.writes + 1 } };
     const { isDone } = await this.table.flip(await toItem(next, this.index), revOf(record));
     return isDone;
   }

@@ -6,10 +6,10 @@ import { nextSweep, revOf } from './header.ts';
 import type { Header } from './header.ts';
 import type { Item } from './item-size.ts';
 import { inboxPrefix } from './keys.ts';
+import type { ItemKey } from './keys.ts';
 import { offloadedPlan, offloadedText, referencesIn, textsIn, textsOf } from './large-values.ts';
 import type { NewBlob, Offloaded } from './large-values.ts';
-import { newPartId, toParts } from './parts.ts';
-import type { Parts } from './parts.ts';
+import { keysOf, newPartId, toParts } from './parts.ts';
 import { refuseTooLarge, splitPlan, wholePlan } from './plan-entries.ts';
 import { endOf, inboxNames, newSegment, toEntries } from './session-log.ts';
 import type { LogEnd, LogEntries } from './session-log.ts';
@@ -25,6 +25,12 @@ export interface StagingOptions {
   readonly blobsFrom: number | undefined;
 }
 
+/** What only one header names: who is refused takes it away. */
+interface OwnParts {
+  readonly keys: readonly ItemKey[];
+  readonly refs: readonly string[];
+}
+
 /** What is to be written of a session before its header. */
 export interface Staged {
   readonly header: Header;
@@ -32,16 +38,31 @@ export interface Staged {
   readonly blobs: readonly NewBlob[];
   /** What the header refers to no more. */
   readonly dying: readonly DyingBlob[];
+  /** The items and blobs, those too that are there from an earlier turn. */
+  readonly own: OwnParts;
 }
 
-type StagedLog = LogEntries & Pick<Staged, 'blobs' | 'dying'>;
+type StagedLog = LogEntries & Pick<Staged, 'blobs' | 'dying' | 'own'>;
+
+/** What is there for a plan, and the header that it goes on from. */
+interface KeptLog {
+  readonly base: Header;
+  readonly log: StagedLog;
+}
 
 /** So many others may write while one waits for a reply. */
 const FLIPS_KEPT = 4;
+const NOTHING: Pick<StagedLog, 'items' | 'blobs' | 'dying' | 'own'> = {
+  items: [],
+  blobs: [],
+  dying: [],
+  own: { keys: [], refs: [] },
+};
 
 /** Works out what a change needs to have written first, and the header that makes it true. */
 export class Staging {
   private readonly options: StagingOptions;
+  private readonly keptFor = new WeakMap<SavePlan, KeptLog>();
 
   constructor(options: StagingOptions) {
     this.options = options;
@@ -55,20 +76,15 @@ export class Staging {
     { plan, enqueue }: RecordChange,
   ): Promise<Staged | undefined> {
     const kept = known?.record.incarnation === after.incarnation ? known : undefined;
-    const log = plan
-      ? await this.log(pk, kept, after, plan)
-      : kept && { items: [], blobs: [], dying: [], ...kept };
+    const log = plan ? await this.log(pk, kept, after, plan) : kept && { ...NOTHING, ...kept };
     if (log === undefined) return undefined;
     const names = kept ? inboxNames(kept) : new Map<string, string>();
-    const [items, blobs] = [[...log.items], [...log.blobs]];
-    if (enqueue) {
-      const { parts, blobs: added } = await this.inboxItem(pk, after.incarnation, enqueue.item);
-      names.set(enqueue.id, parts.name);
-      items.push(...parts.items);
-      blobs.push(...added);
-    }
+    const added = enqueue && (await this.inboxItem(pk, after.incarnation, enqueue.item));
+    if (enqueue && added) names.set(enqueue.id, added.name);
     const inbox = (after.inbox?.ids ?? []).map((id) => names.get(id) ?? '');
     const used = kept?.inbox.filter((name) => !inbox.includes(name)) ?? [];
+    const { items, blobs } = added ?? NOTHING;
+    const own = ownParts(items, blobs, log.own);
     const header: Header = {
       record: after,
       entry: log.entry,
@@ -76,10 +92,24 @@ export class Staging {
       inbox,
       flips: [...(kept?.flips ?? []).slice(1 - FLIPS_KEPT), newPartId()],
       sweepAt: nextSweep(kept?.sweepAt, after),
-      hasBlobs: (kept?.hasBlobs ?? false) || blobs.length > 0,
+      hasBlobs: (kept?.hasBlobs ?? false) || own.refs.length > 0,
+      fence: kept?.fence,
     };
     const dying = [...log.dying, ...blobsOfInbox(used).map((ref) => ({ ref, isSettled: true }))];
-    return { header, items, blobs, dying };
+    return { header, items: [...log.items, ...items], blobs: [...log.blobs, ...blobs], dying, own };
+  }
+
+  /**
+   * Keeps in mind what is there for a plan whose header was refused, for the next turn with it; `false` when that would
+   * not fit what is there now, and it is to be taken away.
+   */
+  keep(plan: SavePlan, base: Header, { header, dying, own }: Staged, there: Header | undefined): boolean {
+    // With another claim the writer is as good as refused.
+    const isSame = there && goesOn(base, there) && there.record.epoch === base.record.epoch;
+    if (!isSame || header.record.incarnation !== base.record.incarnation) return false;
+    const { entry, log } = header;
+    this.keptFor.set(plan, { base, log: { ...NOTHING, entry, log, dying, own } });
+    return true;
   }
 
   private async log(
@@ -90,11 +120,13 @@ export class Staging {
   ): Promise<StagedLog | undefined> {
     const { blobsFrom, marks, reader } = this.options;
     const { incarnation, info } = after;
+    const there = this.keptFor.get(plan);
+    if (there && kept && goesOn(there.base, kept)) return stillDying(there.log, kept);
     if (blobsFrom === undefined) refuseTooLarge(info.sessionId, plan);
     const add = async ({ content, blobs }: Offloaded<SavePlan>, end: LogEnd): Promise<StagedLog> => {
       const attributes = kept ? undefined : marks(pk, info.updatedAt);
       const entries = await toEntries(splitPlan(content), end, { pk, incarnation, attributes });
-      return { ...entries, blobs, dying: [] };
+      return { ...entries, blobs, dying: [], own: ownParts(entries.items, blobs) };
     };
     const isCompaction = kept !== undefined && !plan.isWhole && this.isCompactionDue(kept);
     const isReplaced = isCompaction || (plan.isWhole && kept?.hasBlobs === true);
@@ -119,23 +151,42 @@ export class Staging {
     pk: string,
     incarnation: string,
     item: string,
-  ): Promise<Pick<Staged, 'blobs'> & { readonly parts: Parts }> {
+  ): Promise<Pick<Staged, 'items' | 'blobs'> & { readonly name: string }> {
     const { blobsFrom = Number.POSITIVE_INFINITY } = this.options;
     const { content: text, blobs } = await offloadedText(item, blobsFrom);
     const id = blobs[0]?.ref ?? newPartId();
-    const parts = await toParts({
+    const { name, items } = await toParts({
       pk,
       prefix: inboxPrefix(incarnation),
       nameOf: (count) => `${id}#${count}`,
       text,
     });
-    return { parts, blobs };
+    return { name, items, blobs };
   }
 
   /** What is written anew is then no more than was added since: a long session costs each save the same. */
   private isCompactionDue({ log: { entries, bytes, base } }: Header): boolean {
     return entries >= this.options.compactAfter && bytes - base >= base;
   }
+}
+
+/** Does what was staged to follow the one header follow the other too? Nothing of it was swept away since. */
+function goesOn(base: Header, { entry, fence }: Header): boolean {
+  return base.entry === entry && base.fence === fence;
+}
+
+/** A log as it was worked out in an earlier turn. A blob that was on its way then may be in the inbox now. */
+function stillDying(log: StagedLog, { inbox }: Header): StagedLog {
+  const arrived = blobsOfInbox(inbox);
+  return { ...log, dying: log.dying.filter(({ ref }) => !arrived.includes(ref)) };
+}
+
+function ownParts(
+  items: readonly Item[],
+  blobs: readonly NewBlob[],
+  { keys, refs }: OwnParts = NOTHING.own,
+): OwnParts {
+  return { keys: [...keys, ...keysOf(items)], refs: [...refs, ...blobs.map(({ ref }) => ref)] };
 }
 
 /** Blobs that are added count, so that those which they replace are found in time; a log written anew takes its own over. */

@@ -1,5 +1,5 @@
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
-import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
 import type { ProxiedRequest } from './fault-proxy.ts';
 
 export type StoredItem = Record<string, AttributeValue>;
@@ -40,10 +40,18 @@ export async function keysOf(
 }
 
 /** Does the request write a header? */
-export function isFlip({ operation, body }: ProxiedRequest): boolean {
-  return operation === 'PutItem' && sortKeyOf(body['Item']) === 'A';
+export function isFlip(request: ProxiedRequest): boolean {
+  return request.operation === 'PutItem' && putKeysIn(request)[0] === 'A';
 }
 
-function sortKeyOf(item: unknown): string | undefined {
-  return (item as StoredItem | undefined)?.['sk']?.S;
+/** The sort keys of the items that a request puts. */
+export function putKeysIn({ operation, body }: ProxiedRequest): string[] {
+  if (operation === 'PutItem') return [sortKeyOf(body['Item'])];
+  if (operation !== 'BatchWriteItem') return [];
+  const requests = Object.values(body['RequestItems'] as Record<string, readonly WriteRequest[]>).flat();
+  return requests.flatMap(({ PutRequest }) => (PutRequest ? [sortKeyOf(PutRequest.Item)] : []));
+}
+
+function sortKeyOf(item: unknown): string {
+  return (item as StoredItem | undefined)?.['sk']?.S ?? '';
 }
