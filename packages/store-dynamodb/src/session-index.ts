@@ -147,8 +147,8 @@ export class SessionIndex {
   ): AsyncGenerator<Place, undefined> {
     const pages = this.table.pages({
       IndexName: index,
-      KeyConditionExpression: `${SHARD} = :shard AND #key BETWEEN :from AND :to`,
-      ExpressionAttributeNames: { '#key': index },
+      KeyConditionExpression: '#shard = :shard AND #key BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#shard': SHARD, '#key': index },
       ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
       Limit: batch + 1, // whoever comes last is compared with the next
     });

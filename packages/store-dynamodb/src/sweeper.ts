@@ -84,7 +84,8 @@ export class Sweeper {
     for (let shard = 0; shard < this.shards; shard++) {
       const pages = this.table.pages({
         IndexName: 'sweep',
-        KeyConditionExpression: `${SHARD} = :shard AND sweep <= :now`,
+        KeyConditionExpression: '#shard = :shard AND sweep <= :now',
+        ExpressionAttributeNames: { '#shard': SHARD },
         ExpressionAttributeValues: { ':shard': { S: String(shard) }, ':now': { S: instantKey(now) } },
       });
       for await (const items of pages) {

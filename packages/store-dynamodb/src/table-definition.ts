@@ -3,8 +3,8 @@ import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/cli
 /** The indexes, each by the attribute of its name within a shard. */
 export type IndexName = 'created' | 'updated' | 'due' | 'sweep';
 
-/** The attribute that all indexes are partitioned by. */
-export const SHARD = 'lane';
+/** The attribute that all indexes are partitioned by. A reserved word in expressions. */
+export const SHARD = 'shard';
 
 /** How a table is made. */
 export interface TableOptions {
