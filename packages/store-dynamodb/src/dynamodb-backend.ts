@@ -59,11 +59,7 @@ export class DynamoDbBackend implements SessionBackend {
     this.parts = parts;
     this.index = new SessionIndex(parts.table, options);
     this.options = options;
-    this.capabilities = {
-      listing: 'eventual',
-      clock: 'client',
-      maxValueBytes: parts.blobs ? undefined : MAX_VALUE_BYTES,
-    };
+    this.capabilities = capabilitiesOf(parts.blobs !== undefined);
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
@@ -196,4 +192,8 @@ export class DynamoDbBackend implements SessionBackend {
     await table.deleteEach(keys.map((sk) => ({ pk, sk })));
     await blobs?.discard({ pk, incarnation }, dying, tickets);
   }
+}
+
+export function capabilitiesOf(hasBlobs: boolean): StoreCapabilities {
+  return { listing: 'eventual', clock: 'client', maxValueBytes: hasBlobs ? undefined : MAX_VALUE_BYTES };
 }

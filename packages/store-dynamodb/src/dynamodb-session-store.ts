@@ -1,10 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { BackedSessionStore, invalidArgument, systemClock } from '@holdfast/core';
-import type { StoreOptions } from '@holdfast/core';
+import type { Clock, StoreOptions } from '@holdfast/core';
 import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';
-import { DynamoDbBackend } from './dynamodb-backend.ts';
+import { capabilitiesOf, DynamoDbBackend } from './dynamodb-backend.ts';
+import type { IndexOptions } from './header.ts';
+import { MAX_SHARDS, shardsOf } from './layout.ts';
+import { OpenedBackend } from './opened-backend.ts';
 import { MAX_VALUE_BYTES } from './plan-entries.ts';
 import type { DynamoDbSender } from './requests.ts';
 import { SessionBlobs } from './session-blobs.ts';
@@ -20,8 +23,8 @@ export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
   /** A table made from `tableDefinition`. */
   readonly table: string;
   /**
-   * How many parts the indexes have, 1 to 100; default 4. One part takes about 500 saves a second; a list asks each.
-   * May be raised, for readers first; never lowered.
+   * How many parts the indexes have, 1 to 100. Fixed by the first store on a table: 4 by default. One part takes about
+   * 500 saves a second; a list asks each.
    */
   readonly shards?: number | undefined;
   /**
@@ -88,26 +91,40 @@ function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): Dyna
   });
 }
 
-function backendOf(options: DynamoDbSessionStoreOptions): DynamoDbBackend {
-  const {
-    client,
-    table: name,
-    clock = systemClock,
-    shards = 4,
-    compactAfter = 200,
-    isUpdatedListed = true,
-  } = options;
+function backendOf(options: DynamoDbSessionStoreOptions): OpenedBackend {
+  const { client, table: name, clock = systemClock, shards, compactAfter = 200 } = options;
   if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
-  checkCount('shards', shards, 100);
+  if (shards !== undefined) checkCount('shards', shards, MAX_SHARDS);
   checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
+  const { isUpdatedListed = true } = options;
   const table = new Table(client, name, clock);
-  const marks = sweepMarks(shards, clock);
-  const store = options.blobs && blobsOf(options.blobs);
+  const blobs = options.blobs && blobsOf(options.blobs);
+  return new OpenedBackend(capabilitiesOf(blobs !== undefined), async () => {
+    const index = { shards: await shardsOf(table, shards), isUpdatedListed };
+    return tableBackend({ table, clock, blobs, compactAfter, index });
+  });
+}
+
+interface TableBackendInit {
+  readonly table: Table;
+  readonly clock: Clock;
+  readonly blobs: Blobs | undefined;
+  readonly compactAfter: number;
+  readonly index: IndexOptions;
+}
+
+function tableBackend({
+  table,
+  clock,
+  blobs: store,
+  compactAfter,
+  index,
+}: TableBackendInit): DynamoDbBackend {
+  const marks = sweepMarks(index.shards, clock);
   const reader = new SessionReader(table, store);
-  const index = { shards, isUpdatedListed };
   const blobs = store && new SessionBlobs({ table, reader, blobs: store, marks, clock, index });
   const staging = new Staging({ reader, marks, compactAfter, blobsFrom: store?.fromBytes });
-  const sweeper = new Sweeper(table, shards, marks, blobs);
+  const sweeper = new Sweeper(table, index.shards, marks, blobs);
   return new DynamoDbBackend({ table, reader, staging, sweeper, blobs }, index);
 }
 

@@ -10,6 +10,9 @@ export interface ItemKey {
   readonly sk: string;
 }
 
+/** What a table says of itself: no session has this partition. */
+export const META: ItemKey = { pk: 'M', sk: 'M' };
+
 /** Longer ids are hashed: a partition key holds 2,048 bytes, and every item repeats it. */
 const MAX_PLAIN_ID_BYTES = 512;
 

@@ -28,7 +28,7 @@ const READS_A_BATCH = 100;
 /** The requests that the store makes of its table. All reads of the table are consistent; it is never scanned. */
 export class Table {
   private readonly client: DynamoDbSender;
-  private readonly TableName: string;
+  readonly TableName: string;
   private readonly clock: Clock;
 
   constructor(client: DynamoDbSender, name: string, clock: Clock) {

@@ -1,8 +1,17 @@
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
 import type { ProxiedRequest } from './fault-proxy.ts';
 
 export type StoredItem = Record<string, AttributeValue>;
+
+/** The item with a key. */
+export async function itemAt(
+  client: DynamoDBClient,
+  TableName: string,
+  Key: StoredItem,
+): Promise<StoredItem | undefined> {
+  return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+}
 
 /** What the table holds of a session with a short id. */
 export async function itemsOf(

@@ -1,0 +1,71 @@
+import type {
+  DueSession,
+  Instant,
+  RecordChange,
+  ResolvedDueQuery,
+  ResolvedSessionQuery,
+  SessionBackend,
+  SessionInfo,
+  SessionRecord,
+  StoreCapabilities,
+  StoredSession,
+} from '@holdfast/core';
+
+/** A backend that is made when it is first used, as it has to ask how sessions are kept. After a failure it asks again. */
+export class OpenedBackend implements SessionBackend {
+  readonly capabilities: StoreCapabilities;
+  private readonly open: () => Promise<SessionBackend>;
+  private opened: Promise<SessionBackend> | undefined;
+
+  constructor(capabilities: StoreCapabilities, open: () => Promise<SessionBackend>) {
+    this.capabilities = capabilities;
+    this.open = open;
+  }
+
+  ready(): Promise<SessionBackend> {
+    this.opened ??= this.open().catch((error: unknown) => {
+      this.opened = undefined;
+      throw error;
+    });
+    return this.opened;
+  }
+
+  async read(sessionId: string): Promise<SessionRecord | undefined> {
+    return (await this.ready()).read(sessionId);
+  }
+
+  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+    return (await this.ready()).readAll(sessionId);
+  }
+
+  async readItems(
+    sessionId: string,
+    incarnation: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    return (await this.ready()).readItems(sessionId, incarnation, ids);
+  }
+
+  async swap(
+    sessionId: string,
+    before: SessionRecord | undefined,
+    after: SessionRecord | undefined,
+    change: RecordChange,
+  ): Promise<boolean> {
+    return (await this.ready()).swap(sessionId, before, after, change);
+  }
+
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+    return (await this.ready()).list(query, now);
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+    return (await this.ready()).due(query, now);
+  }
+
+  async prune(now: Instant, limit: number): Promise<number> {
+    return (await this.ready()).prune(now, limit);
+  }
+
+  async close(): Promise<void> {}
+}
