@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { MemorySessionStore } from '@holdfast/core';
 import type { SessionStore } from '@holdfast/core';
 import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
@@ -46,9 +51,11 @@ async function openDynamoDb(
   const own = endpoint === undefined ? {} : { endpoint, region: 'local', credentials: NOBODY };
   const client = new DynamoDBClient(own);
   try {
-    await client.send(new CreateTableCommand(tableDefinition(table)));
-  } catch (error) {
-    if (!(error instanceof ResourceInUseException)) throw error;
+    await client.send(new CreateTableCommand(tableDefinition(table))).catch((error: unknown) => {
+      if (!(error instanceof ResourceInUseException)) throw error;
+    });
+    const patience = { minDelay: 1, maxDelay: 5, maxWaitTime: 60 }; // in seconds
+    await waitUntilTableExists({ client, ...patience }, { TableName: table });
   } finally {
     client.destroy();
   }

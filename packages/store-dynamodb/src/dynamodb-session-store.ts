@@ -61,27 +61,40 @@ const REQUEST_MILLISECONDS = 15_000;
  * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
  */
 export class DynamoDbSessionStore extends BackedSessionStore {
+  private readonly opened: OpenedBackend;
+  private ownClient: DynamoDBClient | undefined;
+
   /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be. */
   constructor(options: DynamoDbSessionStoreOptions) {
-    super(backendOf(options), options);
+    const opened = backendOf(options);
+    super(opened, options);
+    this.opened = opened;
   }
 
-  /** A store with a client of its own, which `close()` destroys. @throws RangeError `ARGUMENT_INVALID` */
-  static open(options: OpenDynamoDbOptions): DynamoDbSessionStore {
+  /**
+   * A store with a client of its own, which `close()` destroys.
+   * @throws StoreUnavailableError when no server answers, or has no such table; StateFormatError when another layout is
+   * there; RangeError `ARGUMENT_INVALID`.
+   */
+  static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
     const client = newClient(options);
-    const store = new DynamoDbSessionStore({ ...options, client });
-    owned.set(store, client);
-    return store;
+    try {
+      const store = new DynamoDbSessionStore({ ...options, client });
+      store.ownClient = client;
+      await store.opened.ready();
+      return store;
+    } catch (error) {
+      client.destroy();
+      throw error;
+    }
   }
 
   /** Destroys the client, if the store made it. */
   override async close(): Promise<void> {
-    owned.get(this)?.destroy();
+    await super.close();
+    this.ownClient?.destroy();
   }
 }
-
-/** The clients that stores have made for themselves. */
-const owned = new WeakMap<DynamoDbSessionStore, DynamoDBClient>();
 
 function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): DynamoDBClient {
   const given = Object.entries({ credentials, endpoint, region }).filter(([, value]) => value !== undefined);

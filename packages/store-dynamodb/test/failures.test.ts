@@ -129,12 +129,19 @@ test('a server that is not there has written nothing', async () => {
   server.close();
   await once(server, 'close');
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const store = DynamoDbSessionStore.open({ table: 't', region: 'us-east-1', endpoint, credentials });
-  const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.list()];
+  const connection = { region: 'us-east-1', endpoint, credentials };
+  const client = new DynamoDBClient(connection);
+  const store = new DynamoDbSessionStore({ client, table: 't' });
+  const asks = [
+    () => store.load('a'),
+    () => store.create(newSession('a')),
+    () => store.list(),
+    () => DynamoDbSessionStore.open({ table: 't', ...connection }),
+  ];
   for (const ask of asks) {
     await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
   }
-  await store.close();
+  client.destroy();
 });
 
 test('a table that is not there is named', async () => {
@@ -143,6 +150,21 @@ test('a table that is not there is named', async () => {
   for (const ask of asks) {
     await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
   }
+});
+
+test('a store that makes its client looks at the table first', async () => {
+  const [table, client] = [await database.newTable(), database.client()];
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  const options = { table, region: 'us-east-1', endpoint: database.proxy.endpoint, credentials };
+  const store = await DynamoDbSessionStore.open({ ...options, shards: 2 });
+  const created = await store.create(newSession('a'));
+  await store.close();
+  await expect(new DynamoDbSessionStore({ client, table }).load('a')).resolves.toEqual(created);
+  const refused = { code: 'STATE_FORMAT', message: expect.stringContaining('expected 3 shards, found 2') };
+  await expect(DynamoDbSessionStore.open({ ...options, shards: 3 })).rejects.toMatchObject(refused);
+  await expect(DynamoDbSessionStore.open({ ...options, table: '' })).rejects.toMatchObject({
+    code: 'ARGUMENT_INVALID',
+  });
 });
 
 test('closing a store leaves a client that was passed in open', async () => {
