@@ -8,7 +8,7 @@ import {
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
 import type { Item } from './item-size.ts';
-import { HEADER, instantKey, orderKey, partitionOf, shardOf } from './keys.ts';
+import { HEADER, instantKey, orderKey, partitionOf, sessionIn, shardOf } from './keys.ts';
 import { jsonOf, toPayload } from './payload.ts';
 import { SHARD } from './table-definition.ts';
 
@@ -92,7 +92,7 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
 
 /** @throws StateFormatError */
 export async function fromItem(item: Item): Promise<Header> {
-  const what = `the header of ${item['pk']?.S}`;
+  const what = `the header of ${sessionIn(item['pk']?.S ?? '')}`;
   const record = await recordOf(item, what);
   const { entry, log, inbox, sweep } = item;
   const [entries, bytes, base] = words(log?.S).map(Number);

@@ -15,12 +15,20 @@ export const META: ItemKey = { pk: 'M', sk: 'M' };
 
 /** Longer ids are hashed: a partition key holds 2,048 bytes, and every item repeats it. */
 const MAX_PLAIN_ID_BYTES = 512;
+const PLAIN = 'S#';
 
 /** The partition of a session. */
 export function partitionOf(sessionId: string): string {
   return Buffer.byteLength(sessionId) <= MAX_PLAIN_ID_BYTES
-    ? `S#${sessionId}`
+    ? PLAIN + sessionId
     : `H#${sha256(sessionId).toString('hex')}`;
+}
+
+/** How a partition's session is called in messages; a long id cannot be told from its hash. */
+export function sessionIn(partition: string): string {
+  return partition.startsWith(PLAIN)
+    ? `session ${JSON.stringify(partition.slice(PLAIN.length))}`
+    : `the session in the partition ${partition}`;
 }
 
 /** Which part of the indexes a session is in: one part takes 1,000 writes a second. */

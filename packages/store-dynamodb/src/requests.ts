@@ -5,6 +5,13 @@ import type { Clock } from '@holdfast/core';
 /** The part of a `DynamoDBClient` that the store works with. */
 export type DynamoDbSender = Pick<DynamoDBClient, 'send'>;
 
+/** Where a request goes, and the time that passes while it is repeated. */
+export interface RequestContext {
+  readonly table: string;
+  readonly clock: Clock;
+  readonly outcome?: Outcome | undefined;
+}
+
 /** What became of a request over all attempts at it, its own and those of the client. */
 export interface Outcome {
   /** An attempt ended without an answer: it may have been carried out. */
@@ -32,26 +39,24 @@ export async function backOff(attempt: number, clock: Clock = systemClock): Prom
   });
 }
 
-/** Repeats what is throttled for a while. @throws StoreThrottledError, StoreUnavailableError, or what `isExpected` names. */
-export async function attempted<T>(
-  run: () => Promise<T>,
-  { clock, outcome }: { readonly clock: Clock; readonly outcome?: Outcome | undefined },
-): Promise<T> {
+/** Repeats what is throttled for a while. @throws StoreThrottledError, StoreUnavailableError, or a condition's failure. */
+export async function attempted<T>(run: () => Promise<T>, context: RequestContext): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await run();
     } catch (error) {
       if (isConditionFailure(error)) throw error;
-      if (!isThrottling(error) || attempt + 1 >= ATTEMPTS) throw translated(error, outcome);
+      if (!isThrottling(error) || attempt + 1 >= ATTEMPTS) throw translated(error, context);
     }
-    await backOff(attempt, clock);
+    await backOff(attempt, context.clock);
   }
 }
 
 /** @throws StoreThrottledError when there is no attempt left after this one. */
-export function refuseTooMany(attempt: number): void {
+export function refuseTooMany(attempt: number, table: string): void {
   if (attempt + 1 < ATTEMPTS) return;
-  throw new StoreThrottledError(`DynamoDB left items unprocessed ${ATTEMPTS} times.`);
+  const where = `the table ${JSON.stringify(table)}`;
+  throw new StoreThrottledError(`DynamoDB left items of ${where} unprocessed ${ATTEMPTS} times.`);
 }
 
 /** Did what the write was conditional on not hold? */
@@ -98,14 +103,13 @@ function isRefusal(error: unknown): boolean {
   return (status !== undefined && status >= 400 && status < 500) || UNSENT.has(code);
 }
 
-function translated(error: unknown, outcome: Outcome | undefined): Error {
+function translated(error: unknown, { table, outcome }: RequestContext): Error {
+  const where = `the table ${JSON.stringify(table)}`;
   const isAmbiguous = outcome?.isDoubtful ?? false;
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   if (isThrottling(error) && !isAmbiguous) {
-    return new StoreThrottledError(`DynamoDB takes no more (${name}).`, { cause: error });
+    return new StoreThrottledError(`DynamoDB takes no more for ${where} (${name}).`, { cause: error });
   }
-  return new StoreUnavailableError(`DynamoDB did not carry out a request (${name}: ${message}).`, {
-    isAmbiguous,
-    cause: error,
-  });
+  const reason = `DynamoDB did not carry out a request for ${where} (${name}: ${message}).`;
+  return new StoreUnavailableError(reason, { isAmbiguous, cause: error });
 }

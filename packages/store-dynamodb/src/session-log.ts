@@ -85,7 +85,7 @@ export async function storedBy(
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
   }
-  const inbox = await inboxOf(inboxNames(header), inboxPrefix(incarnation), items);
+  const inbox = await inboxOf(header, inboxNames(header), items);
   if (inbox === undefined) return undefined;
   let saved: SavedSession | undefined;
   for (const { name, payload } of entries.toReversed()) {
@@ -102,15 +102,16 @@ export function inboxNames({ record, inbox }: Header): Map<string, string> {
 
 /** Inbox items by id, out of items that were read; `undefined` when one is missing. */
 export async function inboxOf(
+  { record }: Header,
   names: ReadonlyMap<string, string>,
-  prefix: string,
   items: ReadonlyMap<string, Item>,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const inbox = new Map<string, string>();
   for (const [id, name] of names) {
-    const found = joinedParts(prefix, name, items);
+    const found = joinedParts(inboxPrefix(record.incarnation), name, items);
     if (found === undefined) return undefined;
-    inbox.set(id, await fromPayload(found.payload, `the inbox item ${JSON.stringify(id)}`));
+    const what = `the inbox item ${JSON.stringify(id)} of session ${JSON.stringify(record.info.sessionId)}`;
+    inbox.set(id, await fromPayload(found.payload, what));
   }
   return inbox;
 }

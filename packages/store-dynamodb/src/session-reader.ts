@@ -86,7 +86,7 @@ export class SessionReader {
     const keys = [...names.values()].flatMap((name) => partKeys(prefix, name));
     const items = await this.table.getEach(keys.map((sk) => ({ pk, sk })));
     // One that is missing was used since: then the write that asks for it comes too late, and is repeated.
-    const inbox = await inboxOf(names, prefix, bySortKey(items));
+    const inbox = await inboxOf(header, names, bySortKey(items));
     if (inbox === undefined) return new Map();
     const whole = await this.withBlobs(header, { saved: NOTHING_SAVED, inbox }, new Map());
     return whole instanceof StateFormatError ? new Map() : whole.inbox;

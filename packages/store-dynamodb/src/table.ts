@@ -38,9 +38,9 @@ export class Table {
   }
 
   async get(key: ItemKey): Promise<Item | undefined> {
-    const { TableName, clock } = this;
+    const { TableName } = this;
     const command = new GetItemCommand({ TableName, Key: keyItem(key), ConsistentRead: true });
-    return (await attempted(() => this.client.send(command), { clock })).Item;
+    return (await this.attempted(() => this.client.send(command))).Item;
   }
 
   /** The headers of sessions, by partition; those that are not there are left out. */
@@ -50,14 +50,14 @@ export class Table {
   }
 
   async getEach(keys: readonly ItemKey[]): Promise<readonly Item[]> {
-    const { TableName, clock } = this;
+    const { TableName } = this;
     const items: Item[] = [];
     let left = keys.map(keyItem);
     for (let attempt = 0; left.length > 0;) {
       const Keys = left.splice(0, READS_A_BATCH);
       const RequestItems = { [TableName]: { Keys, ConsistentRead: true } };
       const command = new BatchGetItemCommand({ RequestItems });
-      const { Responses, UnprocessedKeys } = await attempted(() => this.client.send(command), { clock });
+      const { Responses, UnprocessedKeys } = await this.attempted(() => this.client.send(command));
       const found = Responses?.[TableName] ?? [];
       items.push(...found);
       const unread = UnprocessedKeys?.[TableName]?.Keys ?? [];
@@ -70,9 +70,9 @@ export class Table {
   }
 
   async put(item: Item): Promise<void> {
-    const { TableName, clock } = this;
+    const { TableName } = this;
     const command = new PutItemCommand({ TableName, Item: item });
-    await attempted(() => this.client.send(command), { clock });
+    await this.attempted(() => this.client.send(command));
   }
 
   /** Puts a header, if the one that is there has this revision; or none is, when it is `undefined`. */
@@ -122,23 +122,23 @@ export class Table {
 
   /** The pages of a query, each as it is read. */
   async *pages(query: Omit<QueryCommandInput, 'TableName'>): AsyncGenerator<readonly Item[]> {
-    const { TableName, clock } = this;
+    const { TableName } = this;
     let ExclusiveStartKey: Item | undefined;
     do {
       const command = new QueryCommand({ TableName, ...query, ExclusiveStartKey });
-      const page = await attempted(() => this.client.send(command), { clock });
+      const page = await this.attempted(() => this.client.send(command));
       yield page.Items ?? [];
       ExclusiveStartKey = page.LastEvaluatedKey;
     } while (ExclusiveStartKey);
   }
 
   private async writeAll(requests: readonly WriteRequest[], size: number): Promise<void> {
-    const { TableName, clock } = this;
+    const { TableName } = this;
     let left = [...requests];
     for (let attempt = 0; left.length > 0;) {
       const batch = left.splice(0, size);
       const command = new BatchWriteItemCommand({ RequestItems: { [TableName]: batch } });
-      const { UnprocessedItems } = await attempted(() => this.client.send(command), { clock });
+      const { UnprocessedItems } = await this.attempted(() => this.client.send(command));
       const unwritten = UnprocessedItems?.[TableName] ?? [];
       left = [...unwritten, ...left];
       attempt = unwritten.length < batch.length ? 0 : attempt + 1;
@@ -146,14 +146,18 @@ export class Table {
     }
   }
 
+  private attempted<T>(run: () => Promise<T>, outcome?: Outcome): Promise<T> {
+    return attempted(run, { table: this.TableName, clock: this.clock, outcome });
+  }
+
   private async pause(attempt: number): Promise<void> {
-    refuseTooMany(attempt);
+    refuseTooMany(attempt, this.TableName);
     await backOff(attempt, this.clock);
   }
 
   private async conditional(outcome: Outcome | undefined, run: () => Promise<unknown>): Promise<Flip> {
     try {
-      await attempted(run, { clock: this.clock, outcome });
+      await this.attempted(run, outcome);
       return { isDone: true, isDoubtful: false };
     } catch (error) {
       if (!isConditionFailure(error)) throw error;

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
-import { isFlip, itemsOf, keysOf } from './stored-items.ts';
+import { partitionOf } from '../src/keys.ts';
+import { isFlip, itemsIn, itemsOf, keysOf } from './stored-items.ts';
 import type { StoredItem } from './stored-items.ts';
 import { testDatabase } from './test-database.ts';
 
@@ -152,8 +153,41 @@ test.each<[what: string, change: (header: StoredItem) => StoredItem]>([
   const client = database.client();
   const header = (await itemsOf(client, table, 'a')).find(({ sk }) => sk?.S === 'A') ?? {};
   await client.send(new PutItemCommand({ TableName: table, Item: change(header) }));
-  const refusal = { code: 'STATE_FORMAT', message: expect.stringMatching(/S#a|session "a"/) };
+  const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') };
   await expect(store.load('a')).rejects.toMatchObject(refusal);
+  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+});
+
+test.each(['a', 'x'.repeat(600)])(
+  'a list that meets a header without a record names the session',
+  async (id) => {
+    const table = await database.newTable();
+    const store = await database.newStore({ table });
+    await store.create(newSession(id));
+    await store.enqueue(id, { id: 'i', content: 1 });
+    const client = database.client();
+    const [header] = await itemsIn(client, table, partitionOf(id));
+    await client.send(
+      new PutItemCommand({ TableName: table, Item: { ...header, record: { B: Buffer.from('?') } } }),
+    );
+    const name = id === 'a' ? 'session "a"' : partitionOf(id);
+    const refusal = { code: 'STATE_FORMAT', path: expect.stringMatching(`^the header of .*${name}$`) };
+    await expect(store.list()).rejects.toMatchObject(refusal);
+    await expect(store.due()).rejects.toMatchObject(refusal);
+  },
+);
+
+test('an inbox item that is unreadable is told with its session', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  await store.create(newSession('a'));
+  await store.enqueue('a', { id: 'i', content: 1 });
+  const client = database.client();
+  const item = (await itemsOf(client, table, 'a')).find(({ sk }) => sk?.S?.startsWith('I#'));
+  await client.send(
+    new PutItemCommand({ TableName: table, Item: { ...item, payload: { B: Buffer.from('?') } } }),
+  );
+  const refusal = { code: 'STATE_FORMAT', path: 'the inbox item "i" of session "a"' };
   await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
 });
 

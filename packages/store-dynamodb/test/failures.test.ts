@@ -88,7 +88,8 @@ test.each(THROTTLINGS)('a table that goes on taking no more (%s) is given up', a
   const store = await database.newStore({ clock, maxAttempts: 1 });
   const base = await store.create(newSession('a'));
   database.proxy.fault = async () => throttled(name);
-  await expect(store.save(base, { base })).rejects.toMatchObject({ code: 'STORE_THROTTLED' });
+  const refused = { code: 'STORE_THROTTLED', message: expect.stringContaining('the table "sessions-') };
+  await expect(store.save(base, { base })).rejects.toMatchObject(refused);
   expect(delays).toHaveLength(5);
   for (const [attempt, delay] of delays.entries()) expect(delay).toBeLessThanOrEqual(50 * 2 ** attempt);
   database.proxy.fault = undefined;
@@ -147,8 +148,9 @@ test('a server that is not there has written nothing', async () => {
 test('a table that is not there is named', async () => {
   const store = await database.newStore({ table: 'nowhere' });
   const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.list()];
+  const message = expect.stringMatching(/the table "nowhere" \(ResourceNotFoundException/);
   for (const ask of asks) {
-    await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
+    await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false, message });
   }
 });
 

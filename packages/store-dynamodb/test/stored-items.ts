@@ -14,10 +14,15 @@ export async function itemAt(
 }
 
 /** What the table holds of a session with a short id. */
-export async function itemsOf(
+export function itemsOf(client: DynamoDBClient, table: string, sessionId: string): Promise<StoredItem[]> {
+  return itemsIn(client, table, `S#${sessionId}`);
+}
+
+/** What a partition of the table holds. */
+export async function itemsIn(
   client: DynamoDBClient,
   table: string,
-  sessionId: string,
+  partition: string,
 ): Promise<StoredItem[]> {
   const items: StoredItem[] = [];
   let ExclusiveStartKey: StoredItem | undefined;
@@ -27,7 +32,7 @@ export async function itemsOf(
         TableName: table,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: `S#${sessionId}` } },
+        ExpressionAttributeValues: { ':pk': { S: partition } },
         ExclusiveStartKey,
       }),
     );
