@@ -7,7 +7,7 @@ import { Blobs } from './blobs.ts';
 import { capabilitiesOf, DynamoDbBackend } from './dynamodb-backend.ts';
 import type { IndexOptions } from './header.ts';
 import { MAX_SHARDS, shardsOf } from './layout.ts';
-import { OpenedBackend } from './opened-backend.ts';
+import { LazyBackend } from './lazy-backend.ts';
 import { MAX_VALUE_BYTES } from './plan-entries.ts';
 import type { DynamoDbSender } from './requests.ts';
 import { SessionBlobs } from './session-blobs.ts';
@@ -61,14 +61,14 @@ const REQUEST_MILLISECONDS = 15_000;
  * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
  */
 export class DynamoDbSessionStore extends BackedSessionStore {
-  private readonly opened: OpenedBackend;
+  private readonly lazy: LazyBackend;
   private ownClient: DynamoDBClient | undefined;
 
   /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be. */
   constructor(options: DynamoDbSessionStoreOptions) {
-    const opened = backendOf(options);
-    super(opened, options);
-    this.opened = opened;
+    const lazy = backendOf(options);
+    super(lazy, options);
+    this.lazy = lazy;
   }
 
   /**
@@ -81,7 +81,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     try {
       const store = new DynamoDbSessionStore({ ...options, client });
       store.ownClient = client;
-      await store.opened.ready();
+      await store.lazy.ready();
       return store;
     } catch (error) {
       client.destroy();
@@ -104,7 +104,7 @@ function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): Dyna
   });
 }
 
-function backendOf(options: DynamoDbSessionStoreOptions): OpenedBackend {
+function backendOf(options: DynamoDbSessionStoreOptions): LazyBackend {
   const { client, table: name, clock = systemClock, shards, compactAfter = 200 } = options;
   if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
   if (shards !== undefined) checkCount('shards', shards, MAX_SHARDS);
@@ -112,7 +112,7 @@ function backendOf(options: DynamoDbSessionStoreOptions): OpenedBackend {
   const { isUpdatedListed = true } = options;
   const table = new Table(client, name, clock);
   const blobs = options.blobs && blobsOf(options.blobs);
-  return new OpenedBackend(capabilitiesOf(blobs !== undefined), async () => {
+  return new LazyBackend(capabilitiesOf(blobs !== undefined), async () => {
     const index = { shards: await shardsOf(table, shards), isUpdatedListed };
     return tableBackend({ table, clock, blobs, compactAfter, index });
   });

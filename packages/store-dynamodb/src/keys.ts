@@ -24,11 +24,17 @@ export function partitionOf(sessionId: string): string {
     : `H#${sha256(sessionId).toString('hex')}`;
 }
 
+/** The session of a partition; `undefined` when only the hash of its id is known. */
+export function sessionIdOf(partition: string): string | undefined {
+  return partition.startsWith(PLAIN) ? partition.slice(PLAIN.length) : undefined;
+}
+
 /** How a partition's session is called in messages; a long id cannot be told from its hash. */
 export function sessionIn(partition: string): string {
-  return partition.startsWith(PLAIN)
-    ? `session ${JSON.stringify(partition.slice(PLAIN.length))}`
-    : `the session in the partition ${partition}`;
+  const sessionId = sessionIdOf(partition);
+  return sessionId === undefined
+    ? `the session in the partition ${partition}`
+    : `session ${JSON.stringify(sessionId)}`;
 }
 
 /** Which part of the indexes a session is in: one part takes 1,000 writes a second. */
@@ -42,11 +48,17 @@ function sha256(text: string): Buffer {
 
 const MAX_INSTANT = Number.MAX_SAFE_INTEGER;
 const ID_LENGTH = 64;
+const INSTANT_LENGTH = 17;
 
 /** A text that sorts as the moment does, also before 1970. */
 export function instantKey(at: Instant): string {
   const whole = Math.trunc(Math.max(-MAX_INSTANT, Math.min(MAX_INSTANT, at)));
-  return String(BigInt(whole) + 2n ** 53n).padStart(17, '0');
+  return String(BigInt(whole) + 2n ** 53n).padStart(INSTANT_LENGTH, '0');
+}
+
+/** The moment that such a text, or one that begins with it, stands for. */
+export function momentOf(key: string): Instant {
+  return Number(BigInt(key.slice(0, INSTANT_LENGTH)) - 2n ** 53n);
 }
 
 /** The place of a session in the order by a moment, then by id. Ids that begin alike may share it. */

@@ -6,6 +6,7 @@ import {
   fitsQuery,
   invalidArgument,
   isExpired,
+  StateFormatError,
 } from '@holdfast/core';
 import type {
   DueSession,
@@ -18,7 +19,7 @@ import type {
 import { fromItem } from './header.ts';
 import type { IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';
-import { instantKey, orderKey } from './keys.ts';
+import { instantKey, momentOf, orderKey, sessionIdOf } from './keys.ts';
 import { SHARD } from './table-definition.ts';
 import type { IndexName } from './table-definition.ts';
 import type { Table } from './table.ts';
@@ -40,6 +41,8 @@ interface Search<T> extends Range {
   readonly count: number;
   /** What a header gives, if it fits. */
   readonly pick: (record: SessionRecord) => T | undefined;
+  /** What a header gives that cannot be read; absent, or nothing: that is an error. */
+  readonly pickUnread?: (place: Place) => T | undefined;
   readonly compare: (left: T, right: T) => number;
 }
 
@@ -87,20 +90,27 @@ export class SessionIndex {
         const session = { sessionId: record.info.sessionId, dueAt: due ?? 0 };
         return due !== undefined && !isExpired(record, now) && fitsDue(session, query) ? session : undefined;
       },
+      // Whoever looks at it hears what is wrong with it; others must not wait for that.
+      pickUnread: ({ pk, key }) => {
+        const sessionId = sessionIdOf(pk);
+        return sessionId === undefined ? undefined : { sessionId, dueAt: momentOf(key) };
+      },
       compare: compareDue,
     });
   }
 
-  private async search<T>({ index, pick, compare, count, ...range }: Search<T>): Promise<readonly T[]> {
+  private async search<T>(search: Search<T>): Promise<readonly T[]> {
+    const { index, compare, count, ...range } = search;
     const found: T[] = [];
     let tied: T[] = [];
     for await (const places of inBatches(this.places(index, range), Math.min(MAX_BATCH, range.batch))) {
       const headers = await this.table.headers([...new Set(places.map(({ pk }) => pk))]);
-      for (const { pk, key, isTied } of places) {
-        const item = headers.get(pk);
-        const value = item?.[index]?.S === key ? pick((await fromItem(item)).record) : undefined;
+      for (const place of places) {
+        const item = headers.get(place.pk);
+        const isThere = item?.[index]?.S === place.key;
+        const value = isThere ? await picked(search, item, place) : undefined;
         if (value !== undefined) tied.push(value);
-        if (isTied) continue;
+        if (place.isTied) continue;
         if (found.push(...tied.toSorted(compare)) >= count) return found.slice(0, count);
         tied = [];
       }
@@ -154,6 +164,18 @@ export class SessionIndex {
     });
     for await (const items of pages) for (const item of items) yield placeOf(item, index);
   }
+}
+
+async function picked<T>({ pick, pickUnread }: Search<T>, item: Item, place: Place): Promise<T | undefined> {
+  let record: SessionRecord;
+  try {
+    ({ record } = await fromItem(item));
+  } catch (error) {
+    const unread = error instanceof StateFormatError ? pickUnread?.(place) : undefined;
+    if (unread === undefined) throw error;
+    return unread;
+  }
+  return pick(record);
 }
 
 /** A session in an index. */

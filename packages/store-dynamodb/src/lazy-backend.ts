@@ -12,7 +12,7 @@ import type {
 } from '@holdfast/core';
 
 /** A backend that is made when it is first used, as it has to ask how sessions are kept. After a failure it asks again. */
-export class OpenedBackend implements SessionBackend {
+export class LazyBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities;
   private readonly open: () => Promise<SessionBackend>;
   private opened: Promise<SessionBackend> | undefined;
