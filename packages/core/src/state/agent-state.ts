@@ -13,7 +13,7 @@ import type { ExecutionId } from './ids.ts';
 import { AgentId } from './ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
-import { requireClock, requireInstance, requireObject } from './require-argument.ts';
+import { requireClock, wrongArgument, requireObject } from './require-argument.ts';
 import { Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageStore } from './message-store.ts';
@@ -438,7 +438,7 @@ export class AgentState {
   }
 
   private withContext(context: AgentContext, at?: Instant): AgentState {
-    requireInstance(context, AgentContext, 'an AgentContext');
+    if (!(context instanceof AgentContext)) throw wrongArgument(context, 'an AgentContext');
     return context === this.context ? this : this.with({ context }, at);
   }
 
@@ -449,7 +449,7 @@ export class AgentState {
   private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
     const { agentId, parentAgentId, createdAt, executionCount, llmConfig, context, execution } = this;
     const updatedAt = Math.max(this.updatedAt, toInstant(at));
-    const fields = {
+    return new AgentState({
       agentId,
       parentAgentId,
       createdAt,
@@ -458,8 +458,8 @@ export class AgentState {
       llmConfig,
       context,
       execution,
-    };
-    return new AgentState({ ...fields, ...changes });
+      ...changes,
+    });
   }
 
   // As JSON

@@ -3,7 +3,7 @@ import type { Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { compact, DocumentReader, readAmount, readInstant } from '../json.ts';
-import { requireInstance, requireObject } from './require-argument.ts';
+import { requireObject, wrongArgument } from './require-argument.ts';
 
 /** The limits of one execution. What is absent is not limited. */
 export interface BudgetLimits {
@@ -105,7 +105,8 @@ export class ExecutionBudget implements Required<BudgetLimits> {
 
   /** The tighter of the two, limit by limit; the earlier deadline. */
   cappedBy(other: ExecutionBudget): ExecutionBudget {
-    requireInstance(other, ExecutionBudget, 'a budget as ExecutionBudget.of() gives it');
+    if (!(other instanceof ExecutionBudget))
+      throw wrongArgument(other, 'a budget as ExecutionBudget.of() gives it');
     const limits = LIMITS.map((limit) => [limit, smaller(this[limit], other[limit])] as const);
     return ExecutionBudget.of(Object.fromEntries(limits));
   }

@@ -4,7 +4,7 @@ import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
 import { MessageStore, readMessageStore } from './message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
-import { requireInstance, requireObject } from './require-argument.ts';
+import { requireObject, wrongArgument } from './require-argument.ts';
 
 type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
 
@@ -37,8 +37,9 @@ export class AgentContext {
   with(changes: Partial<AgentContextFields>): AgentContext {
     requireObject(changes, 'parts of a context: an object');
     const { store = this.store, metadata = this.metadata } = changes;
-    requireInstance(store, MessageStore, 'a store as MessageStore.of() gives it');
-    requireInstance(metadata, Metadata, 'metadata as Metadata.from() gives it');
+    if (!(store instanceof MessageStore)) throw wrongArgument(store, 'a store as MessageStore.of() gives it');
+    if (!(metadata instanceof Metadata))
+      throw wrongArgument(metadata, 'metadata as Metadata.from() gives it');
     const systemPrompt = 'systemPrompt' in changes ? promptOrNone(changes.systemPrompt) : this.systemPrompt;
     const responseFormat =
       'responseFormat' in changes ? formatOrNone(changes.responseFormat) : this.responseFormat;

@@ -12,7 +12,7 @@ import {
   toJsonObject,
 } from '../json.ts';
 import { List, ListNotes } from './list.ts';
-import { requireInstance, requireObject, requireString } from './require-argument.ts';
+import { requireObject, requireString, wrongArgument } from './require-argument.ts';
 
 /** Every reason to stop, and its rank: the lowest number wins. */
 export const STOP_REASON_RANK = {
@@ -261,11 +261,8 @@ const readReason = readOneOf(STOP_REASONS);
 
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
 export function requireContinuation(continuation: Continuation): void {
-  requireInstance(
-    continuation,
-    Continuation,
-    'a Continuation, as those that begin with Continuation.empty are',
-  );
+  if (!(continuation instanceof Continuation))
+    throw wrongArgument(continuation, 'a Continuation, as those that begin with Continuation.empty are');
 }
 
 function higher(highest: StopSignal | undefined, signal: StopSignal): StopSignal {

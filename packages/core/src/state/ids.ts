@@ -34,6 +34,7 @@ function idKind<Kind extends string>(
 ): IdKind<Kind> {
   const is = (value: unknown): value is Id<Kind> => typeof value === 'string' && test(value);
   const parse = (value: unknown): Id<Kind> => {
+    if (is(value)) return value;
     const id = typeof value === 'string' ? normalise(value) : value;
     if (is(id)) return id;
     throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);

@@ -1,16 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 
-/** Something that `instanceof` takes: a class, whether its constructor is private or not. */
-interface Kind {
-  [Symbol.hasInstance](value: unknown): boolean;
-}
-
-/** Refuses what is not of a class. `expected` says what is, and what makes one. @throws TypeError `ARGUMENT_INVALID`. */
-export function requireInstance(value: unknown, kind: Kind, expected: string): void {
-  if (!(value instanceof kind)) throw wrongArgument(value, expected);
-}
-
 /** Refuses what has no members to look at, such as options. @throws TypeError `ARGUMENT_INVALID`. */
 export function requireObject(value: unknown, expected: string): void {
   if (typeof value !== 'object' || value === null) throw wrongArgument(value, expected);

@@ -16,7 +16,7 @@ import { withoutTags, withTags } from './message-tags.ts';
 import type { Metadata } from './metadata.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
 import { messageOf } from './messages.ts';
-import { requireInstance, requireObject } from './require-argument.ts';
+import { requireObject, wrongArgument } from './require-argument.ts';
 import type { StepDocument } from './step-document.ts';
 import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
 import { errorOutput, ToolExecution } from './tool-execution.ts';
@@ -128,8 +128,8 @@ export class AgentStep {
   /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
   get callsToRun(): readonly ToolCallPart[] {
     const pending = this.pendingToolCalls;
-    const approved = this.toolExecutions.filter(({ isApproved }) => isApproved);
-    if (approved.length === 0) return pending;
+    if (!this.toolExecutions.some(isApproved)) return pending;
+    const approved = this.toolExecutions.filter(isApproved);
     const ids = new Set(pending.map(({ toolCallId }) => toolCallId));
     for (const { call } of approved) ids.add(call.toolCallId);
     const wanted = this.requestedToolCalls.filter(({ toolCallId }) => ids.has(toolCallId));
@@ -159,7 +159,9 @@ export class AgentStep {
 
   /** The execution of a call, by the call's id. */
   executionOf(toolCallId: string): ToolExecution | undefined {
-    return this.toolExecutions.find((execution) => execution.call.toolCallId === toolCallId);
+    for (const execution of this.toolExecutions)
+      if (execution.call.toolCallId === toolCallId) return execution;
+    return undefined;
   }
 
   /** The same, shown something else. */
@@ -169,7 +171,8 @@ export class AgentStep {
   }
 
   withResponse(response: InferenceResponse): AgentStep {
-    requireInstance(response, InferenceResponse, 'a response as InferenceResponse.of() gives it');
+    if (!(response instanceof InferenceResponse))
+      throw wrongArgument(response, 'a response as InferenceResponse.of() gives it');
     return response === this.response ? this : this.with({ response });
   }
 
@@ -182,7 +185,8 @@ export class AgentStep {
    * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
    */
   withToolExecution(execution: ToolExecution): AgentStep {
-    requireInstance(execution, ToolExecution, 'an execution as ToolExecution.intended() gives it');
+    if (!(execution instanceof ToolExecution))
+      throw wrongArgument(execution, 'an execution as ToolExecution.intended() gives it');
     const executions = this.toolExecutions;
     const index = executions.findIndex(({ id }) => id === execution.id);
     if (index >= 0 && executions[index] === execution) return this;
@@ -310,11 +314,15 @@ const readAloneStep = readAlone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
 );
 
+function isApproved(execution: ToolExecution): boolean {
+  return execution.isApproved;
+}
+
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
 export function requireStep(step: AgentStep): void {
-  requireInstance(step, AgentStep, 'a step as AgentStep.start() gives it');
+  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.start() gives it');
 }
 
 function requireMessages(messages: Messages): void {
-  requireInstance(messages, List, 'messages as List.from() gives them');
+  if (!(messages instanceof List)) throw wrongArgument(messages, 'messages as List.from() gives them');
 }

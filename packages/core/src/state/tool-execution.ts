@@ -86,8 +86,18 @@ export class ToolExecution {
 
   private with(changes: Partial<ToolExecutionFields>): ToolExecution {
     const { id, call, attempt, approval, startedAt, completedAt, outcome, usage, progress } = this;
-    const fields = { id, call, attempt, approval, startedAt, completedAt, outcome, usage, progress };
-    return new ToolExecution({ ...fields, ...changes });
+    return new ToolExecution({
+      id,
+      call,
+      attempt,
+      approval,
+      startedAt,
+      completedAt,
+      outcome,
+      usage,
+      progress,
+      ...changes,
+    });
   }
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */

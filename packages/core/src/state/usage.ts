@@ -1,7 +1,7 @@
 import type { Read } from '../json.ts';
 import { checked, DocumentReader, readAmount, readCount, readFilled, readShape, shapeOf } from '../json.ts';
 import { addAmounts, addCounts } from './amounts.ts';
-import { requireInstance } from './require-argument.ts';
+import { wrongArgument } from './require-argument.ts';
 
 /** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
 export interface UsageFields {
@@ -74,10 +74,12 @@ export class Usage implements Required<UsageFields> {
    */
   static reported(fields: CallUsage): Usage {
     if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
-    const isKept = ([name, value]: [string, unknown]): boolean =>
-      typeof value !== 'number' ||
-      (value >= 0 && (name === 'cost' ? value < Infinity : Number.isSafeInteger(value)));
-    return Usage.of(Object.fromEntries(Object.entries(fields).filter(isKept)));
+    for (const name in fields) {
+      if (!isReportable(name, fields[name as keyof CallUsage])) {
+        return Usage.of(Object.fromEntries(Object.entries(fields).filter((entry) => isReportable(...entry))));
+      }
+    }
+    return Usage.of(fields);
   }
 
   /** Input and output together, as far as they were reported. */
@@ -187,9 +189,14 @@ function sum(
   return left === undefined ? right : right === undefined ? left : add(left, right);
 }
 
+function isReportable(name: string, value: unknown): boolean {
+  if (typeof value !== 'number') return true;
+  return value >= 0 && (name === 'cost' ? value < Infinity : Number.isSafeInteger(value));
+}
+
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
 export function requireUsage(usage: Usage): void {
-  requireInstance(usage, Usage, 'usage as Usage.of() gives it');
+  if (!(usage instanceof Usage)) throw wrongArgument(usage, 'usage as Usage.of() gives it');
 }
 
 /** Reads usage that says something. @internal */
