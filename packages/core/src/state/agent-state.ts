@@ -13,7 +13,7 @@ import type { ExecutionId } from './ids.ts';
 import { AgentId } from './ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
-import { requireClock, wrongArgument, requireObject } from './require-argument.ts';
+import { requireClock, requireObject, wrongArgument } from './require-argument.ts';
 import { Usage } from './usage.ts';
 import { List } from './list.ts';
 import type { MessageStore } from './message-store.ts';
