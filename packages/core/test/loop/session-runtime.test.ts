@@ -316,6 +316,20 @@ describe('two at once', () => {
     expect([state.metadata.get('seen'), state.status]).toEqual([undefined, 'completed']);
   });
 
+  test('50 writers that add 20 each, and wait for each other, have added 1,000', async () => {
+    const { runtime, sessionId, store } = await world([]);
+    const add: SessionAction = (session) => {
+      const count = session.state.metadata.get<number>('count') ?? 0;
+      return session.withState(session.state.withMetadata('count', count + 1));
+    };
+    const writer = async (): Promise<void> => {
+      for (let added = 0; added < 20; added++) await runtime.execute(sessionId, add, { waitSeconds: 60 });
+    };
+    await Promise.all(Array.from({ length: 50 }, writer));
+    const session = await store.load(sessionId);
+    expect([session?.state.metadata.get('count'), session?.version]).toEqual([1_000, 1_001]);
+  });
+
   test('many writers of one session: every acknowledged write is there, once', async () => {
     const { runtime, sessionId, store } = await world([]);
     const write = async (key: string): Promise<void> => {
