@@ -5,12 +5,12 @@ import { holdOnYield } from './abort.ts';
 import type { HeldSignal } from './abort.ts';
 import type { Hook } from './hook.ts';
 import type { StatePoint } from './hook-chain.ts';
+import { leftRunning } from './left-tools.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { ModelCall } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tool-round.ts';
-import { interrupted } from './tool-runner.ts';
 import { waitingIn, withTimePassed } from './waiting.ts';
 
 /**
@@ -164,10 +164,7 @@ export class AgentRun {
 
   private closeStep(): void {
     const { run } = this;
-    for (const left of run.state.currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? []) {
-      const toolExecution = left.withCheckedOutcome(interrupted(left), run.now()); // nobody was there to decide
-      run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
-    }
+    for (const outcome of leftRunning(run.state, () => run.now())) run.advance(outcome);
     const workedSeconds = run.work.count();
     const messageIds = newStepMessageIds(this.loop.clock);
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at: run.now() });

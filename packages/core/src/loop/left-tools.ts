@@ -1,8 +1,11 @@
+import type { Instant } from '../clock.ts';
+import type { AgentState } from '../state/agent-state.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
 import type { ToolOutcome } from '../state/tool-outcome.ts';
 import { withinGrace } from './grace.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from './run-state.ts';
+import type { Outcome } from './stepper.ts';
 import type { Tool } from './tool.ts';
 import { interrupted, succeeded } from './tool-runner.ts';
 
@@ -20,6 +23,19 @@ export async function resolveLeft(run: RunState, execution: ToolExecution): Prom
   const found = tool.reconcile && (await asked(run, tool, execution));
   if (found) return found;
   return tool.effect === 'ask' ? 'ask' : interrupted(execution);
+}
+
+/** Ends the calls of a step that are still marked as running, when nobody is there to say more of them. */
+export function leftRunning({ currentStep }: AgentState, now: () => Instant): readonly Outcome[] {
+  const running = currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? [];
+  return running.map((execution) => {
+    const at = now();
+    return {
+      type: 'toolAdvanced',
+      toolExecution: execution.withCheckedOutcome(interrupted(execution), at),
+      at,
+    };
+  });
 }
 
 /** Does it do no harm to call it again under the same key? */

@@ -40,9 +40,9 @@ export interface SessionAction {
 
 /**
  * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, but under the
- * save policy `end`. An execution that was left unfinished goes on, and answers the message too; one that only lacks its end is ended first. Should the
- * process die here, `resume()` answers the message. When somebody works on the session, the message is left in its inbox.
- * With an `id`, sending it again is safe: it is said once, and answered if it was not.
+ * save policy `end`. An execution that was left unfinished goes on, and answers the message too; one that only lacks its
+ * end is ended first. Should the process die here, `resume()` answers the message. When somebody works on the session, the
+ * message is left in its inbox. With an `id`, sending it again is safe: it is said once, and answered if it was not.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; `ARGUMENT_INVALID` at once for an empty message.
  */
 export function sendMessage(

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
+import { leftRunning } from '../loop/left-tools.ts';
 import { apply } from '../loop/stepper.ts';
-import { interrupted } from '../loop/tool-runner.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { stopSignal } from '../state/continuation.ts';
 import { newStepMessageIds } from '../state/step.ts';
@@ -20,11 +20,7 @@ function withAttemptsExhausted(state: AgentState, maxAttempts: number, clock: Cl
   const error = new HoldfastError('ATTEMPTS_EXHAUSTED', message, { data: { maxAttempts } });
   let failed = apply(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
   failed = failed.withStopSignal(stopSignal({ reason: 'retryLimitReached', message, source: 'runtime' }), at);
-  for (const execution of failed.currentStep?.toolExecutions ?? []) {
-    if (!execution.isRunning) continue;
-    const toolExecution = execution.withCheckedOutcome(interrupted(execution), at);
-    failed = apply(failed, { type: 'toolAdvanced', toolExecution, at });
-  }
+  for (const outcome of leftRunning(failed, () => at)) failed = apply(failed, outcome);
   failed = apply(failed, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
   return apply(failed, { type: 'finished', at });
 }
