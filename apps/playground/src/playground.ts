@@ -15,7 +15,10 @@ export interface Playground {
 }
 
 /** How long a session waits for a process that was killed. */
-export const leaseSeconds = 3;
+const leaseSeconds = 3;
+
+/** What is asked of a session that somebody works on: to wait for one who has died, and for nobody else. */
+export const patience = { whenBusy: 'refuse', waitSeconds: leaseSeconds + 1 } as const;
 
 /** @throws HoldfastError when the database cannot be opened or is none. */
 export async function openPlayground(

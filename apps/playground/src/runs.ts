@@ -1,7 +1,7 @@
 import { RunAbort } from '@holdfast/core';
 import type { SessionAction, SessionEvent, SessionRuntime } from '@holdfast/core';
 import { LiveRun } from './live-run.ts';
-import { leaseSeconds } from './playground.ts';
+import { patience } from './playground.ts';
 
 /** A run of the session goes on already. */
 export class RunGoesOnError extends Error {
@@ -68,8 +68,7 @@ export class Runs {
     run: LiveRun,
   ): Promise<void> {
     const { signal, onEvent } = run;
-    const options = { signal, onEvent, whenBusy: 'refuse', waitSeconds: leaseSeconds + 1 } as const;
-    const failure = await runtime.execute(sessionId, action, options).then(
+    const failure = await runtime.execute(sessionId, action, { ...patience, signal, onEvent }).then(
       () => undefined,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );

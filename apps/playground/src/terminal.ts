@@ -3,7 +3,7 @@ import type { AgentState, SessionAction } from '@holdfast/core';
 import { definition } from './agent.ts';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
-import { leaseSeconds, openPlayground } from './playground.ts';
+import { openPlayground, patience } from './playground.ts';
 import type { Playground } from './playground.ts';
 import { TerminalReport } from './terminal-report.ts';
 import { styleFor } from './terminal-style.ts';
@@ -36,12 +36,7 @@ async function runOnce(
   const actions = actionsOf(command, sessionId, before);
   report.print(`${style.dim('session')} ${style.bold(sessionId)}`);
   report.print(`${style.dim('model  ')} ${model.label}`);
-  const options = {
-    signal,
-    onEvent: report.onEvent,
-    whenBusy: 'refuse',
-    waitSeconds: leaseSeconds + 1,
-  } as const;
+  const options = { ...patience, signal, onEvent: report.onEvent };
   let state = before;
   for (const action of actions) {
     ({ state } = await runtime.execute(sessionId, action, options));
