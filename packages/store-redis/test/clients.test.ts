@@ -2,47 +2,36 @@ import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { Cluster, Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { freePort, RedisServer, until } from './redis-server.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { newPrefix, testServer } from './harness.ts';
+import { freePort, until } from './redis-server.ts';
 
-let server: RedisServer;
-let client: Redis;
-
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-});
+const redis = testServer();
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
-
 test('a client that was passed in stays open, and the store is closed', async () => {
-  const store = new RedisSessionStore({ client, prefix: newPrefix() });
+  const store = new RedisSessionStore({ client: redis.client, prefix: newPrefix() });
   await store.create(newSession('a'));
   await store.close();
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
-  await expect(client.ping()).resolves.toBe('PONG');
+  await expect(redis.client.ping()).resolves.toBe('PONG');
 });
 
 test('a client that the store opened is closed with it', async () => {
   const prefix = newPrefix();
-  const url = `redis://127.0.0.1:${server.port}/2`;
+  const url = `redis://127.0.0.1:${redis.port}/2`;
   const store = await RedisSessionStore.open({ url, prefix, redis: { connectionName: prefix } });
   await store.create(newSession('a'));
-  const connected = async () => String(await client.client('LIST')).includes(prefix);
+  const connected = async () => String(await redis.client.client('LIST')).includes(prefix);
   expect(await connected()).toBe(true);
   await store.close();
   await until('the connection is closed', async () => !(await connected()));
-  await client.select(2);
-  expect(await client.exists(`${prefix}:{0}:s:a`)).toBe(1);
-  await client.select(0);
+  await redis.client.select(2);
+  expect(await redis.client.exists(`${prefix}:{0}:s:a`)).toBe(1);
+  await redis.client.select(0);
 });
 
 test('a server that is not there is unavailable, and nothing is left of the attempt', async () => {
@@ -55,7 +44,7 @@ test('a server that is not there is unavailable, and nothing is left of the atte
 });
 
 test('a client that is closed is unavailable, and nothing was done', async () => {
-  const closed = new Redis(server.port);
+  const closed = new Redis(redis.port);
   const store = new RedisSessionStore({ client: closed, prefix: newPrefix() });
   const base = await store.create(newSession('a'));
   await closed.quit();
@@ -77,7 +66,7 @@ test.each<[string, RedisStoreOptions]>([
   ['no bytes', { maxValueBytes: 0 }],
   ['less than no replicas', { minReplicas: -1 }],
 ])('%s is refused', (_, options) => {
-  expect(() => new RedisSessionStore({ client, ...options })).toThrow(
+  expect(() => new RedisSessionStore({ client: redis.client, ...options })).toThrow(
     expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
   );
 });
@@ -94,10 +83,10 @@ test('a client that changes keys, or is none, is refused', () => {
 });
 
 test('leases go by the clock of the server, whatever the machine thinks', async () => {
-  const [seconds] = await client.time();
+  const [seconds] = await redis.client.time();
   const now = Date.now();
   vi.spyOn(Date, 'now').mockImplementation(() => now + 86_400_000);
-  const store = new RedisSessionStore({ client, prefix: newPrefix() });
+  const store = new RedisSessionStore({ client: redis.client, prefix: newPrefix() });
   expect(store.capabilities.clock).toBe('server');
   await store.create(newSession('a', { at: 1_000 }));
   const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });

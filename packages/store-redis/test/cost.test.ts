@@ -4,28 +4,20 @@ import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { RedisServer } from './redis-server.ts';
+import { newPrefix, testServer } from './harness.ts';
 
-let server: RedisServer;
-let client: Redis;
+const redis = testServer();
 let observer: Redis;
 let store: RedisSessionStore;
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-  observer = new Redis(server.port);
+beforeAll(() => {
+  observer = new Redis(redis.port);
   let at = 2_000_000_000_000; // each save has a moment of its own, and so moves in the indexes
   const clock = { now: () => at++, newId: () => crypto.randomUUID() };
-  store = new RedisSessionStore({ client, prefix: newPrefix(), clock });
+  store = new RedisSessionStore({ client: redis.client, prefix: newPrefix(), clock });
 });
 
-afterAll(async () => {
-  client.disconnect();
-  observer.disconnect();
-  await server.stop();
-});
+afterAll(() => observer.disconnect());
 
 interface Counters {
   readonly input: number;

@@ -2,25 +2,17 @@ import { createAgentLoop, pendingApprovals, sendMessage, SessionRuntime, tool } 
 import type { SessionEvent } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { RedisSessionStore } from '@holdfast/store-redis';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { RedisServer } from './redis-server.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { newPrefix, testServer } from './harness.ts';
 
-let server: RedisServer;
-let client: Redis;
+const redis = testServer();
 let events: SessionEvent[];
 let store: RedisSessionStore;
 let runtime: SessionRuntime;
 
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-});
-
 beforeEach(() => {
   events = [];
-  store = new RedisSessionStore({ client, prefix: newPrefix(), maxValueBytes: 20_000 });
+  store = new RedisSessionStore({ client: redis.client, prefix: newPrefix(), maxValueBytes: 20_000 });
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
@@ -31,11 +23,6 @@ beforeEach(() => {
   const loop = createAgentLoop({ driver: scriptedDriver({ calls: { pay: {} } }, 'Paid.'), tools: [pay] });
   const onSessionEvent = (event: SessionEvent): void => void events.push(event);
   runtime = new SessionRuntime({ store, agents: { payer: loop }, onSessionEvent });
-});
-
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
 });
 
 const ignored = (): unknown[] =>

@@ -4,12 +4,35 @@ import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
-import type { Redis } from 'ioredis';
-import { test } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, test } from 'vitest';
+import { RedisServer } from './redis-server.ts';
 
 /** A prefix of its own for each test: what others left is not there. */
 export function newPrefix(): string {
   return `holdfast-test-${randomUUID()}`;
+}
+
+/** A server for the tests of a file, and a client of it. */
+export function testServer(): { readonly port: number; readonly client: Redis } {
+  let server: RedisServer;
+  let client: Redis;
+  beforeAll(async () => {
+    server = await RedisServer.start();
+    client = new Redis(server.port);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+  return {
+    get port() {
+      return server.port;
+    },
+    get client() {
+      return client;
+    },
+  };
 }
 
 /** What the conformance cases are run with. */

@@ -2,32 +2,20 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { RedisServer } from './redis-server.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { newPrefix, testServer } from './harness.ts';
 
-let server: RedisServer;
-let client: Redis;
+const redis = testServer();
 let prefix: string;
 let key: string;
-
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-});
 
 beforeEach(() => {
   prefix = newPrefix();
   key = `${prefix}:{0}:s:a`;
 });
 
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
-
-const opened = (options: RedisStoreOptions = {}) => new RedisSessionStore({ client, prefix, ...options });
+const opened = (options: RedisStoreOptions = {}) =>
+  new RedisSessionStore({ client: redis.client, prefix, ...options });
 
 /** Three messages; the second is long enough to be deflated. */
 const sample = () => {
@@ -39,7 +27,7 @@ const sample = () => {
 describe('a session', () => {
   test('is one hash, and texts from 4 KB on are deflated', async () => {
     const created = await opened().create(sample());
-    const hash = await client.hgetallBuffer(key);
+    const hash = await redis.client.hgetallBuffer(key);
     expect(Object.keys(hash).toSorted()).toEqual(
       ['h', 'i', 'l:messages:messages:0', 'l:messages:messages:1', 'l:messages:messages:2'].concat([
         'n:messages:messages',
@@ -52,27 +40,27 @@ describe('a session', () => {
     expect(hash['l:messages:messages:0']?.toString()).toBe(JSON.stringify(created.state.messages.at(0)));
     expect(hash['l:messages:messages:1']?.length).toBeLessThan(400);
     expect(hash['l:messages:messages:1']?.[0]).toBe(1);
-    expect(await client.type(key)).toBe('hash');
+    expect(await redis.client.type(key)).toBe('hash');
   });
 
   test.each([
-    ['an element is missing', (at: string) => client.hdel(at, 'l:messages:messages:1')],
-    ['the length of a list is missing', (at: string) => client.hdel(at, 'n:messages:messages')],
-    ['a list is shorter than the head says', (at: string) => client.hset(at, 'n:messages:messages', 2)],
-    ['the head is missing', (at: string) => client.hdel(at, 'h')],
-    ['a value is missing', (at: string) => client.hdel(at, 'v:definition')],
-    ['the record is missing', (at: string) => client.hdel(at, 'r')],
-    ['the record is of another write', (at: string) => client.hset(at, 'w', 7)],
-    ['a field has an unknown encoding', (at: string) => client.hset(at, 'h', Buffer.from([9, 1, 2]))],
-    ['a deflated field is damaged', (at: string) => client.hset(at, 'h', Buffer.from([1, 255, 255]))],
-    ['a field is not JSON', (at: string) => client.hset(at, 'r', '{"info"')],
+    ['an element is missing', (at: string) => redis.client.hdel(at, 'l:messages:messages:1')],
+    ['the length of a list is missing', (at: string) => redis.client.hdel(at, 'n:messages:messages')],
+    ['a list is shorter than the head says', (at: string) => redis.client.hset(at, 'n:messages:messages', 2)],
+    ['the head is missing', (at: string) => redis.client.hdel(at, 'h')],
+    ['a value is missing', (at: string) => redis.client.hdel(at, 'v:definition')],
+    ['the record is missing', (at: string) => redis.client.hdel(at, 'r')],
+    ['the record is of another write', (at: string) => redis.client.hset(at, 'w', 7)],
+    ['a field has an unknown encoding', (at: string) => redis.client.hset(at, 'h', Buffer.from([9, 1, 2]))],
+    ['a deflated field is damaged', (at: string) => redis.client.hset(at, 'h', Buffer.from([1, 255, 255]))],
+    ['a field is not JSON', (at: string) => redis.client.hset(at, 'r', '{"info"')],
   ])('of which %s is not read, and left as it is', async (_, damage) => {
     const store = opened();
     await store.create(sample());
     await damage(key);
-    const before = await client.hgetallBuffer(key);
+    const before = await redis.client.hgetallBuffer(key);
     await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
-    expect(await client.hgetallBuffer(key)).toEqual(before);
+    expect(await redis.client.hgetallBuffer(key)).toEqual(before);
   });
 
   test('keeps nothing of a list that has become shorter', async () => {
@@ -80,18 +68,18 @@ describe('a session', () => {
     const base = await store.create(sample());
     const shorter = base.state.withMessages(base.state.messages.slice(0, 1));
     const saved = await store.save(base.withState(shorter), { base });
-    const fields = await client.hkeys(key);
+    const fields = await redis.client.hkeys(key);
     expect(fields.filter((field) => field.startsWith('l:'))).toEqual(['l:messages:messages:0']);
     await store.save(saved.withState(shorter.withMessages([])));
-    expect((await client.hkeys(key)).filter((field) => /^[ln]:/.test(field))).toEqual([]);
+    expect((await redis.client.hkeys(key)).filter((field) => /^[ln]:/.test(field))).toEqual([]);
   });
 
   test('keeps nothing of an expired one whose id it has', async () => {
     const store = opened();
     await store.create(sample(), { expiry: { at: Date.now() - 1 } });
     await store.create(newSession('a'));
-    expect((await client.hkeys(key)).toSorted()).toEqual(['h', 'i', 'r', 't', 'v:definition', 'w']);
-    expect(await client.zcard(`${prefix}:{0}:x`)).toBe(0);
+    expect((await redis.client.hkeys(key)).toSorted()).toEqual(['h', 'i', 'r', 't', 'v:definition', 'w']);
+    expect(await redis.client.zcard(`${prefix}:{0}:x`)).toBe(0);
   });
 
   test('remembers its last 16 writes, each by a token of its own', async () => {
@@ -100,7 +88,7 @@ describe('a session', () => {
     let session = await store.create(newSession('a'));
     for (let count = 0; count < 200; count++) {
       session = await store.save(withFact(session, 'count', count), { base: session });
-      const remembered = (await client.hget(key, 't')) ?? '';
+      const remembered = (await redis.client.hget(key, 't')) ?? '';
       expect(remembered).toHaveLength(12 * Math.min(count + 2, 16));
       tokens.add(remembered.slice(0, 12));
     }
@@ -110,7 +98,7 @@ describe('a session', () => {
   test('that cannot be read is named', async () => {
     const store = opened();
     await store.create(sample());
-    await client.hdel(key, 'l:messages:messages:1');
+    await redis.client.hdel(key, 'l:messages:messages:1');
     await expect(store.load('a')).rejects.toThrow(/session "a".*element 1 of "messages:messages"/);
   });
 
@@ -120,7 +108,7 @@ describe('a session', () => {
     await store.create(newSession('b'));
     for (const id of ['a', 'b']) await store.enqueue(id, { id: 'item', content: 1 });
     const { sessions } = await store.due();
-    await client.hset(key, 'r', '{"schema":99}');
+    await redis.client.hset(key, 'r', '{"schema":99}');
     expect((await store.due()).sessions).toEqual(sessions);
     await expect(store.claim('a', { owner: 'next', leaseSeconds: 1 })).rejects.toThrow('session "a"');
     await expect(store.claim('b', { owner: 'next', leaseSeconds: 1 })).resolves.toBeDefined();
@@ -128,24 +116,24 @@ describe('a session', () => {
   });
 
   test('is not read from a key of another type, which is left as it is', async () => {
-    await client.set(key, 'mine');
+    await redis.client.set(key, 'mine');
     const store = opened();
     const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.delete('a')];
     for (const ask of asks) {
       const message = expect.stringContaining(JSON.stringify(key));
       await expect(ask()).rejects.toMatchObject({ code: 'STATE_FORMAT', message });
     }
-    expect(await client.get(key)).toBe('mine');
+    expect(await redis.client.get(key)).toBe('mine');
   });
 
   test('whose list has shrunk behind our back is not written', async () => {
     const store = opened();
     const base = await store.create(sample());
-    await client.hset(key, 'n:messages:messages', 2);
-    const before = await client.hgetallBuffer(key);
+    await redis.client.hset(key, 'n:messages:messages', 2);
+    const before = await redis.client.hgetallBuffer(key);
     const next = base.withState(base.state.withUserMessage('four'));
     await expect(store.save(next, { base })).rejects.toMatchObject({ code: 'STATE_FORMAT' });
-    expect(await client.hgetallBuffer(key)).toEqual(before);
+    expect(await redis.client.hgetallBuffer(key)).toEqual(before);
   });
 
   test('with a value beyond the limit is refused before anything is sent', async () => {
@@ -183,11 +171,11 @@ describe('a session', () => {
 describe('a prefix', () => {
   test('holds so many buckets as it was begun with', async () => {
     await opened({ buckets: 3 }).create(newSession('a'));
-    const before = await client.hgetall(`${prefix}:meta`);
+    const before = await redis.client.hgetall(`${prefix}:meta`);
     expect(before).toEqual({ schema: '2', buckets: '3' });
     await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
     await expect(opened().exists('a')).resolves.toBe(true);
-    expect(await client.hgetall(`${prefix}:meta`)).toEqual(before);
+    expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual(before);
   });
 
   test.each([
@@ -195,15 +183,15 @@ describe('a prefix', () => {
     ['1', 'STATE_FORMAT'],
     ['x', 'STATE_FORMAT'],
   ])('whose schema is %s is left as it is', async (schema, code) => {
-    await client.hset(`${prefix}:meta`, { schema, buckets: 1 });
+    await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });
     await expect(opened().create(newSession('a'))).rejects.toMatchObject({ code });
-    expect(await client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
-    expect(await client.exists(key)).toBe(0);
+    expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
+    expect(await redis.client.exists(key)).toBe(0);
   });
 
   test('of which something else has the key of the layout is left as it is', async () => {
-    await client.set(`${prefix}:meta`, 'mine');
+    await redis.client.set(`${prefix}:meta`, 'mine');
     await expect(opened().list()).rejects.toMatchObject({ code: 'STATE_FORMAT' });
-    expect(await client.get(`${prefix}:meta`)).toBe('mine');
+    expect(await redis.client.get(`${prefix}:meta`)).toBe('mine');
   });
 });

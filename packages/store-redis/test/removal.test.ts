@@ -1,34 +1,22 @@
 import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newPrefix, observed } from './harness.ts';
-import { RedisServer } from './redis-server.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { newPrefix, observed, testServer } from './harness.ts';
 
-let server: RedisServer;
-let client: Redis;
+const redis = testServer();
 let prefix: string;
 let key: string;
-
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-});
 
 beforeEach(() => {
   prefix = newPrefix();
   key = `${prefix}:{0}:s:a`;
 });
 
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
+const opened = (options: RedisStoreOptions = {}) =>
+  new RedisSessionStore({ client: redis.client, prefix, ...options });
 
-const opened = (options: RedisStoreOptions = {}) => new RedisSessionStore({ client, prefix, ...options });
-
-const entries = async (index: string) => client.zcard(`${prefix}:{0}:${index}`);
+const entries = async (index: string) => redis.client.zcard(`${prefix}:{0}:${index}`);
 const INDEXES = ['c', 'u', 'd', 'x', 'c:a:tester', 'u:a:tester', 'c:s:active', 'u:s:active'];
 const allEntries = async () => Promise.all(INDEXES.map(entries));
 
@@ -37,7 +25,7 @@ describe('what the server removes by itself', () => {
     const store = opened();
     await Promise.all(['a', 'b'].map((id) => store.create(newSession(id))));
     await store.enqueue('a', { id: 'i', content: 1 });
-    await client.unlink(key);
+    await redis.client.unlink(key);
     const ids = (await store.list({ agentName: 'tester' })).sessions.map(({ sessionId }) => sessionId);
     expect(ids).toEqual(['b']);
     expect((await store.due()).sessions).toEqual([]);
@@ -47,7 +35,7 @@ describe('what the server removes by itself', () => {
   test('and is created again is listed once', async () => {
     const store = opened();
     await store.create(newSession('a', { at: 1_000 }));
-    await client.unlink(key);
+    await redis.client.unlink(key);
     await store.create(newSession('a', { at: 2_000 }));
     expect((await store.list()).sessions.map(({ createdAt }) => createdAt)).toEqual([2_000]);
     expect(await entries('c')).toBe(1);
@@ -55,12 +43,12 @@ describe('what the server removes by itself', () => {
 
   test('and is created again before its entry is dropped is still listed', async () => {
     let happens: (() => Promise<unknown>) | undefined;
-    const late = observed(client, async (script) => {
+    const late = observed(redis.client, async (script) => {
       if (script === 'drop') await happens?.();
     });
     const [store, other] = [new RedisSessionStore({ client: late, prefix }), opened()];
     await store.create(newSession('a'));
-    await client.unlink(key);
+    await redis.client.unlink(key);
     happens = () => other.create(newSession('a'));
     expect((await store.list()).sessions).toEqual([]);
     expect((await other.list()).sessions).toHaveLength(1);
@@ -68,7 +56,7 @@ describe('what the server removes by itself', () => {
 
   test('is not what was saved while a list looked at it', async () => {
     let happens: (() => Promise<unknown>) | undefined;
-    const late = observed(client, async (script) => {
+    const late = observed(redis.client, async (script) => {
       if (script === 'read-each') await happens?.();
     });
     let at = 2_000_000_000_000;
@@ -84,18 +72,18 @@ describe('what the server removes by itself', () => {
     const store = opened();
     const at = Date.now() + 60_000;
     const base = await store.create(newSession('a'), { expiry: { at } });
-    expect(await client.pexpiretime(key)).toBe(at + 3_600_000);
+    expect(await redis.client.pexpiretime(key)).toBe(at + 3_600_000);
     await store.save(base, { base, expiry: null });
-    expect(await client.pttl(key)).toBe(-1);
+    expect(await redis.client.pttl(key)).toBe(-1);
     expect(await entries('x')).toBe(0);
   });
 
   test('is not what a store with a clock of its own has saved', async () => {
     const base = await opened({ expiry: { afterSeconds: 60 } }).create(newSession('a'));
-    expect(await client.pttl(key)).toBeGreaterThan(0);
+    expect(await redis.client.pttl(key)).toBeGreaterThan(0);
     const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
     await opened({ clock }).save(base, { base });
-    expect(await client.pttl(key)).toBe(-1);
+    expect(await redis.client.pttl(key)).toBe(-1);
     expect(await entries('x')).toBe(1);
   });
 });
@@ -108,7 +96,7 @@ describe('what has expired', () => {
     await store.create(newSession('a', { parentId: 'p' }), { expiry });
     expect(await store.prune()).toBe(1);
     expect(await allEntries()).toEqual(INDEXES.map(() => 0));
-    expect(await client.exists(key, `${prefix}:{0}:c:p:p`)).toBe(0);
+    expect(await redis.client.exists(key, `${prefix}:{0}:c:p:p`)).toBe(0);
   });
 
   test('is pruned beside other writes', async () => {
@@ -123,7 +111,7 @@ describe('what has expired', () => {
     const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
     const store = opened({ clock, expiry: { at: 0 } });
     for (let count = 0; count < 40; count++) await store.create(newSession(`session ${count}`));
-    expect(await client.pttl(`${prefix}:{0}:s:session 0`)).toBe(-1);
+    expect(await redis.client.pttl(`${prefix}:{0}:s:session 0`)).toBe(-1);
     expect(await store.prune({ limit: 30 })).toBe(30);
     expect(await entries('x')).toBe(10);
   });
