@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
+import type { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
 import { isFlip, itemsOf, keysOf } from './stored-items.ts';
 import { testBlobs } from './test-blobs.ts';
@@ -58,6 +59,24 @@ test(
   },
 );
 
+interface Leftover {
+  readonly table: string;
+  readonly clock: ReturnType<typeof testClock>;
+  readonly blobs: ReturnType<typeof testBlobs>['blobs'];
+  readonly store: DynamoDbSessionStore;
+}
+
+/** What was left of session "a" goes after a day, by a store that reaches the blobs; another takes no note of it away. */
+async function expectSweptAway({ table, clock, blobs, store }: Leftover): Promise<void> {
+  await expect(blobs.keys()).resolves.toHaveLength(1);
+  clock.time += DAY;
+  await (await database.newStore({ table, clock })).prune();
+  await expect(blobs.keys()).resolves.toHaveLength(1);
+  await store.prune();
+  await expect(blobs.keys()).resolves.toEqual([]);
+  await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
+}
+
 test('so is what a creation that died has put', async () => {
   const clock = testClock();
   const table = await database.newTable();
@@ -68,14 +87,7 @@ test('so is what a creation that died has put', async () => {
   const creating = store.create(withFact(newSession('a'), 'text', LARGE));
   await expect(creating).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   database.proxy.fault = undefined;
-  await expect(blobs.keys()).resolves.toHaveLength(1);
-  clock.time += DAY;
-  // A store that does not reach the blobs does not take the note away.
-  await (await database.newStore({ table, clock })).prune();
-  await expect(blobs.keys()).resolves.toHaveLength(1);
-  await store.prune();
-  await expect(blobs.keys()).resolves.toEqual([]);
-  await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
+  await expectSweptAway({ table, clock, blobs, store });
 });
 
 test('what a delete that died has left is swept away, by a store that reaches it', async () => {
@@ -92,13 +104,7 @@ test('what a delete that died has left is swept away, by a store that reaches it
     operation === 'BatchWriteItem' ? 'cut' : forward();
   await expect(store.delete('a')).resolves.toBe(true);
   database.proxy.fault = undefined;
-  await expect(blobs.keys()).resolves.toHaveLength(1);
-  clock.time += DAY;
-  await (await database.newStore({ table, clock })).prune();
-  await expect(blobs.keys()).resolves.toHaveLength(1);
-  await store.prune();
-  await expect(blobs.keys()).resolves.toEqual([]);
-  await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
+  await expectSweptAway({ table, clock, blobs, store });
 });
 
 test('a blob that is in use is looked at once, and kept', async () => {

@@ -1,7 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Advance, ServedEngine } from '@holdfast/core';
+import type { Advance, ExecutionEngine, ServedEngine } from '@holdfast/core';
 import type { Defect } from './engine-parts.ts';
 import { advancing, ending, parked, serving } from './engine-parts.ts';
+
+/** A `wake` that only takes note of sessions that are worked on. */
+const noting =
+  (engine: ExecutionEngine, woken: Map<string, boolean>): ExecutionEngine['wake'] =>
+  async (id, options) => {
+    if (woken.has(id) && !options?.at) woken.set(id, true);
+    else await engine.wake(id, options);
+  };
 
 /** What becomes of a session. */
 export const outcomeDefects: Readonly<Record<string, Defect>> = {
@@ -38,10 +46,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
   'puts off a wake-up during work to the moment of sleep': ({ engine }) => {
     const woken = new Map<string, boolean>();
     return {
-      async wake(id, options) {
-        if (woken.has(id) && !options?.at) woken.set(id, true);
-        else await engine.wake(id, options);
-      },
+      wake: noting(engine, woken),
       serve: (advance, options) =>
         engine.serve(async (id, given) => {
           woken.set(id, false);
@@ -93,10 +98,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
   'forgets wake-ups during an advance that throws': ({ engine }) => {
     const woken = new Map<string, boolean>();
     return {
-      async wake(id, options) {
-        if (woken.has(id) && !options?.at) woken.set(id, true);
-        else await engine.wake(id, options);
-      },
+      wake: noting(engine, woken),
       serve: (advance, options) =>
         engine.serve(async (id, given) => {
           woken.set(id, false);
