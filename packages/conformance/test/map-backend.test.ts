@@ -18,6 +18,13 @@ describe('a store on a backend that can be measured, broken and reopened', () =>
 test('cases that need more than the harness can do are skipped by name', () => {
   const skipped = sessionStoreTests(mapHarness().createStore).filter(({ skip }) => skip);
   expect(new Set(skipped.map(({ name }) => /\(needs \w+\)$/.exec(name)?.[0]))).toEqual(
-    new Set(['(needs reopen)', '(needs measure)', '(needs loseReply)', '(needs cut)', '(needs throttle)']),
+    new Set([
+      '(needs reopen)',
+      '(needs measure)',
+      '(needs remember)',
+      '(needs loseReply)',
+      '(needs cut)',
+      '(needs throttle)',
+    ]),
   );
 });

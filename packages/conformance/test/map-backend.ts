@@ -1,27 +1,39 @@
 import {
   carriedOut,
   compareDue,
-  compareSessionInfos,
+  compareListedSessions,
   dueAt,
   fitsDue,
   fitsQuery,
   isExpired,
+  listedSession,
   readSessionRecord,
+  recordName,
 } from '@holdfast/core';
 import type {
   DueSession,
   Instant,
+  ItemRange,
+  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionBackend,
-  SessionInfo,
   SessionRecord,
   StoreCapabilities,
+  StoredItem,
   StoredSession,
+  SwapResult,
 } from '@holdfast/core';
 
-export type Entries = Map<string, StoredSession>;
+type Item = NonNullable<RecordChange['enqueue']>;
+
+export interface Entry extends StoredSession {
+  /** By position. */
+  readonly inbox: ReadonlyMap<number, Item>;
+}
+
+export type Entries = Map<string, Entry>;
 
 /** How the backend does what it does, each to be exchanged for one that is wrong. */
 const soundWays = {
@@ -29,25 +41,34 @@ const soundWays = {
   keyOf: (sessionId: string): string => sessionId,
   /** Is the record there that is to be replaced? */
   isThere: (found: SessionRecord | undefined, before: SessionRecord | undefined): boolean =>
-    found?.incarnation === before?.incarnation && found?.writes === before?.writes,
+    (found && recordName(found)) === (before && recordName(before)),
   /** The record that is kept. */
   kept: (after: SessionRecord, _found: StoredSession | undefined, _change: RecordChange): SessionRecord =>
     after,
   carriedOut,
   /** The inbox after a write. */
-  inbox: (before: StoredSession['inbox'], { enqueue, acknowledge = [] }: RecordChange) => {
+  inbox: (before: Entry['inbox'], { enqueue, acknowledge = [] }: RecordChange): Entry['inbox'] => {
     const inbox = new Map(before);
-    if (enqueue) inbox.set(enqueue.id, enqueue.item);
-    for (const id of acknowledge) inbox.delete(id);
+    if (enqueue) inbox.set(enqueue.position, enqueue);
+    for (const { position } of acknowledge) inbox.delete(position);
     return inbox;
   },
+  /** Is an item with this id in the inbox? */
+  isDuplicate: (inbox: Entry['inbox'], id: string): boolean =>
+    [...inbox.values()].some((item) => item.id === id),
+  /** The items that a reader gets. */
+  read: (inbox: Entry['inbox'], { from, to, limit }: ItemRange): readonly StoredItem[] =>
+    [...inbox.values()]
+      .filter(({ position }) => position >= from && position < to)
+      .toSorted((left, right) => left.position - right.position)
+      .slice(0, limit),
   /** The record that is answered. */
   answered: (record: SessionRecord): SessionRecord => record,
   isListed: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isAwaited: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isPruned: isExpired,
   fitsQuery,
-  compareSessionInfos,
+  compareListedSessions,
   dueAt,
   fitsDue,
   compareDue,
@@ -77,8 +98,9 @@ export class MapBackend implements SessionBackend {
     return found && { ...found, record: this.ways.answered(found.record) };
   }
 
-  async readItems(sessionId: string, _incarnation: string, ids: readonly string[]) {
-    return new Map([...(this.found(sessionId)?.inbox ?? [])].filter(([id]) => ids.includes(id)));
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+    const found = this.found(sessionId);
+    return found?.record.incarnation === incarnation ? this.ways.read(found.inbox, range) : [];
   }
 
   async swap(
@@ -86,20 +108,22 @@ export class MapBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean> {
+  ): Promise<SwapResult> {
     const found = this.found(sessionId);
-    if (!this.ways.isThere(found?.record, before)) return false;
+    if (!this.ways.isThere(found?.record, before)) return 'outdated';
+    const { enqueue } = change;
+    if (enqueue && found && this.ways.isDuplicate(found.inbox, enqueue.id)) return 'duplicate';
     const key = this.ways.keyOf(sessionId);
     if (after) this.entries.set(key, this.changed(found, after, change));
     else this.entries.delete(key);
-    return true;
+    return 'done';
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
-    const { isListed, fitsQuery: fits, compareSessionInfos: compare } = this.ways;
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+    const { isListed, fitsQuery: fits, compareListedSessions: compare } = this.ways;
     const infos = this.records()
       .filter((record) => isListed(record, now))
-      .map(({ info }) => info);
+      .map((record) => listedSession(record));
     return infos
       .filter((info) => fits(info, query))
       .toSorted(compare(query.order))
@@ -127,7 +151,7 @@ export class MapBackend implements SessionBackend {
 
   async close(): Promise<void> {}
 
-  private found(sessionId: string): StoredSession | undefined {
+  private found(sessionId: string): Entry | undefined {
     return this.entries.get(this.ways.keyOf(sessionId));
   }
 
@@ -135,11 +159,7 @@ export class MapBackend implements SessionBackend {
     return [...this.entries.values()].map(({ record }) => record);
   }
 
-  private changed(
-    found: StoredSession | undefined,
-    after: SessionRecord,
-    change: RecordChange,
-  ): StoredSession {
+  private changed(found: Entry | undefined, after: SessionRecord, change: RecordChange): Entry {
     const before = found?.record.incarnation === after.incarnation ? found : undefined;
     const saved = change.plan ? this.ways.carriedOut(before?.saved, change.plan) : before?.saved;
     if (!saved) throw new Error('A record was swapped in with nothing to say.');

@@ -32,7 +32,18 @@ export function mapHarness({ ways, client, store }: StoreParts = {}): {
       entries = new Map();
       return open(clock, settings);
     },
-    abilities: { reopen: open, measure: wire.measure, faults: wire },
+    abilities: {
+      reopen: open,
+      measure: wire.measure,
+      faults: wire,
+      async remember() {
+        const kept = new Map(entries);
+        return async () => {
+          entries.clear();
+          for (const [key, entry] of kept) entries.set(key, entry);
+        };
+      },
+    },
   };
 }
 

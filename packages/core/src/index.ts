@@ -150,8 +150,9 @@ export type { Redact } from './loop/redact.ts';
 // How an agent is kept: between runs and processes
 export { AgentSession } from './session/session.ts';
 export type { AgentSessionInit, SessionRevision } from './session/session.ts';
-export type { SessionInfo, SessionStatus } from './session/session-info.ts';
+export type { ListedSession, SessionInfo, SessionStatus } from './session/session-info.ts';
 export {
+  InboxFullError,
   SessionBusyError,
   SessionConflictError,
   SessionNotFoundError,
@@ -169,25 +170,39 @@ export type {
   DueQuery,
   DueSession,
   InboxItem,
+  InboxItemName,
+  InboxPage,
+  LoadOptions,
   RenewedClaim,
+  RenewOptions,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
+  SessionOrder,
   SessionPage,
   SessionQuery,
   SessionStore,
   StoreCapabilities,
+  UnreadableItem,
 } from './session/session-store.ts';
 export { MemorySessionStore } from './session/memory-session-store.ts';
 
 // How a database becomes a session store
 export { BackedSessionStore } from './session/backed-session-store.ts';
 export type { StoreOptions } from './session/backed-session-store.ts';
-export type { RecordChange, SessionBackend, StoredSession } from './session/session-backend.ts';
-export { dueAt, isExpired } from './session/session-record.ts';
+export type {
+  ItemRange,
+  RecordChange,
+  SessionBackend,
+  StoredItem,
+  StoredSession,
+  SwapResult,
+} from './session/session-backend.ts';
+export type { InboxCursor } from './session/inbox-cursor.ts';
+export { dueAt, isExpired, listedSession, recordName } from './session/session-record.ts';
 export { readSessionRecord } from './session/read-session-record.ts';
 export type { SessionRecord } from './session/session-record.ts';
-export { compareDue, compareSessionInfos, fitsDue, fitsQuery, isAfter } from './session/session-cursor.ts';
+export { compareDue, compareListedSessions, fitsDue, fitsQuery, isAfter } from './session/session-cursor.ts';
 export type { ResolvedDueQuery, ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
 export { planSave, restoreSession } from './session/save-plan.ts';
 export { carriedOut } from './session/saved-session.ts';

@@ -84,7 +84,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     for (const limit of [0, 101, -1, 1.5, Number.NaN]) await assert.rejects(store.list({ limit }), INVALID);
     const { cursor } = await store.list({ limit: 1 });
     assert(cursor);
-    await assert.rejects(store.list({ cursor, order: 'updatedAt' }), INVALID);
+    await assert.rejects(store.list({ cursor, order: 'lastActiveAt' }), INVALID);
     for (const other of ['', 'x', '[]', '{}', 'null', '["createdAt",1.5,"a"]', '["createdAt",1e400,"a"]'])
       await assert.rejects(store.list({ cursor: other }), INVALID);
     assert.deepEqual(await idsOf(store, { cursor, limit: 1 }), ['a']);

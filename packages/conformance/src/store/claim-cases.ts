@@ -102,17 +102,20 @@ const asking = [
     assert.equal(await store.exists('a'), false);
   }),
   storeCase(
-    'a claim changes neither the session nor its place in lists',
+    'a claim changes neither the session nor its place in the order by creation',
     async ({ store, clock, created }) => {
       const session = await created('a');
-      const { sessions } = await store.list();
+      const {
+        sessions: [listed],
+      } = await store.list();
+      assert(listed);
       clock.time += 1_000;
       const { claim } = await store.claim('a', ADA);
       await store.renew(claim, ADA);
       assert.deepEqual(await store.load('a'), session);
       await store.release(claim);
       assert.deepEqual(await store.load('a'), session);
-      assert.deepEqual((await store.list()).sessions, sessions);
+      assert.deepEqual((await store.list()).sessions, [{ ...listed, lastActiveAt: clock.time }]);
     },
   ),
 ];
@@ -123,7 +126,7 @@ const holding = [
     const { claim } = await store.claim('a', ADA);
     clock.time += 50_000;
     const renewed = await store.renew(claim, { leaseSeconds: 30 });
-    assert.deepEqual(renewed, { claim: { ...claim, until: START + 80_000 }, inbox: [] });
+    assert.deepEqual(renewed, { claim: { ...claim, until: START + 80_000 }, inbox: [], unreadable: [] });
     clock.time = START + 79_999;
     await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', until: START + 80_000 });
     clock.time += 1;

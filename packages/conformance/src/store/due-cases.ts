@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentState, DueQuery, SessionStore } from '@holdfast/core';
 import { stateAfterSteps, stateInStep, stateWaiting, WAITINGS, WAKE_AT } from './execution-states.ts';
+import { named } from './inbox-contents.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
@@ -107,7 +108,7 @@ const inboxes = [
     clock.time += 1_000;
     await store.enqueue('a', { id: 'j', content: 2 });
     assert.deepEqual(await dueOf(store), { a: 1_000 });
-    await store.save(base, { acknowledge: ['i', 'j'] });
+    await store.save(base, { acknowledge: named('i', 'j') });
     assert.deepEqual(await dueOf(store), {});
   }),
   storeCase('an inbox wakes one that sleeps or waits for a person', async ({ store, clock, created }) => {

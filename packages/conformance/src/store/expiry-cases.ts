@@ -107,7 +107,7 @@ const hidden = [
     clock.time += 60_000;
     assert.equal(await store.load('a'), undefined);
     assert.equal(await store.exists('a'), false);
-    for (const order of ['createdAt', 'updatedAt'] as const) {
+    for (const order of ['createdAt', 'lastActiveAt'] as const) {
       const { sessions } = await store.list({ order });
       assert.deepEqual(
         sessions.map(({ sessionId }) => sessionId),
@@ -170,7 +170,7 @@ const afterwards = [
     assert.notEqual(anew.revision.incarnation, old.revision.incarnation);
     assert.equal(anew.version, 1);
     assert.deepEqual(await store.load('a'), anew);
-    assert.deepEqual((await store.list()).sessions, [anew.info]);
+    assert.deepEqual((await store.list()).sessions, [{ ...anew.info, lastActiveAt: clock.time }]);
     assert.deepEqual((await store.due()).sessions, []);
     await assert.rejects(store.save(old, { base: old }), { kind: 'recreated' });
     await assert.rejects(store.renew(claim, ADA), { kind: 'recreated' });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import type { InboxItemName, AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import { named } from './inbox-contents.ts';
 import { stateInStep } from './execution-states.ts';
 import { emptyState, storeCase, withFact } from './store-case.ts';
 import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
@@ -36,7 +37,10 @@ async function assertSaved({ store, base }: Prepared): Promise<void> {
   assert.deepEqual(loaded.state.currentStep, base.state.currentStep);
 }
 
-const save = ({ store, base, claim }: Prepared, acknowledge: readonly string[] = []): Promise<unknown> =>
+const save = (
+  { store, base, claim }: Prepared,
+  acknowledge: readonly InboxItemName[] = [],
+): Promise<unknown> =>
   store.save(withFact(base, 'n', 1), { base, operationId: 'op', epoch: claim.epoch, acknowledge });
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -51,7 +55,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   save: { ask: (prepared) => save(prepared), assertDone: assertSaved },
   acknowledge: {
-    ask: (prepared) => save(prepared, ['i']),
+    ask: (prepared) => save(prepared, named('i')),
     assertDone: async (prepared) => {
       const { store, base, claim } = prepared;
       await assertSaved(prepared);

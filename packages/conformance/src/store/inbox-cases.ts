@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { inboxOf, itemIdsOf } from './inbox-contents.ts';
+import { inboxOf, itemIdsOf, named } from './inbox-contents.ts';
 import { START, storeCase, withFact } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
@@ -16,6 +16,7 @@ const order = [
       await inboxOf(store),
       ['c', 'a', 'b', '10', '9'].map((id, index) => ({
         id,
+        position: index,
         content: { text: id },
         enqueuedAt: START + index * 1_000,
       })),
@@ -26,7 +27,7 @@ const order = [
     assert.equal(await store.enqueue('a', { id: 'i', content: 'first' }), true);
     clock.time += 1_000;
     assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
-    assert.deepEqual(await inboxOf(store), [{ id: 'i', content: 'first', enqueuedAt: START }]);
+    assert.deepEqual(await inboxOf(store), [{ id: 'i', position: 0, content: 'first', enqueuedAt: START }]);
   }),
   storeCase('of 20 that enqueue at once all are kept', async ({ store, created }) => {
     await created('a');
@@ -53,7 +54,7 @@ const order = [
     assert.equal(await store.enqueue('b', { id: 'i', content: 2 }), true);
     const { session, claim, inbox } = await store.claim('b', { owner: 'Ada', ...LEASE });
     assert.deepEqual(inbox[0]?.content, 2);
-    await store.save(session, { epoch: claim.epoch, acknowledge: ['i'] });
+    await store.save(session, { epoch: claim.epoch, acknowledge: named('i') });
     assert.deepEqual(
       (await inboxOf(store)).map(({ content }) => content),
       [1],
@@ -78,7 +79,7 @@ const using = [
     assert.deepEqual(inbox, []);
     assert.equal(await store.enqueue('a', { id: 'i', content: { stop: true } }), true);
     const renewed = await store.renew(claim, LEASE);
-    assert.deepEqual(renewed.inbox, [{ id: 'i', content: { stop: true }, enqueuedAt: START }]);
+    assert.deepEqual(renewed.inbox, [{ id: 'i', position: 0, content: { stop: true }, enqueuedAt: START }]);
     await store.enqueue('a', { id: 'j', content: 2 });
     assert.deepEqual(await itemIdsOf(store, claim), ['i', 'j']);
   }),
@@ -86,10 +87,14 @@ const using = [
     await created('a');
     for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
     const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
-    const options = { base: session, epoch: claim.epoch, acknowledge: ['j', 'never there'] };
+    const acknowledge = [
+      { id: 'j', position: 1 },
+      { id: 'never there', position: 3 },
+    ];
+    const options = { base: session, epoch: claim.epoch, acknowledge };
     const saved = await store.save(withFact(session, 'used', 'j'), options);
     assert.deepEqual(await itemIdsOf(store, claim), ['i', 'k']);
-    await store.save(saved, { base: saved, epoch: claim.epoch, acknowledge: ['k', 'i'] });
+    await store.save(saved, { base: saved, epoch: claim.epoch, acknowledge: named('i', 'j', 'k') });
     assert.deepEqual(await itemIdsOf(store, claim), []);
     await store.release(claim);
     assert.deepEqual(await inboxOf(store), []);
@@ -105,7 +110,7 @@ const using = [
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 1 });
     const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
-    const acknowledge = ['i'];
+    const acknowledge = named('i');
     await assert.rejects(store.save(base, { acknowledge }), { code: 'SESSION_BUSY' });
     await assert.rejects(store.save(base, { epoch: 7, acknowledge }), { kind: 'fenced' });
     await store.save(session, { epoch: claim.epoch });
@@ -116,7 +121,7 @@ const using = [
   storeCase('a repeated save uses up once', async ({ store, created }) => {
     const base = await created('a');
     for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
-    const options = { base, operationId: 'op', acknowledge: ['i'] };
+    const options = { base, operationId: 'op', acknowledge: named('i') };
     const changed = withFact(base, 'n', 1);
     const saved = await store.save(changed, options);
     await store.enqueue('a', { id: 'k', content: 'k' });
@@ -129,7 +134,7 @@ const using = [
   storeCase('an item that was used is not taken again', async ({ store, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 'first' });
-    const saved = await store.save(base, { base, acknowledge: ['i'] });
+    const saved = await store.save(base, { base, acknowledge: named('i') });
     assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
     const { claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
     assert.equal(await store.enqueue('a', { id: 'i', content: 'third' }), false);
@@ -142,12 +147,67 @@ const using = [
   storeCase('the last 16 that were used are remembered', async ({ store, created }) => {
     let session = await created('a');
     const ids = Array.from({ length: 20 }, (_, index) => `item ${index}`);
-    for (const id of ids) {
+    for (const [position, id] of ids.entries()) {
       await store.enqueue('a', { id, content: null });
-      session = await store.save(session, { base: session, acknowledge: [id] });
+      session = await store.save(session, { base: session, acknowledge: [{ id, position }] });
     }
     for (const id of ids.slice(-16)) assert.equal(await store.enqueue('a', { id, content: null }), false, id);
     assert.deepEqual(await inboxOf(store), []);
+  }),
+];
+
+const limits = [
+  storeCase(
+    'a full inbox refuses one more, until an item was used',
+    async ({ store, created }) => {
+      const base = await created('a');
+      for (const id of ['i', 'j', 'k']) assert.equal(await store.enqueue('a', { id, content: null }), true);
+      await assert.rejects(store.enqueue('a', { id: 'l', content: null }), {
+        code: 'INBOX_FULL',
+        sessionId: 'a',
+      });
+      assert.deepEqual(
+        (await inboxOf(store)).map(({ id }) => id),
+        ['i', 'j', 'k'],
+      );
+      await store.save(base, { base, acknowledge: named('i', 'j').slice(1) });
+      assert.equal(await store.enqueue('a', { id: 'l', content: null }), true);
+      assert.deepEqual(
+        (await inboxOf(store)).map(({ id, position }) => [id, position]),
+        [
+          ['i', 0],
+          ['k', 2],
+          ['l', 3],
+        ],
+      );
+    },
+    { maxInboxItems: 3 },
+  ),
+  storeCase('an inbox of more than a hundred items is read in pages', async ({ store, created }) => {
+    await created('a');
+    const ids = Array.from({ length: 230 }, (_, index) => `item ${index}`);
+    for (const id of ids) await store.enqueue('a', { id, content: id });
+    const { session, claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    assert.deepEqual(
+      inbox.map(({ id }) => id),
+      ids.slice(0, 100),
+    );
+    const second = await store.renew(claim, { ...LEASE, after: 99 });
+    assert.deepEqual(
+      second.inbox.map(({ id }) => id),
+      ids.slice(100, 200),
+    );
+    await store.save(session, {
+      base: session,
+      epoch: claim.epoch,
+      acknowledge: [...inbox.slice(10), ...second.inbox],
+    });
+    const left = await store.renew(claim, LEASE);
+    assert.deepEqual(
+      left.inbox.map(({ id }) => id),
+      [...ids.slice(0, 10), ...ids.slice(200)],
+    );
+    assert.deepEqual((await store.renew(claim, { ...LEASE, after: 229 })).inbox, []);
   }),
 ];
 
@@ -159,12 +219,12 @@ const ends = [
     await created('a');
     assert.deepEqual(await inboxOf(store), []);
     assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
-    assert.deepEqual(await inboxOf(store), [{ id: 'i', content: 'new', enqueuedAt: START }]);
+    assert.deepEqual(await inboxOf(store), [{ id: 'i', position: 0, content: 'new', enqueuedAt: START }]);
   }),
   storeCase('what was used dies with its session', async ({ store, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 'old' });
-    await store.save(base, { acknowledge: ['i'] });
+    await store.save(base, { acknowledge: named('i') });
     await store.delete('a');
     await created('a');
     assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
@@ -180,4 +240,4 @@ const ends = [
 ];
 
 /** The inbox: what second writers leave, and its use. */
-export const inboxCases: readonly UngroupedCase[] = [...order, ...using, ...ends];
+export const inboxCases: readonly UngroupedCase[] = [...order, ...using, ...limits, ...ends];

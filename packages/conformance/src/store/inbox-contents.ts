@@ -1,6 +1,11 @@
-import type { InboxItem, SessionClaim, SessionStore } from '@holdfast/core';
+import type { InboxItem, InboxItemName, SessionClaim, SessionStore } from '@holdfast/core';
 
 const LEASE = { leaseSeconds: 60 };
+
+/** Names items that were enqueued in this order, the first in an inbox that was never used. */
+export function named(...ids: readonly string[]): InboxItemName[] {
+  return ids.map((id, position) => ({ id, position }));
+}
 
 /** The ids of the items that a renewal shows. */
 export async function itemIdsOf(store: SessionStore, claim: SessionClaim): Promise<string[]> {

@@ -44,7 +44,7 @@ export const inboxValueCases: readonly UngroupedCase[] = [
     );
     let base = session;
     for (const [index, id] of ids.entries()) {
-      base = await store.save(base, { base, epoch: claim.epoch, acknowledge: [id] });
+      base = await store.save(base, { base, epoch: claim.epoch, acknowledge: [{ id, position: index }] });
       assert.deepEqual(await itemIdsOf(store, claim), ids.slice(index + 1));
     }
   }),

@@ -7,7 +7,7 @@ import type { UngroupedCase } from './store-case.ts';
 const order = [
   storeCase('an empty store lists nothing', async ({ store }) => {
     assert.deepEqual(await store.list(), { sessions: [], cursor: undefined });
-    assert.deepEqual(await store.list({ order: 'updatedAt', status: 'active' }), {
+    assert.deepEqual(await store.list({ order: 'lastActiveAt', status: 'active' }), {
       sessions: [],
       cursor: undefined,
     });
@@ -17,7 +17,7 @@ const order = [
     clock.time += 8_000;
     const saved = await store.save(base.withState(stateAfterSteps(base.state)).withStatus('completed'));
     const { sessions } = await store.list();
-    assert.deepEqual(sessions, [saved.info]);
+    assert.deepEqual(sessions, [{ ...saved.info, lastActiveAt: START + 8_000 }]);
     assert.deepEqual(sessions[0], {
       sessionId: 'a',
       parentId: 'p',
@@ -28,9 +28,10 @@ const order = [
       updatedAt: START + 8_000,
       executionStatus: 'completed',
       waitingFor: undefined,
+      lastActiveAt: START + 8_000,
     });
   }),
-  storeCase('the newest comes first, by creation or by last change', async (context) => {
+  storeCase('the newest comes first, by creation or by last activity', async (context) => {
     const { store } = context;
     await createEach(context, [['a'], ['b'], ['c']]);
     const first = await store.load('a');
@@ -38,7 +39,27 @@ const order = [
     await store.save(first);
     assert.deepEqual(await idsOf(store), ['c', 'b', 'a']);
     assert.deepEqual(await idsOf(store, { order: 'createdAt' }), ['c', 'b', 'a']);
-    assert.deepEqual(await idsOf(store, { order: 'updatedAt' }), ['a', 'c', 'b']);
+    assert.deepEqual(await idsOf(store, { order: 'lastActiveAt' }), ['a', 'c', 'b']);
+  }),
+  storeCase('work moves a session to the front when it begins and when it ends', async (context) => {
+    const { store, clock } = context;
+    const [byActivity, lease] = [{ order: 'lastActiveAt' }, { owner: 'Ada', leaseSeconds: 60 }] as const;
+    await createEach(context, [['a'], ['b'], ['c']]);
+    const { session, claim } = await store.claim('a', lease);
+    assert.deepEqual(await idsOf(store, byActivity), ['a', 'c', 'b']);
+    clock.time += 1_000;
+    await store.save((await store.load('b')) ?? session);
+    const saved = await store.save(session, { base: session, epoch: claim.epoch });
+    assert.deepEqual(await idsOf(store, byActivity), ['b', 'a', 'c']);
+    clock.time += 1_000;
+    await store.renew(claim, lease);
+    await store.enqueue('a', { id: 'i', content: 1 });
+    await store.save(saved, { base: saved, epoch: claim.epoch });
+    assert.deepEqual(await idsOf(store, byActivity), ['b', 'a', 'c']);
+    await store.release(claim);
+    assert.deepEqual(await idsOf(store, byActivity), ['a', 'b', 'c']);
+    const { sessions } = await store.list(byActivity);
+    assert.equal(sessions[0]?.lastActiveAt, clock.time);
   }),
   storeCase('creation is the session’s own time, not the time of the write', async ({ store, created }) => {
     await created('late', { at: START + 1_000 });
@@ -49,7 +70,7 @@ const order = [
     for (const id of ['b', 'a\0', 'B', 'a', 'é', '10', '9']) await created(id);
     const sorted = ['10', '9', 'B', 'a', 'a\0', 'b', 'é'];
     assert.deepEqual(await idsOf(store), sorted);
-    assert.deepEqual(await idsOf(store, { order: 'updatedAt' }), sorted);
+    assert.deepEqual(await idsOf(store, { order: 'lastActiveAt' }), sorted);
     assert.deepEqual((await pagesOf(store, { limit: 2 })).flat(), sorted);
   }),
   storeCase('the order of ids is that of their code points', async ({ store, created }) => {
@@ -75,7 +96,7 @@ const paging = [
       SEVEN.toReversed().map((id) => [id]),
     );
     assert.deepEqual(await pagesOf(store, { limit: 7 }), [SEVEN.toReversed()]);
-    assert.deepEqual(await pagesOf(store, { limit: 2, order: 'updatedAt' }), [
+    assert.deepEqual(await pagesOf(store, { limit: 2, order: 'lastActiveAt' }), [
       ['7', '6'],
       ['5', '4'],
       ['3', '2'],
@@ -88,7 +109,7 @@ const paging = [
     for (const id of ['a1', 'a2', 'a3']) await created(id);
     const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'b4'];
     for (const limit of [1, 2, 3, 4]) {
-      for (const by of ['createdAt', 'updatedAt'] as const) {
+      for (const by of ['createdAt', 'lastActiveAt'] as const) {
         const pages = await pagesOf(store, { limit, order: by });
         assert.deepEqual(pages.flat(), all);
         assert.equal(pages.length, Math.ceil(7 / limit));

@@ -59,10 +59,10 @@ const filters = FILTERED.map(([query, ids]) =>
     await createVaried(context);
     assert.deepEqual(await idsOf(store, query), ids);
     assert.deepEqual((await pagesOf(store, { ...query, limit: 1 })).flat(), ids);
-    const byChange = await pagesOf(store, { ...query, limit: 1, order: 'updatedAt' });
+    const byChange = await pagesOf(store, { ...query, limit: 1, order: 'lastActiveAt' });
     assert.deepEqual(
       byChange.flat(),
-      (await idsOf(store, { order: 'updatedAt' })).filter((id) => ids.includes(id)),
+      (await idsOf(store, { order: 'lastActiveAt' })).filter((id) => ids.includes(id)),
     );
   }),
 );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ClaimOptions } from '@holdfast/core';
+import { named } from './inbox-contents.ts';
 import { storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
@@ -33,7 +34,7 @@ export const releaseCases: readonly UngroupedCase[] = [
     assert.deepEqual([claim.epoch, attempt], [2, 1]);
     await store.enqueue('a', { id: 'i', content: 1 });
     assert.equal(await store.release(claim, IDLE), false);
-    await store.save(session, { base: session, epoch: claim.epoch, acknowledge: ['i'] });
+    await store.save(session, { base: session, epoch: claim.epoch, acknowledge: named('i') });
     assert.equal(await store.release(claim, IDLE), true);
     assert.equal((await store.claim('a', ADA)).attempt, 1);
   }),

@@ -1,5 +1,6 @@
 import { argumentCases } from './argument-cases.ts';
 import { attemptCases } from './attempt-cases.ts';
+import { baseCases } from './base-cases.ts';
 import { changeCases } from './change-cases.ts';
 import { claimCases } from './claim-cases.ts';
 import { costCases } from './cost-cases.ts';
@@ -26,6 +27,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['values', valueCases],
   ['executions', executionCases],
   ['claims', [...claimCases, ...releaseCases, ...attemptCases]],
+  ['bases', baseCases],
   ['fencing', fencingCases],
   ['inbox', [...inboxCases, ...inboxValueCases]],
   ['due', dueCases],

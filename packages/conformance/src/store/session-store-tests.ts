@@ -22,6 +22,6 @@ export function sessionStoreTests(
 }
 
 function canDo(abilities: StoreAbilities, need: NonNullable<SessionStoreCase['needs']>): boolean {
-  if (need === 'reopen' || need === 'measure') return abilities[need] !== undefined;
+  if (need === 'reopen' || need === 'measure' || need === 'remember') return abilities[need] !== undefined;
   return abilities.faults?.kinds.includes(need) ?? false;
 }

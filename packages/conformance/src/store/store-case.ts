@@ -2,7 +2,7 @@ import { AgentSession, AgentState } from '@holdfast/core';
 import type { AgentSessionInit, Clock, Instant, SessionStore, StoreOptions } from '@holdfast/core';
 
 /** What a store is made with, beyond the clock. */
-export type StoreSettings = Pick<StoreOptions, 'expiry'>;
+export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems'>;
 
 /**
  * Makes an empty store that takes time and ids from a clock, and the settings as it takes them in use. Whoever passes
@@ -33,6 +33,9 @@ export interface StoreFaults {
   disarm(): boolean | Promise<boolean>;
 }
 
+/** Puts all that the last store keeps back to what it was, as a failover that lost writes or a restored copy does. */
+export type SetBack = () => Promise<void>;
+
 /** What a harness can do beyond making a store. Cases that need what it cannot are skipped, by name. */
 export interface StoreAbilities {
   /** Opens what the last store keeps once more, as another process does. */
@@ -40,6 +43,8 @@ export interface StoreAbilities {
   /** What the last store has exchanged with its server, counted there. */
   readonly measure?: (() => Promise<StoreCost>) | undefined;
   readonly faults?: StoreFaults | undefined;
+  /** Remembers what the last store keeps now. */
+  readonly remember?: (() => Promise<SetBack>) | undefined;
 }
 
 /** The part of the contract that a case belongs to. */
@@ -50,6 +55,7 @@ export type SessionStoreGroup =
   | 'values'
   | 'executions'
   | 'claims'
+  | 'bases'
   | 'fencing'
   | 'inbox'
   | 'due'
@@ -66,7 +72,7 @@ export interface SessionStoreCase {
   /** No two cases have one name. */
   readonly name: string;
   /** What the harness must be able to do. */
-  readonly needs?: 'reopen' | 'measure' | Fault | undefined;
+  readonly needs?: 'reopen' | 'measure' | 'remember' | Fault | undefined;
   /** Rejects when the store does not do it. */
   readonly run: (createStore: CreateStore, abilities?: StoreAbilities) => Promise<void>;
 }

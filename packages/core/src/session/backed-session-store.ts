@@ -4,12 +4,14 @@ import { invalidArgument } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { SessionId } from '../state/ids.ts';
 import { decidedWrite } from './decided-write.ts';
+import { waitingItems } from './inbox-cursor.ts';
+import { itemJson } from './inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
 import type { PlannedSave } from './planned-save.ts';
 import { isBase, plannedSave } from './planned-save.ts';
 import { planSave } from './save-plan.ts';
 import type { AgentSession } from './session.ts';
-import type { SessionBackend, StoredSession } from './session-backend.ts';
+import type { SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
 import { SessionConflictError, SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -25,7 +27,7 @@ import {
   revisionOf,
   savedRecord,
 } from './session-record.ts';
-import { inboxOf, SessionReader } from './session-reader.ts';
+import { SessionReader } from './session-reader.ts';
 import {
   checkedCount,
   checkedExpiry,
@@ -41,7 +43,9 @@ import type {
   DuePage,
   DueQuery,
   InboxItem,
+  LoadOptions,
   RenewedClaim,
+  RenewOptions,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
@@ -58,7 +62,11 @@ export interface StoreOptions {
   readonly clock?: Clock | undefined;
   /** When sessions are forgotten, unless they were created or saved with something else; default: never. */
   readonly expiry?: SessionExpiry | undefined;
+  /** How many items may wait in the inbox of one session; default 10,000. One more is an InboxFullError. */
+  readonly maxInboxItems?: number | undefined;
 }
+
+const MAX_INBOX_ITEMS = 10_000;
 
 /**
  * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
@@ -68,12 +76,14 @@ export class BackedSessionStore implements SessionStore {
   private readonly opened: OpenBackend;
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
+  private readonly maxInboxItems: number;
   private readonly reader: SessionReader;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
     this.clock = options.clock ?? systemClock;
     this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(options.expiry);
+    this.maxInboxItems = checkedCount('maxInboxItems', options.maxInboxItems ?? MAX_INBOX_ITEMS);
     this.reader = new SessionReader(this.opened);
   }
 
@@ -95,7 +105,7 @@ export class BackedSessionStore implements SessionStore {
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
       const after = createdRecord(created, expiry, now);
-      if (await this.backend.swap(sessionId, before, after, { plan: planSave(created) })) {
+      if ((await this.backend.swap(sessionId, before, after, { plan: planSave(created) })) === 'done') {
         return { answer: this.reader.remembered(created, after) };
       }
       before = await this.backend.read(sessionId);
@@ -103,8 +113,8 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  load(sessionId: string): Promise<AgentSession | undefined> {
-    return this.reader.load(sessionId);
+  load(sessionId: string, { base }: LoadOptions = {}): Promise<AgentSession | undefined> {
+    return this.reader.load(sessionId, base);
   }
 
   async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
@@ -121,7 +131,7 @@ export class BackedSessionStore implements SessionStore {
         checked.operationId,
       );
       const { next, plan, content } = planned;
-      if (!maySave(record, session, checked, content, now)) return { answer: undefined };
+      if (!maySave(record, session, checked, { content, known }, now)) return { answer: undefined };
       const after = savedRecord(record, next, checked, content, now);
       const { acknowledge } = checked;
       return { after, change: { plan, acknowledge }, answer: this.reader.remembered(next, after) };
@@ -132,32 +142,32 @@ export class BackedSessionStore implements SessionStore {
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     const owner = checkedOwner(options.owner);
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
-    let known: { readonly stored: StoredSession; readonly session: AgentSession } | undefined;
+    let { base } = options;
     return untilDone(sessionId, async () => {
-      const again = known && (await this.reader.again(known.stored));
-      const stored = again ?? (await this.reader.stored(sessionId));
-      if (stored === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(stored.record, { owner, leaseSeconds }, await this.opened.now());
-      const session =
-        again && known ? this.reader.remembered(known.session, after) : this.reader.session(stored, after);
-      known = { stored, session };
-      const inbox = inboxOf(stored);
-      if (!(await this.backend.swap(sessionId, stored.record, after, {}))) return undefined;
-      return { answer: { session, claim: claimOf(after), attempt: after.attempt, inbox } };
+      const record = await this.reader.record(sessionId);
+      if (record === undefined) throw new SessionNotFoundError(sessionId);
+      const after = claimedRecord(record, { owner, leaseSeconds }, await this.opened.now());
+      // Content and inbox before the write, so that nothing can fail after it.
+      const session = await this.reader.contentOf(record, base);
+      if (session === undefined) return undefined;
+      base = session;
+      const inbox = await this.reader.inbox(record);
+      if ((await this.backend.swap(sessionId, record, after, {})) !== 'done') return undefined;
+      this.reader.remembered(session, after);
+      return { answer: { session, claim: claimOf(after), attempt: after.attempt, ...inbox } };
     });
   }
 
-  async renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim> {
+  async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = claim;
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
-      // Before the write, so that nothing can fail after it.
-      const items = await this.reader.itemsOf(record);
-      if (!(await this.backend.swap(sessionId, record, after, {}))) return undefined;
-      return { answer: { claim: claimOf(after), inbox: inboxOf({ record, inbox: items }) } };
+      const inbox = await this.reader.inbox(record, options.after);
+      if ((await this.backend.swap(sessionId, record, after, {})) !== 'done') return undefined;
+      return { answer: { claim: claimOf(after), ...inbox } };
     });
   }
 
@@ -168,20 +178,21 @@ export class BackedSessionStore implements SessionStore {
     return untilDone(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
       const after = record && releasedRecord(record, claim, await this.opened.now());
-      if (after === undefined || (onlyIfIdle && after.inbox)) return { answer: false };
-      return (await this.backend.swap(claim.sessionId, record, after, {})) ? { answer: true } : undefined;
+      if (after === undefined || (onlyIfIdle && waitingItems(after.inbox) > 0)) return { answer: false };
+      const result = await this.backend.swap(claim.sessionId, record, after, {});
+      return result === 'done' ? { answer: true } : undefined;
     });
   }
 
-  async enqueue(sessionId: string, { id, content }: Omit<InboxItem, 'enqueuedAt'>): Promise<boolean> {
+  async enqueue(sessionId: string, { id, content }: Pick<InboxItem, 'id' | 'content'>): Promise<boolean> {
     const itemId = checkedItemId(id);
     const json = toJsonValue(content);
     const { opened, reader } = this;
     return decidedWrite(sessionId, { opened, reader }, (record, now) => {
-      const after = enqueuedRecord(record, itemId, now);
+      const after = enqueuedRecord(record, itemId, this.maxInboxItems, now);
       if (after === undefined) return { answer: false };
-      const item: InboxItem = { id: itemId, content: json, enqueuedAt: now };
-      return { after, change: { enqueue: { id: itemId, item: JSON.stringify(item) } }, answer: true };
+      const item = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
+      return { after, change: { enqueue: item }, answer: true, ifDuplicate: false };
     });
   }
 
@@ -197,7 +208,8 @@ export class BackedSessionStore implements SessionStore {
       if (revision && (revision.version !== actual.version || revision.incarnation !== actual.incarnation)) {
         throw SessionConflictError.between(sessionId, revision, actual);
       }
-      return (await this.backend.swap(sessionId, record, undefined, {})) ? { answer: true } : undefined;
+      const result = await this.backend.swap(sessionId, record, undefined, {});
+      return result === 'done' ? { answer: true } : undefined;
     });
   }
 

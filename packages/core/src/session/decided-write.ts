@@ -12,6 +12,8 @@ interface Decision<T> {
   readonly after?: SessionRecord;
   readonly change?: RecordChange;
   readonly answer: T;
+  /** What a duplicate answers: an item to enqueue that is in the inbox already. */
+  readonly ifDuplicate?: T;
 }
 
 interface WriteParts {
@@ -42,7 +44,9 @@ export async function decidedWrite<T>(
       if (isGuess) return undefined;
       throw error;
     }
-    const { after, change = {} } = decision;
-    return !after || (await opened.backend.swap(sessionId, record, after, change)) ? decision : undefined;
+    const { after, change = {}, ifDuplicate } = decision;
+    const result = after ? await opened.backend.swap(sessionId, record, after, change) : 'done';
+    if (result === 'duplicate') return { answer: ifDuplicate as T };
+    return result === 'done' ? decision : undefined;
   });
 }

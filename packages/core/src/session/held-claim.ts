@@ -1,12 +1,13 @@
 import type { Clock, Instant } from '../clock.ts';
 import { callAfter } from '../clock.ts';
 import { isUnreachable } from './session-errors.ts';
-import type { InboxItem, SessionClaim, SessionStore } from './session-store.ts';
+import { INBOX_PAGE } from './inbox-items.ts';
+import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from './session-store.ts';
 
 /** Who works under a claim. */
 interface ClaimHolder {
-  /** Is told what is in the inbox, at each renewal. */
-  received(items: readonly InboxItem[]): void;
+  /** Is told what has come into the inbox since it was read last. */
+  received(page: InboxPage): void;
   /** Is told when others may have the session. */
   lost(error: unknown): void;
 }
@@ -22,13 +23,18 @@ export class HeldClaim {
   private claim: SessionClaim;
   /** When it was asked for last, by this process's clock. */
   private askedAt: Instant;
+  /** The position of the last item that the holder was told of. */
+  private seen = -1;
   private readonly parts: ClaimParts;
   private readonly holder: ClaimHolder;
+  /** Whether the inbox may hold items behind those that were read. */
+  hasMore = false;
   private isOver = false;
   private stopBeating: () => void = () => undefined;
 
-  constructor(claim: SessionClaim, askedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
-    this.claim = claim;
+  constructor(claimed: ClaimedSession, askedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
+    this.claim = claimed.claim;
+    this.see(claimed);
     this.askedAt = askedAt;
     this.parts = parts;
     this.holder = holder;
@@ -89,10 +95,11 @@ export class HeldClaim {
     const { store, clock, leaseSeconds } = this.parts;
     const askedAt = clock.now();
     try {
-      const { claim, inbox } = await store.renew(this.claim, { leaseSeconds });
-      this.claim = claim;
+      const renewed = await store.renew(this.claim, { leaseSeconds, after: this.seen });
+      this.claim = renewed.claim;
       this.askedAt = askedAt;
-      this.holder.received(inbox);
+      this.hasMore = this.see(renewed) === INBOX_PAGE;
+      this.holder.received(renewed);
       return undefined;
     } catch (error) {
       if (!isUnreachable(error) && !this.isOver) this.holder.lost(error);
@@ -100,13 +107,21 @@ export class HeldClaim {
     }
   }
 
+  /** Notes what was read of the inbox; the number of items. */
+  private see({ inbox, unreadable }: InboxPage): number {
+    for (const { position } of [...inbox, ...unreadable]) this.seen = Math.max(this.seen, position);
+    return inbox.length + unreadable.length;
+  }
+
   private beat(): void {
     const { clock, leaseSeconds } = this.parts;
     this.stopBeating = callAfter(clock, (leaseSeconds * 1000) / 3, () => void this.beatOnce());
   }
 
+  /** Reads all that has come in, page by page: a stop must not wait behind many messages. */
   private async beatOnce(): Promise<void> {
-    const problem = await this.tryToRenew();
+    let problem = await this.tryToRenew();
+    while (problem === undefined && this.hasMore && !this.isOver) problem = await this.tryToRenew();
     const isLost = problem !== undefined && !isUnreachable(problem.error);
     if (!isLost && !this.isOver) this.beat();
   }

@@ -12,6 +12,9 @@ import { withDecision } from './approval.ts';
 import type { Decision } from './approval.ts';
 import type { InboxItem } from './session-store.ts';
 
+/** An item that is in an inbox, or will be. */
+type EnqueuedItem = Omit<InboxItem, 'position'>;
+
 /** What may be left for whoever works on a session. */
 export type InboxContent =
   | {
@@ -54,25 +57,25 @@ export function checkedContent(content: InboxContent): InboxContent {
  * The state as it will be when somebody has taken the item in: what a caller who has left it in the inbox may see, so that
  * the answer to an earlier message is not taken for the answer to this one.
  */
-export function expectedState(state: AgentState, item: InboxItem, clock: Clock): AgentState {
+export function expectedState(state: AgentState, item: EnqueuedItem, clock: Clock): AgentState {
   const ready = mustWait(state, item) ? state.forNextExecution(clock.now()) : state;
   return withInboxItem(ready, item, clock).state;
 }
 
 /** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
-export function mustWait(state: AgentState, { content }: InboxItem): boolean {
+export function mustWait(state: AgentState, { content }: EnqueuedItem): boolean {
   return isJsonObject(content) && content['type'] === 'message' && next(state).type === 'finish';
 }
 
 /** Why the execution is to stop, when that is what an item asks for. */
-export function stopReasonOf({ content }: InboxItem): string | undefined {
+export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
   if (!isJsonObject(content) || content['type'] !== 'stop') return undefined;
   const { reason } = content;
   return typeof reason === 'string' ? reason : 'Somebody asked for it.';
 }
 
 /** The state with what an item asks for. One that cannot be used is ignored, with the reason: it must not block others. */
-export function withInboxItem(state: AgentState, item: InboxItem, clock: Clock): UsedItem {
+export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): UsedItem {
   if (!isJsonObject(item.content)) return { state, ignored: 'It is not an object.' };
   const content = item.content as unknown as InboxContent;
   const at = clock.now();

@@ -2,12 +2,19 @@ import type { Instant } from '../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './backed-session-store.ts';
 import { carriedOut } from './saved-session.ts';
-import type { RecordChange, SessionBackend, StoredSession } from './session-backend.ts';
-import { compareDue, compareSessionInfos, fitsDue, fitsQuery } from './session-cursor.ts';
+import type {
+  ItemRange,
+  RecordChange,
+  SessionBackend,
+  StoredItem,
+  StoredSession,
+  SwapResult,
+} from './session-backend.ts';
+import { compareDue, compareListedSessions, fitsDue, fitsQuery } from './session-cursor.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
 import type { SessionRecord } from './session-record.ts';
-import { dueAt, isExpired } from './session-record.ts';
-import type { SessionInfo } from './session-info.ts';
+import { dueAt, isExpired, listedSession, recordName } from './session-record.ts';
+import type { ListedSession } from './session-info.ts';
 import type { DueSession, StoreCapabilities } from './session-store.ts';
 
 /** Keeps sessions for as long as the process lives. */
@@ -17,10 +24,41 @@ export class MemorySessionStore extends BackedSessionStore {
   }
 }
 
+type Item = NonNullable<RecordChange['enqueue']>;
+
+/** The items that wait, found by position and by id. */
+class MemoryInbox {
+  private readonly items = new Map<number, Item>();
+  private readonly ids = new Set<string>();
+
+  get(position: number): StoredItem | undefined {
+    return this.items.get(position);
+  }
+
+  /** Adds an item; `false` when there is one with its id. */
+  add(item: Item): boolean {
+    if (this.ids.has(item.id)) return false;
+    this.ids.add(item.id);
+    this.items.set(item.position, item);
+    return true;
+  }
+
+  remove(position: number): void {
+    const item = this.items.get(position);
+    if (item === undefined) return;
+    this.ids.delete(item.id);
+    this.items.delete(position);
+  }
+}
+
+interface MemoryEntry extends StoredSession {
+  readonly inbox: MemoryInbox;
+}
+
 /** The reference of a backend: read it to write your own. What stands between two awaits is one atomic effect. */
 class MemoryBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
-  private readonly entries = new Map<string, StoredSession>();
+  private readonly entries = new Map<string, MemoryEntry>();
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
     return this.entries.get(sessionId)?.record;
@@ -30,14 +68,19 @@ class MemoryBackend implements SessionBackend {
     return this.entries.get(sessionId);
   }
 
-  async readItems(
+  async readInbox(
     sessionId: string,
     incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
+    { from, to, limit }: ItemRange,
+  ): Promise<readonly StoredItem[]> {
     const entry = this.entries.get(sessionId);
-    const inbox = entry?.record.incarnation === incarnation ? entry.inbox : undefined;
-    return new Map([...(inbox ?? [])].filter(([id]) => ids.includes(id)));
+    const found: StoredItem[] = [];
+    if (entry?.record.incarnation !== incarnation) return found;
+    for (let position = from; position < to && found.length < limit; position++) {
+      const item = entry.inbox.get(position);
+      if (item) found.push(item);
+    }
+    return found;
   }
 
   async swap(
@@ -45,25 +88,24 @@ class MemoryBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     { plan, enqueue, acknowledge = [] }: RecordChange,
-  ): Promise<boolean> {
+  ): Promise<SwapResult> {
     const found = this.entries.get(sessionId);
-    if (found?.record.incarnation !== before?.incarnation || found?.record.writes !== before?.writes)
-      return false;
-    if (after === undefined) return this.entries.delete(sessionId);
+    if ((found && recordName(found.record)) !== (before && recordName(before))) return 'outdated';
+    if (after === undefined) return this.entries.delete(sessionId) ? 'done' : 'outdated';
     const kept = found?.record.incarnation === after.incarnation ? found : undefined;
     const saved = plan ? carriedOut(kept?.saved, plan) : kept?.saved;
-    if (saved === undefined) return false;
-    const inbox = new Map(kept?.inbox);
-    if (enqueue) inbox.set(enqueue.id, enqueue.item);
-    for (const id of acknowledge) inbox.delete(id);
+    if (saved === undefined) return 'outdated';
+    const inbox = kept?.inbox ?? new MemoryInbox();
+    if (enqueue && !inbox.add(enqueue)) return 'duplicate';
+    for (const { position } of acknowledge) inbox.remove(position);
     this.entries.set(sessionId, { record: after, saved, inbox });
-    return true;
+    return 'done';
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
-    const infos = this.living(now).map(({ info }) => info);
-    const fitting = infos.filter((info) => fitsQuery(info, query));
-    return fitting.toSorted(compareSessionInfos(query.order)).slice(0, query.limit + 1);
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+    const listed = this.living(now).map((record) => listedSession(record));
+    const fitting = listed.filter((session) => fitsQuery(session, query));
+    return fitting.toSorted(compareListedSessions(query.order)).slice(0, query.limit + 1);
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {

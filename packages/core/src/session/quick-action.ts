@@ -5,7 +5,7 @@ import { afterWrite, hooked, requireSession } from './session-events.ts';
 import type { WorkParts } from './work-parts.ts';
 import { writeSession } from './session-writer.ts';
 
-type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock'>;
+type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;
 
 /**
  * Lets an action that does not work long change a session that was loaded, and saves it. It takes no claim.
@@ -27,6 +27,7 @@ export async function actQuickly(
   if (changed === loaded) return loaded;
   const session = await hooked(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
+  parts.cache.put(saved);
   await afterWrite(parts, 'afterSave', saved);
   return saved;
 }

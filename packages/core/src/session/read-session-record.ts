@@ -9,6 +9,7 @@ import {
   readString,
   shapeOf,
 } from '../json.ts';
+import type { InboxCursor } from './inbox-cursor.ts';
 import { readSessionInfo } from './session-info.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from './session-store.ts';
@@ -35,13 +36,21 @@ const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
   info: readSessionInfo,
   incarnation: readString,
   writes: readCount,
+  token: readString,
+  contentToken: readString,
   'operation?': shaped({ id: readString, content: readString }),
   epoch: readCount,
   'lease?': shaped({ owner: readString, until: readInstant }),
   attempt: readCount,
   progress: readString,
   'wakeAt?': readInstant,
-  'inbox?': shaped({ ids: readFrozenList(readString), since: readInstant }),
+  lastActiveAt: readInstant,
+  'inbox?': shaped<InboxCursor>({
+    first: readCount,
+    next: readCount,
+    'used?': readFrozenList(readCount),
+    'since?': readInstant,
+  }),
   'used?': readFrozenList(readString),
   'expiry?': readExpiry,
   'expiresAt?': readInstant,

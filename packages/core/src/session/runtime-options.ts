@@ -5,6 +5,7 @@ import type { RunOptions } from '../loop/agent-loop.ts';
 import { announceTo } from '../loop/events.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
+import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import type { SessionExpiry, SessionStore } from './session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
@@ -33,6 +34,11 @@ export interface SessionRuntimeOptions {
   readonly leaseSeconds?: number;
   /** How many attempts in a row at one step may fail, by the death of a process or an error, before the execution does; default 5. */
   readonly maxAttempts?: number;
+  /**
+   * How much of sessions that it has met this runtime remembers, in bytes of JSON; default 64 MB. The next claim or load of a
+   * remembered session reads only its record, unless another process has changed it. 0: nothing.
+   */
+  readonly cacheBytes?: number;
   /** What claims of this runtime are named after, such as the host; default `holdfast`. */
   readonly owner?: string;
 }
@@ -66,6 +72,7 @@ export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
 
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
+const DEFAULT_CACHE_BYTES = 64_000_000;
 const SAVE_FAILURES = ['stop', 'continue'] as const;
 
 /** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
@@ -94,7 +101,12 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     onSaveFailure: oneOf('onSaveFailure', SAVE_FAILURES, onSaveFailure),
     leaseSeconds: checkedSeconds('leaseSeconds', options.leaseSeconds ?? DEFAULT_LEASE_SECONDS),
     maxAttempts: checkedCount('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+    cache: new SessionCache(checkedBytes(options.cacheBytes ?? DEFAULT_CACHE_BYTES)),
   };
+}
+
+function checkedBytes(bytes: number): number {
+  return bytes === 0 ? 0 : checkedCount('cacheBytes', bytes);
 }
 
 function oneOf<T extends string>(name: string, known: readonly T[], value: T): T {

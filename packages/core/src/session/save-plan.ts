@@ -1,4 +1,3 @@
-import type { Instant } from '../clock.ts';
 import { compact, isJsonObject } from '../json.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { List } from '../state/list.ts';
@@ -9,12 +8,14 @@ import { Metadata } from '../state/metadata.ts';
 import { AgentSession } from './session.ts';
 import type { SavedSession, SavePlan, ListChange } from './saved-session.ts';
 import { misfit } from './saved-session.ts';
-import type { SessionRevision } from './session.ts';
+import type { SessionInfo } from './session-info.ts';
 
 /** What was written of a session, for the save that follows. */
 interface Written {
   readonly refs: MessageRefWriter;
   readonly lists: ReadonlyMap<string, List<unknown>>;
+  /** The length of all its texts, in UTF-16 code units; too much where a list was cut or a value replaced. */
+  readonly size: number;
 }
 
 /** By the session that a store answered. */
@@ -43,7 +44,6 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const steps = execution?.encodeSteps(refs, stepsKept) ?? [];
   const skeleton = execution?.encodeWith(refs, undefined);
   const lists = listsOf(session, refs.otherMessages);
-  written.set(session, { refs, lists });
   const changes: ListChange[] = [];
   for (const [name, list] of lists) {
     const keep = name === STEPS ? stepsKept : name === OTHERS && !continues ? 0 : kept(name, list);
@@ -54,13 +54,30 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   for (const [name, { isEmpty }] of before) {
     if (!isEmpty && !lists.has(name)) changes.push({ name, keep: 0, append: [] });
   }
-  const values = valuesOf(session);
-  return {
+  const plan: SavePlan = {
     isWhole: known === undefined,
     head: headOf(session, skeleton, lists),
-    values: changedValues(known && base ? valuesOf(base) : new Map(), values),
+    values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
+  written.set(session, { refs, lists, size: (known?.size ?? plan.head.length) + sizeOf(plan) });
+  return plan;
+}
+
+/**
+ * How much a session that was planned or restored holds, in UTF-16 code units of JSON, or somewhat more; `undefined` for
+ * any other session.
+ */
+export function knownSize(session: AgentSession): number | undefined {
+  return written.get(session)?.size;
+}
+
+/** The length of what a plan adds. */
+function sizeOf({ values, lists }: Pick<SavePlan, 'values' | 'lists'>): number {
+  let size = 0;
+  for (const text of values.values()) size += text?.length ?? 0;
+  for (const { append } of lists) for (const text of append) size += text.length;
+  return size;
 }
 
 /** Does every section begin with all that it had? Then what refers to a message by its place still does. */
@@ -105,14 +122,25 @@ function changedValues(
   return changed;
 }
 
+/** What a head leaves out of the document of a session. */
+const SAID_BY_RECORD = Object.freeze({
+  sessionId: undefined,
+  parentId: undefined,
+  status: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  revision: undefined,
+});
+
 function headOf(
   session: AgentSession,
   execution: object | undefined,
   lists: ReadonlyMap<string, List<unknown>>,
 ): string {
   const state = session.state.encodeWith({ execution });
-  // The revision and the time of the write are the store's: a retry of a save has the same head.
-  const document = { ...session.encodeWith({ state }), revision: undefined, updatedAt: undefined };
+  // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
+  // save has the same head.
+  const document = { ...session.encodeWith({ state }), ...SAID_BY_RECORD };
   const values = [...valuesOf(session).keys()];
   const { version } = session;
   return JSON.stringify({
@@ -126,17 +154,13 @@ function headOf(
 // Back again
 
 /**
- * The session that a store has kept in parts, at a revision and with the time that the store gave it. What is planned
- * after it costs what was added.
+ * The session that a store has kept in parts, with what its record says of it. What is planned after it costs what was
+ * added.
  * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
  */
-export function restoreSession(
-  saved: SavedSession,
-  revision: SessionRevision,
-  updatedAt: Instant,
-): AgentSession {
+export function restoreSession(saved: SavedSession, info: SessionInfo, incarnation: string): AgentSession {
   const { version, document, values, lists } = parsedHead(saved.head);
-  if (version !== revision.version) throw misfit('the head', `version ${revision.version}`, version);
+  if (version !== info.version) throw misfit('the head', `version ${info.version}`, version);
   const value = (name: string): JsonValue | undefined =>
     values.includes(name) ? parsed(saved.values.get(name), `the value "${name}"`) : undefined;
   const list = (name: string, length: number): JsonValue[] => {
@@ -158,28 +182,40 @@ export function restoreSession(
     responseFormat: value('responseFormat'),
     sections,
   });
-  const session = AgentSession.fromJSON({
-    ...document,
-    revision: { ...revision },
-    updatedAt,
-    definition: value('definition'),
-    state: compact({
-      ...state,
-      llmConfig: value('llmConfig'),
-      context,
-      execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
+  const { sessionId, parentId, status, createdAt, updatedAt } = info;
+  const session = AgentSession.fromJSON(
+    compact({
+      ...document,
+      sessionId,
+      parentId,
+      status,
+      createdAt,
+      updatedAt,
+      revision: { incarnation, version },
+      definition: value('definition'),
+      state: compact({
+        ...state,
+        llmConfig: value('llmConfig'),
+        context,
+        execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
+      }),
     }),
-  });
-  remember(session, (others ?? []) as unknown as readonly Message[]);
+  );
+  remember(session, (others ?? []) as unknown as readonly Message[], sizeOfSaved(saved));
   return session;
 }
 
+function sizeOfSaved({ head, values, lists }: SavedSession): number {
+  const added = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
+  return head.length + sizeOf({ values, lists: added });
+}
+
 /** The messages in `others` are those that the session refers to: a document is handed over. */
-function remember(session: AgentSession, others: readonly Message[]): void {
+function remember(session: AgentSession, others: readonly Message[], size: number): void {
   const { store, execution } = session.state;
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
-  written.set(session, { refs, lists: listsOf(session, refs.otherMessages) });
+  written.set(session, { refs, lists: listsOf(session, refs.otherMessages), size });
 }
 
 interface Head {

@@ -2,16 +2,36 @@ import type { Instant } from '../clock.ts';
 import type { SavedSession, SavePlan } from './saved-session.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
 import type { SessionRecord } from './session-record.ts';
-import type { SessionInfo } from './session-info.ts';
-import type { DueSession, StoreCapabilities } from './session-store.ts';
+import type { ListedSession } from './session-info.ts';
+import type { DueSession, InboxItemName, StoreCapabilities } from './session-store.ts';
 
-/** All that is kept of one session, as of one moment. */
+/** A session without its inbox, as of one moment. */
 export interface StoredSession {
   readonly record: SessionRecord;
   readonly saved: SavedSession;
-  /** The inbox items that the record names, as JSON, by id. */
-  readonly inbox: ReadonlyMap<string, string>;
 }
+
+/** An item of an inbox. */
+export interface StoredItem {
+  readonly position: number;
+  readonly json: string;
+}
+
+/** Which items of an inbox to read. */
+export interface ItemRange {
+  /** The first position. */
+  readonly from: number;
+  /** The position behind the last. */
+  readonly to: number;
+  /** How many items at most, those of the lowest positions. */
+  readonly limit: number;
+}
+
+/**
+ * What came of a swap. `done`: the record was replaced. `outdated`: another record was there. `duplicate`: the item to
+ * enqueue is in the inbox already. Nothing was changed unless it was done.
+ */
+export type SwapResult = 'done' | 'outdated' | 'duplicate';
 
 /** What is written together with a record: all of it, or nothing of either. */
 export interface RecordChange {
@@ -20,10 +40,10 @@ export interface RecordChange {
    * object for each swap of one save.
    */
   readonly plan?: SavePlan | undefined;
-  /** An item to keep, as JSON. */
-  readonly enqueue?: { readonly id: string; readonly item: string } | undefined;
-  /** Items to drop. */
-  readonly acknowledge?: readonly string[] | undefined;
+  /** An item to keep. Refused as a `duplicate` when the inbox holds an item with this id. */
+  readonly enqueue?: (StoredItem & { readonly id: string }) | undefined;
+  /** Items to drop. The record after the change does not count them as waiting. */
+  readonly acknowledge?: readonly InboxItemName[] | undefined;
 }
 
 /**
@@ -44,27 +64,26 @@ export interface SessionBackend {
   now?(): Instant | Promise<Instant>;
   /** The record of a session, expired or not. */
   read(sessionId: string): Promise<SessionRecord | undefined>;
-  /** Everything of a session, expired or not. */
+  /** A session with its content, expired or not. */
   readAll(sessionId: string): Promise<StoredSession | undefined>;
-  /** The inbox items with these ids, as JSON, by id; those that are not there are left out. */
-  readItems(
-    sessionId: string,
-    incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>>;
   /**
-   * Puts a record in the place of another, if that is still there: the same incarnation and the same number of writes.
-   * Without one before: if there is none. Without one after: the session goes, with all that belongs to it. `false`
-   * when something else was there; then nothing was changed. One atomic effect, whenever the process dies.
+   * Items of the inbox of this incarnation, by position. Its record says which of them wait: an item that was used may be
+   * answered or left out. None when the session is another incarnation now.
+   */
+  readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]>;
+  /**
+   * Puts a record in the place of another, if that is still there: one with the same `recordName`. Without one before: if
+   * there is none. Without one after: the session goes, with all that belongs to it. One atomic effect, whenever the
+   * process dies.
    */
   swap(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean>;
+  ): Promise<SwapResult>;
   /** The first `limit + 1` sessions that fit, in the order of `compareSessionInfos`, without those expired by `now`. */
-  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]>;
+  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
   /** The first `limit + 1` sessions whose `dueAt` is not after `at`, by it and then by id, without expired ones. */
   due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
   /** Removes at most so many sessions that have expired by `now`; how many it were. */

@@ -1,9 +1,9 @@
 import type { Instant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution.ts';
-import type { SessionInfo } from './session-info.ts';
+import type { ListedSession } from './session-info.ts';
 import { SESSION_STATUSES } from './session-info.ts';
-import type { DueQuery, DueSession, SessionQuery } from './session-store.ts';
+import type { DueQuery, DueSession, SessionOrder, SessionQuery } from './session-store.ts';
 
 /** Where a page ended: the last session's place in the order. */
 export interface SessionPosition {
@@ -13,7 +13,7 @@ export interface SessionPosition {
 
 /** A query with nothing left open. */
 export interface ResolvedSessionQuery extends SessionQuery {
-  readonly order: 'createdAt' | 'updatedAt';
+  readonly order: SessionOrder;
   readonly limit: number;
   /** The page begins after this place. */
   readonly after: SessionPosition | undefined;
@@ -53,7 +53,7 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
 
 /** What a query may ask for by one of a few words. */
 const WORDS = {
-  order: ['createdAt', 'updatedAt'],
+  order: ['createdAt', 'lastActiveAt'],
   status: SESSION_STATUSES,
   executionStatus: EXECUTION_STATUSES,
   waitingFor: WAITING_TYPES,
@@ -74,7 +74,7 @@ function pageLimit(limit: number): number {
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
 
 /** Does the query ask for the session, on this page or a later one? For stores. */
-export function fitsQuery(info: SessionInfo, query: ResolvedSessionQuery): boolean {
+export function fitsQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {
   return (
     isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
   );
@@ -97,14 +97,14 @@ export function dueCursor({ dueAt, sessionId }: DueSession): string {
   return JSON.stringify(['dueAt', dueAt, sessionId]);
 }
 /** Newest first; among equals by id, by code point. For stores. */
-export function compareSessionInfos(
-  order: 'createdAt' | 'updatedAt',
-): (left: SessionInfo, right: SessionInfo) => number {
+export function compareListedSessions(
+  order: SessionOrder,
+): (left: ListedSession, right: ListedSession) => number {
   return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
 }
 
 /** Does the session come after the place where a page ended? For stores. */
-export function isAfter(info: SessionInfo, { order, after }: ResolvedSessionQuery): boolean {
+export function isAfter(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
   if (after === undefined || info[order] < after.at) return true;
   return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
 }
@@ -125,7 +125,7 @@ function codePointRank(unit: number): number {
 }
 
 /** The cursor of a page that ended with this session. For stores. */
-export function sessionCursor(info: SessionInfo, order: 'createdAt' | 'updatedAt'): string {
+export function sessionCursor(info: ListedSession, order: SessionOrder): string {
   return JSON.stringify([order, info[order], info.sessionId]);
 }
 

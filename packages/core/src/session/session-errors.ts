@@ -88,6 +88,18 @@ export class SessionBusyError extends HoldfastError {
   }
 }
 
+/** The inbox of a session holds as many items as the store allows. Nothing was enqueued. Wait until some were used. */
+export class InboxFullError extends HoldfastError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string, maxItems: number) {
+    super('INBOX_FULL', `The inbox of session "${sessionId}" is full: ${maxItems} items wait in it.`, {
+      data: { sessionId, maxItems },
+    });
+    this.sessionId = sessionId;
+  }
+}
+
 /** A session, or a value in it, is larger than the store can keep. Nothing was written. Sizes in bytes. */
 export class SessionTooLargeError extends HoldfastError {
   constructor(sessionId: string, bytes: number, limit: number) {

@@ -1,4 +1,5 @@
 import { describeValue, invalidArgument } from '../errors.ts';
+import type { StateFormatError } from '../errors.ts';
 import { AgentSession } from './session.ts';
 import type { SessionConflictError } from './session-errors.ts';
 import type { InboxItem } from './session-store.ts';
@@ -21,6 +22,13 @@ export type SessionEvent =
       readonly session: AgentSession;
       readonly item: InboxItem;
       readonly reason: string;
+    }
+  /** This release cannot read an item of the inbox, or a newer release wrote it. It stays there. */
+  | {
+      readonly type: 'inbox-item-unreadable';
+      readonly session: AgentSession;
+      readonly position: number;
+      readonly error: StateFormatError;
     }
   /** A hook threw after the session was stored. It is stored all the same. */
   | {

@@ -34,6 +34,15 @@ export interface SessionInfo {
   readonly waitingFor: Waiting['type'] | undefined;
 }
 
+/** A session as lists show it. */
+export interface ListedSession extends SessionInfo {
+  /**
+   * When somebody last began or ended work on it: its creation, a claim, a release, or a save without a claim. It stays
+   * while a run saves its steps.
+   */
+  readonly lastActiveAt: Instant;
+}
+
 const INFO_NAMES = new Set([
   'sessionId',
   'parentId',

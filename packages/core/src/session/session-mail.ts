@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { mustWait, stopReasonOf, withInboxItem } from './inbox.ts';
 import type { AgentSession } from './session.ts';
-import type { InboxItem } from './session-store.ts';
+import type { InboxItem, InboxItemName } from './session-store.ts';
 
 /**
  * What has come in for a session while one process works on it. An item is used once, however often it is read, and
@@ -12,7 +12,7 @@ export class SessionMail {
   private unused: InboxItem[] = [];
   /** Items that have aborted the run. */
   private stops: InboxItem[] = [];
-  private taken: readonly string[] = [];
+  private taken: readonly InboxItemName[] = [];
 
   /** Is there something that was not used yet? */
   get isWaiting(): boolean {
@@ -52,7 +52,7 @@ export class SessionMail {
         continue;
       }
       const used = withInboxItem(state, item, clock);
-      this.taken = [...this.taken, item.id];
+      this.taken = [...this.taken, item];
       state = used.state;
       if (used.ignored !== undefined) onIgnored(item, used.ignored);
     }
@@ -62,13 +62,13 @@ export class SessionMail {
 
   /** A run has ended. What has stopped it is used when it is over; when it was only left, whoever goes on is to stop. */
   endRun(isOver: boolean): void {
-    if (isOver) this.taken = [...this.taken, ...this.stops.map(({ id }) => id)];
+    if (isOver) this.taken = [...this.taken, ...this.stops];
     else this.unused = [...this.unused, ...this.stops];
     this.stops = [];
   }
 
   /** The items that a save is to take out of the inbox. When it is not done they must be given back. */
-  takeOut(): readonly string[] {
+  takeOut(): readonly InboxItemName[] {
     const { taken } = this;
     this.taken = [];
     return taken;
@@ -76,14 +76,15 @@ export class SessionMail {
 
   /** Of the items that were used, has only the largest taken out: it is used for nothing. */
   leaveLargest(): InboxItem | undefined {
-    const sizeOf = (id: string): number => JSON.stringify(this.known.get(id)?.content ?? null).length;
+    const sizeOf = ({ id }: InboxItemName): number =>
+      JSON.stringify(this.known.get(id)?.content ?? null).length;
     const [largest] = this.taken.toSorted((left, right) => sizeOf(right) - sizeOf(left));
     if (largest === undefined) return undefined;
     this.taken = [largest];
-    return this.known.get(largest);
+    return this.known.get(largest.id);
   }
 
-  giveBack(ids: readonly string[]): void {
-    this.taken = [...ids, ...this.taken];
+  giveBack(items: readonly InboxItemName[]): void {
+    this.taken = [...items, ...this.taken];
   }
 }

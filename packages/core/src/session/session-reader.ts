@@ -1,18 +1,22 @@
-import { describeValue, hasErrorCode, StateFormatError } from '../errors.ts';
+import { hasErrorCode, StateFormatError } from '../errors.ts';
 import { SessionId } from '../state/ids.ts';
+import { isItemWaiting, waitingItems } from './inbox-cursor.ts';
+import { INBOX_PAGE, isReadable, isUnreadable, missingItem, readItem } from './inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './save-plan.ts';
 import type { AgentSession } from './session.ts';
-import type { StoredSession } from './session-backend.ts';
+import type { StoredItem, StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
-import { isExpired } from './session-record.ts';
-import type { InboxItem } from './session-store.ts';
+import { hasSameContent, isExpired } from './session-record.ts';
+import type { InboxPage } from './session-store.ts';
 
-/** Reads what a backend has kept. What has expired is not there. */
+const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
+
+/** Reads sessions from a backend. An expired session behaves as if it did not exist. */
 export class SessionReader {
   private readonly opened: OpenBackend;
-  /** The record that went with a session as it was answered: who saves it next need not ask for it. */
+  /** The record that the store answered a session with: the next write need not read it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();
 
   constructor(opened: OpenBackend) {
@@ -25,32 +29,15 @@ export class SessionReader {
     return record && isExpired(record, await this.opened.now()) ? undefined : record;
   }
 
-  async stored(sessionId: string): Promise<StoredSession | undefined> {
+  /** The session as it is now: `base` where the store still has its content. @throws StateFormatError */
+  async load(sessionId: string, base?: AgentSession): Promise<AgentSession | undefined> {
+    const known = this.knownAs(sessionId, base);
+    const record = known && (await this.record(sessionId));
+    if (base && known && record && hasSameContent(known, record)) return this.remembered(base, record);
     const { backend } = this.opened;
     const stored = SessionId.is(sessionId) ? await backend.readAll(sessionId) : undefined;
-    return stored && isExpired(stored.record, await this.opened.now()) ? undefined : stored;
-  }
-
-  async itemsOf({ info, incarnation, inbox }: SessionRecord): Promise<ReadonlyMap<string, string>> {
-    return inbox ? this.opened.backend.readItems(info.sessionId, incarnation, inbox.ids) : new Map();
-  }
-
-  /**
-   * What was read, with the record and the inbox as they are now; `undefined` when the content is another one since. A
-   * long session takes its time to read: who waits for it to stand still must not have to do that for each new item.
-   */
-  async again({ record: before, saved }: StoredSession): Promise<StoredSession | undefined> {
-    const { info, incarnation } = before;
-    const record = await this.record(info.sessionId);
-    if (record?.incarnation !== incarnation || record.info.version !== info.version) return undefined;
-    const inbox = await this.itemsOf(record);
-    const isWhole = (record.inbox?.ids ?? []).every((id) => inbox.has(id));
-    return isWhole ? { record, saved, inbox } : undefined;
-  }
-
-  async load(sessionId: string): Promise<AgentSession | undefined> {
-    const stored = await this.stored(sessionId);
-    return stored && this.session(stored, stored.record);
+    const isThere = stored && !isExpired(stored.record, await this.opened.now());
+    return isThere ? this.session(stored) : undefined;
   }
 
   /** @throws SessionNotFoundError */
@@ -60,18 +47,41 @@ export class SessionReader {
     return session;
   }
 
-  /** The session in its parts; `now` is the record that goes with it from here on. @throws StateFormatError */
-  session({ saved, record }: StoredSession, now: SessionRecord): AgentSession {
-    const { info, incarnation } = record;
-    return naming(info.sessionId, () => {
-      const session = restoreSession(saved, { incarnation, version: info.version }, info.updatedAt);
-      if (session.sessionId === info.sessionId) return this.remembered(session, now);
-      const found = `that of session ${JSON.stringify(session.sessionId)}`;
-      throw new StateFormatError('the head', 'that of this session', found);
-    });
+  /**
+   * The session that belongs to a record: `base` where it has that content, else as the backend has it; `undefined` when
+   * the content has changed since the record was read. @throws StateFormatError
+   */
+  async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
+    const { sessionId } = record.info;
+    const known = this.knownAs(sessionId, base);
+    if (base && known && hasSameContent(known, record)) return base;
+    const stored = await this.opened.backend.readAll(sessionId);
+    return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
   }
 
-  /** The record that went with a session, which may be out of date. */
+  /** The items of the inbox behind a position that wait, at most a page of them. */
+  async inbox({ info, incarnation, inbox }: SessionRecord, after = -1): Promise<InboxPage> {
+    if (inbox === undefined || after >= inbox.next - 1 || waitingItems(inbox) === 0) return EMPTY;
+    const found = new Map<number, StoredItem>();
+    const { next: to } = inbox;
+    let from = Math.max(inbox.first, after + 1);
+    // A backend may answer items that were used: then a page of it holds fewer of those that wait.
+    while (found.size < INBOX_PAGE && from < to) {
+      const range = { from, to, limit: INBOX_PAGE };
+      const items = await this.opened.backend.readInbox(info.sessionId, incarnation, range);
+      for (const item of items) if (isItemWaiting(inbox, item.position)) found.set(item.position, item);
+      from = items.length < INBOX_PAGE ? to : (items.at(-1) as StoredItem).position + 1;
+    }
+    const positions = Array.from({ length: from - inbox.first }, (_, index) => inbox.first + index);
+    const waiting = positions.filter((position) => position > after && isItemWaiting(inbox, position));
+    const page = waiting.slice(0, INBOX_PAGE).map((position) => {
+      const item = found.get(position);
+      return item ? readItem(item) : missingItem(position);
+    });
+    return { inbox: page.filter(isReadable), unreadable: page.filter(isUnreadable) };
+  }
+
+  /** The record that the store answered a session with. It may be out of date. */
   recordOf(session: AgentSession): SessionRecord | undefined {
     return this.records.get(session);
   }
@@ -81,9 +91,21 @@ export class SessionReader {
     this.records.set(session, record);
     return session;
   }
+
+  private knownAs(sessionId: string, base: AgentSession | undefined): SessionRecord | undefined {
+    return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
+  }
+
+  private session({ saved, record }: StoredSession): AgentSession {
+    const { info, incarnation } = record;
+    return naming(info.sessionId, () => {
+      const session = restoreSession(saved, info, incarnation);
+      return this.remembered(session, record);
+    });
+  }
 }
 
-/** Reads what was kept of a session; what cannot be read is told with the session's id. */
+/** Adds the id of the session to the error of a part that cannot be read. */
 function naming<T>(sessionId: string, read: () => T): T {
   try {
     return read();
@@ -93,22 +115,5 @@ function naming<T>(sessionId: string, read: () => T): T {
     const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
     const expected = 'parts that this release can read';
     throw new StateFormatError(where, expected, error.message, { code, cause: error });
-  }
-}
-
-/** The items in the order in which they came. @throws StateFormatError when one cannot be read. */
-export function inboxOf({ record, inbox }: Pick<StoredSession, 'record' | 'inbox'>): readonly InboxItem[] {
-  return naming(record.info.sessionId, () => {
-    return Object.freeze((record.inbox?.ids ?? []).map((id) => itemOf(id, inbox.get(id))));
-  });
-}
-
-function itemOf(id: string, text: string | undefined): InboxItem {
-  const where = `the inbox item ${JSON.stringify(id)}`;
-  if (text === undefined) throw new StateFormatError(where, 'an item that is there', 'nothing');
-  try {
-    return JSON.parse(text) as InboxItem;
-  } catch (cause) {
-    throw new StateFormatError(where, 'JSON', describeValue(text), { cause });
   }
 }

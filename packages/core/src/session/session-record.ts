@@ -2,17 +2,27 @@ import type { Instant } from '../clock.ts';
 import { HoldfastError } from '../errors.ts';
 import { isTerminal } from '../state/execution.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
-import type { SessionInfo } from './session-info.ts';
-import { SessionBusyError, SessionConflictError } from './session-errors.ts';
+import type { InboxCursor } from './inbox-cursor.ts';
+import { isItemWaiting, waitingItems, withItem, withoutItems } from './inbox-cursor.ts';
+import type { ListedSession, SessionInfo } from './session-info.ts';
+import { InboxFullError, SessionBusyError, SessionConflictError } from './session-errors.ts';
 import type { ClaimOptions, SaveOptions, SessionClaim, SessionExpiry } from './session-store.ts';
+import { newWriteToken } from './write-token.ts';
 
 /** What a store knows of a session without its content. Plain JSON; each write replaces all of it. */
 export interface SessionRecord {
   readonly info: SessionInfo;
   /** Another one each time that a session is created. */
   readonly incarnation: string;
-  /** How many writes of any kind there were. With the incarnation it names this record and no other. */
+  /** The number of writes of any kind, this one included. */
   readonly writes: number;
+  /**
+   * Random, and another one for each write. With the incarnation and the number of writes it names this record and no
+   * other, also where a storage was set back to an earlier moment and written to again.
+   */
+  readonly token: string;
+  /** The token of the last write that changed the content: the creation, or a save. */
+  readonly contentToken: string;
   /** The last save that had an operation id, when it was the last one. */
   readonly operation?: { readonly id: string; readonly content: string } | undefined;
   /** How many claims there were. */
@@ -25,15 +35,17 @@ export interface SessionRecord {
   readonly progress: string;
   /** When the state itself asks for somebody: now, a moment to come, or not at all. */
   readonly wakeAt?: Instant | undefined;
-  /** What waits to be used, oldest first; since when. */
-  readonly inbox?: { readonly ids: readonly string[]; readonly since: Instant } | undefined;
-  /** The items used last, latest last. */
+  /** When somebody last began or ended work on the session; lists of recent sessions order by it. */
+  readonly lastActiveAt: Instant;
+  /** Which items wait in the inbox; absent while there never was one. */
+  readonly inbox?: InboxCursor | undefined;
+  /** The ids of the items that were used last, the latest at the end. */
   readonly used?: readonly string[] | undefined;
   readonly expiry?: SessionExpiry | undefined;
   readonly expiresAt?: Instant | undefined;
 }
 
-/** One of a session that somebody works on. */
+/** The record of a claimed session. */
 export type ClaimedRecord = SessionRecord & { readonly lease: NonNullable<SessionRecord['lease']> };
 
 const REMEMBERED_ITEMS = 16;
@@ -48,8 +60,24 @@ export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
  */
 export function dueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
   if (info.status !== 'active') return undefined;
-  const wanted = inbox ? Math.min(inbox.since, wakeAt ?? inbox.since) : wakeAt;
+  const { since } = inbox ?? {};
+  const wanted = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
   return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
+}
+
+/** The name of a record: two records with one name are the same. For stores, as the condition of a write. */
+export function recordName({ incarnation, writes, token }: SessionRecord): string {
+  return `${writes}.${token}.${incarnation}`;
+}
+
+/** Whether the session has the same content in both records. */
+export function hasSameContent(left: SessionRecord, right: SessionRecord): boolean {
+  return left.incarnation === right.incarnation && left.contentToken === right.contentToken;
+}
+
+/** What lists show of the session. For stores. */
+export function listedSession({ info, lastActiveAt }: SessionRecord): ListedSession {
+  return Object.freeze({ ...info, lastActiveAt });
 }
 
 export function revisionOf({ info, incarnation }: SessionRecord): SessionRevision {
@@ -64,21 +92,21 @@ export function createdRecord(
 ): SessionRecord {
   const { info, revision } = session;
   const { incarnation } = revision;
-  return written(
-    { info, incarnation, writes: 0, epoch: 0, attempt: 0, expiry, ...factsOf(session, now) },
-    now,
-  );
+  const counts = { writes: 0, epoch: 0, attempt: 0 };
+  const unwritten = { info, incarnation, ...counts, expiry, lastActiveAt: now, ...factsOf(session, now) };
+  return withNewContent(written(unwritten, now));
 }
 
 /**
- * May the session be saved? `false` when just this save was done before.
+ * Whether the session may be saved; `false` when just this save was done before. `known` is the record that the store
+ * answered the base of the save with.
  * @throws SessionConflictError, SessionBusyError, HoldfastError `OPERATION_REUSED` when it may not.
  */
 export function maySave(
   record: SessionRecord,
   { sessionId, revision }: AgentSession,
   { operationId, epoch }: SaveOptions,
-  content: string,
+  { content, known }: { readonly content: string; readonly known: SessionRecord | undefined },
   now: Instant,
 ): boolean {
   const actual = revisionOf(record);
@@ -94,6 +122,9 @@ export function maySave(
   if (actual.incarnation !== revision.incarnation || actual.version !== revision.version) {
     throw SessionConflictError.between(sessionId, revision, actual);
   }
+  if (known && !hasSameContent(known, record)) {
+    throw new SessionConflictError(sessionId, 'store-behind', revision.version, actual.version);
+  }
   if (epoch === undefined) refuseClaimed(record, now);
   return true;
 }
@@ -106,22 +137,27 @@ export function savedRecord(
   content: string,
   now: Instant,
 ): SessionRecord {
-  const { inbox, used } = record;
+  const { inbox, used, lastActiveAt } = record;
   const facts = factsOf(session, now);
-  // Whoever gets on may still die of what comes next: their claim is the first attempt at it.
   const isByHolder = epoch !== undefined && record.lease !== undefined;
-  const taken = acknowledge.filter((id) => inbox?.ids.includes(id));
-  const left = inbox?.ids.filter((id) => !taken.includes(id)) ?? [];
+  const taken = inbox ? acknowledge.filter(({ position }) => isItemWaiting(inbox, position)) : [];
   const changes = {
     ...facts,
+    lastActiveAt: isByHolder ? lastActiveAt : Math.max(lastActiveAt, now),
     info: session.info,
     operation: operationId === undefined ? undefined : { id: operationId, content },
+    // A save that made progress resets the count; the holder's own claim is attempt 1 of what comes next.
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
-    inbox: inbox && left.length > 0 ? { ids: left, since: inbox.since } : undefined,
-    used: taken.length > 0 ? [...(used ?? []), ...taken].slice(-REMEMBERED_ITEMS) : used,
+    inbox:
+      inbox &&
+      withoutItems(
+        inbox,
+        taken.map(({ position }) => position),
+      ),
+    used: taken.length > 0 ? [...(used ?? []), ...taken.map(({ id }) => id)].slice(-REMEMBERED_ITEMS) : used,
     expiry: expiry === null ? undefined : (expiry ?? record.expiry),
   };
-  return written({ ...record, ...changes }, now);
+  return withNewContent(written({ ...record, ...changes }, now));
 }
 
 /** The record after a claim. @throws SessionBusyError while another one lasts. */
@@ -133,7 +169,8 @@ export function claimedRecord(
   const lease = { owner, until: laterBy(now, leaseSeconds) };
   if (record.lease?.owner === owner) return written({ ...record, lease }, now);
   refuseClaimed(record, now);
-  return written({ ...record, lease, epoch: record.epoch + 1, attempt: record.attempt + 1 }, now);
+  const { epoch, attempt } = record;
+  return written({ ...activeAt(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
 }
 
 /** The record after a claim was renewed. @throws SessionConflictError `fenced` or `recreated` when it is lost. */
@@ -158,21 +195,23 @@ export function releasedRecord(
   now: Instant,
 ): SessionRecord | undefined {
   if (!isHeld(record, claim)) return undefined;
-  return written({ ...record, lease: undefined, attempt: 0 }, now);
+  return written({ ...activeAt(record, now), lease: undefined, attempt: 0 }, now);
 }
 
-/** The record with one more item in the inbox; `undefined` when it is or was there. */
+/**
+ * The record with one more item in the inbox, which has the number `inbox.next`; `undefined` when the item is among those
+ * that were used last. @throws InboxFullError
+ */
 export function enqueuedRecord(
   record: SessionRecord,
   itemId: string,
+  maxItems: number,
   now: Instant,
 ): SessionRecord | undefined {
-  const { inbox, used } = record;
-  if (inbox?.ids.includes(itemId) || used?.includes(itemId)) return undefined;
-  return written(
-    { ...record, inbox: { ids: [...(inbox?.ids ?? []), itemId], since: inbox?.since ?? now } },
-    now,
-  );
+  const { inbox, used, info } = record;
+  if (used?.includes(itemId)) return undefined;
+  if (waitingItems(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
+  return written({ ...record, inbox: withItem(inbox, now) }, now);
 }
 
 /** The claim that a record speaks of. */
@@ -192,11 +231,22 @@ function laterBy(now: Instant, seconds: number): Instant {
   return now + Math.ceil(seconds * 1000);
 }
 
-/** One write more, and a sliding expiry moved on. */
-function written<T extends SessionRecord>(record: T, now: Instant): T {
+/** The record as one more write leaves it: under a new token, with a sliding expiry moved on. */
+function written<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
+  record: T,
+  now: Instant,
+): T & Pick<SessionRecord, 'token'> {
   const { expiry } = record;
   const expiresAt = expiry && ('at' in expiry ? expiry.at : laterBy(now, expiry.afterSeconds));
-  return Object.freeze({ ...record, writes: record.writes + 1, expiresAt });
+  return Object.freeze({ ...record, writes: record.writes + 1, token: newWriteToken(), expiresAt });
+}
+
+function withNewContent(record: Omit<SessionRecord, 'contentToken'>): SessionRecord {
+  return Object.freeze({ ...record, contentToken: record.token });
+}
+
+function activeAt(record: SessionRecord, now: Instant): SessionRecord {
+  return { ...record, lastActiveAt: Math.max(record.lastActiveAt, now) };
 }
 
 /** How far a state is, and when it asks for somebody. */
@@ -207,8 +257,9 @@ function factsOf(
   const { execution } = state;
   if (!execution) return { progress: '', wakeAt: undefined };
   const isOver = isTerminal(execution.status);
-  // A step in progress does not count: what kills its workers must not look like getting on.
-  const progress = `${execution.executionId}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
+  // A step in progress does not count: what kills its workers must not look like progress. Eight digits of the
+  // id tell one execution of a session from the one before.
+  const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
   if (isOver) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
   const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));

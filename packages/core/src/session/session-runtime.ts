@@ -24,7 +24,7 @@ import type { WorkParts } from './work-parts.ts';
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
- * keeps nothing of them between calls; any number of processes may have one for the same store.
+ * keeps nothing of them between calls but a cache; any number of processes may have one for the same store.
  *
  * @example
  * const runtime = new SessionRuntime({ store, agents: { assistant: loop } });
@@ -66,6 +66,7 @@ export class SessionRuntime {
 
   /** Forgets a session; `false` when there was none. Whoever works on it finds out, and stops. */
   delete(sessionId: string): Promise<boolean> {
+    this.parts.cache.remove(sessionId);
     return this.store.delete(sessionId);
   }
 
@@ -192,6 +193,7 @@ export class SessionRuntime {
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
     const session = await hooked(this.parts.hooks, 'beforeCreate', created);
     const stored = await this.store.create(session, options);
+    this.parts.cache.put(stored);
     this.parts.report({ type: 'session-saved', session: stored });
     await afterWrite(this.parts, 'afterCreate', stored);
     return stored;
@@ -199,8 +201,10 @@ export class SessionRuntime {
 
   /** The session as the store has it. */
   private async load(sessionId: string): Promise<AgentSession> {
-    const session = await this.store.load(sessionId);
+    const { cache } = this.parts;
+    const session = await this.store.load(sessionId, { base: cache.get(sessionId) });
     if (session === undefined) throw new SessionNotFoundError(sessionId);
+    cache.put(session);
     this.parts.report({ type: 'session-loaded', session });
     return session;
   }

@@ -1,8 +1,9 @@
 import type { Instant } from '../clock.ts';
+import type { StateFormatError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { ExecutionStatus, Waiting } from '../state/execution.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
-import type { SessionInfo, SessionStatus } from './session-info.ts';
+import type { ListedSession, SessionStatus } from './session-info.ts';
 
 /** When a session is forgotten: at a moment, or so long after the last write to it, of any kind. */
 export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };
@@ -27,10 +28,19 @@ export interface SaveOptions {
   readonly operationId?: string | undefined;
   /** The epoch of the claim under which it is done. Absent: refused while somebody works on the session. */
   readonly epoch?: number | undefined;
-  /** Ids of the inbox items that this save uses up. They leave the inbox in the same write. */
-  readonly acknowledge?: readonly string[] | undefined;
+  /** The inbox items that this save uses. They leave the inbox in the same write; items that do not wait are ignored. */
+  readonly acknowledge?: readonly InboxItemName[] | undefined;
   /** From now on; `null` for never. Absent: as before. */
   readonly expiry?: SessionExpiry | null | undefined;
+}
+
+/** What the caller of `load` knows already. */
+export interface LoadOptions {
+  /**
+   * The session as this store answered it before. It is answered again while the store has the same content, and only
+   * then: the store reads the content when anything else is there.
+   */
+  readonly base?: AgentSession | undefined;
 }
 
 /** Which session is meant. */
@@ -53,7 +63,7 @@ export interface SessionClaim {
 }
 
 /** Who wants to work on a session, and for how long. */
-export interface ClaimOptions {
+export interface ClaimOptions extends LoadOptions {
   /**
    * Who asks: any text of 1 to 1,000 characters, another one for each piece of work. A claim by who holds one is that
    * claim, renewed, so that a lost reply may be asked for again.
@@ -64,31 +74,56 @@ export interface ClaimOptions {
 }
 
 /** What a claim gives. */
-export interface ClaimedSession {
+export interface ClaimedSession extends InboxPage {
   readonly session: AgentSession;
   readonly claim: SessionClaim;
   /** 1, and one more for every claim before it that ended without a release and without a finished step. */
   readonly attempt: number;
-  /** What waits to be used, oldest first. */
-  readonly inbox: readonly InboxItem[];
 }
 
 /** A claim that lasts longer, and what has come in. */
-export interface RenewedClaim {
+export interface RenewedClaim extends InboxPage {
   readonly claim: SessionClaim;
-  /** All that waits to be used, oldest first. */
-  readonly inbox: readonly InboxItem[];
 }
+
+/** How a claim is renewed. */
+export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
+  /** Items up to this position are not asked for; default: none is left out. */
+  readonly after?: number | undefined;
+}
+
+/** The oldest items of an inbox, at most 100: an inbox may hold more. */
+export interface InboxPage {
+  /** Items that can be read, oldest first. */
+  readonly inbox: readonly InboxItem[];
+  /** Items that this release cannot read, oldest first. They stay in the inbox, for a newer release or for repair. */
+  readonly unreadable: readonly UnreadableItem[];
+}
+
+/** An item of an inbox that could not be read. */
+export interface UnreadableItem {
+  readonly position: number;
+  /** `STATE_VERSION` when a newer release wrote it. */
+  readonly error: StateFormatError;
+}
+
+/** Which item of an inbox is meant. */
+export type InboxItemName = Pick<InboxItem, 'id' | 'position'>;
 
 /** Something for whoever works on a session next. */
 export interface InboxItem {
   /** Any text of 1 to 1,000 characters. */
   readonly id: string;
+  /** Its place among all items that the session ever got: 0 for the first. */
+  readonly position: number;
   /** For a runtime an `InboxContent`; a store keeps any JSON. */
   readonly content: JsonValue;
   /** When it came in, by the clock that the store goes by. */
   readonly enqueuedAt: Instant;
 }
+
+/** By what lists of sessions are ordered. */
+export type SessionOrder = 'createdAt' | 'lastActiveAt';
 
 /** Which sessions to list. Each condition that is given must hold. */
 export interface SessionQuery {
@@ -100,8 +135,8 @@ export interface SessionQuery {
   readonly executionStatus?: ExecutionStatus | undefined;
   /** The kind of thing that the execution waits for. */
   readonly waitingFor?: Waiting['type'] | undefined;
-  /** Newest first, by creation (default; stable while others write) or by last change; ties by id, by code point. */
-  readonly order?: 'createdAt' | 'updatedAt' | undefined;
+  /** Newest first, by creation (default; stable while others write) or by last activity; ties by id, by code point. */
+  readonly order?: SessionOrder | undefined;
   /** 1 to 100; default 50. */
   readonly limit?: number | undefined;
   /** Where the page before ended. */
@@ -110,7 +145,7 @@ export interface SessionQuery {
 
 /** Some of the sessions that fit a query. */
 export interface SessionPage {
-  readonly sessions: readonly SessionInfo[];
+  readonly sessions: readonly ListedSession[];
   /** Where the next page begins; `undefined` on the last. */
   readonly cursor: string | undefined;
 }
@@ -162,7 +197,7 @@ export interface SessionStore {
   /** Keeps a new session, version 0, as version 1. @throws SessionConflictError `exists` when its id is taken. */
   create(session: AgentSession, options?: CreateOptions): Promise<AgentSession>;
   /** The session as last saved; `undefined` when there is none. */
-  load(sessionId: string): Promise<AgentSession | undefined>;
+  load(sessionId: string, options?: LoadOptions): Promise<AgentSession | undefined>;
   /**
    * Keeps a session in place of the revision it was made from, as the next version.
    * @throws SessionNotFoundError when it is gone; SessionConflictError when another revision is there, or `fenced` when
@@ -171,7 +206,8 @@ export interface SessionStore {
    */
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
   /**
-   * The session, with the right to work on it. Of many that ask at once one gets it.
+   * The session, with the right to work on it. Of many that ask at once one gets it. A claim that is refused reads no
+   * content, and one with a base reads it only when the store has another content than that.
    * @throws SessionNotFoundError; SessionBusyError while another claim lasts.
    */
   claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
@@ -179,7 +215,7 @@ export interface SessionStore {
    * Extends a claim to `leaseSeconds` from now, even an expired one if nobody has claimed the session since.
    * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
    */
-  renew(claim: SessionClaim, options: Pick<ClaimOptions, 'leaseSeconds'>): Promise<RenewedClaim>;
+  renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim>;
   /**
    * Ends a claim, so that others need not wait. `false` when it was lost before; with `onlyIfIdle` also when something
    * is in the inbox, and then the claim stays.
@@ -187,10 +223,11 @@ export interface SessionStore {
   release(claim: SessionClaim, options?: { readonly onlyIfIdle?: boolean | undefined }): Promise<boolean>;
   /**
    * Leaves something for whoever works on the session next, and makes the session due. Needs no claim and no revision.
-   * `false` when the item is there already, or is among the last 16 that were used.
-   * @throws SessionNotFoundError; HoldfastError `NOT_JSON`, `ARGUMENT_INVALID`.
+   * `false` when the item is there already, or is among the last 16 that were used. What it costs does not depend on how
+   * many items wait.
+   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`, `ARGUMENT_INVALID`.
    */
-  enqueue(sessionId: string, item: Omit<InboxItem, 'enqueuedAt'>): Promise<boolean>;
+  enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean>;
   /** Is there such a session? */
   exists(sessionId: string): Promise<boolean>;
   /**

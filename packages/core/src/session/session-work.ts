@@ -13,7 +13,7 @@ import { isUnreachable } from './session-errors.ts';
 import { afterWrite, hooked } from './session-events.ts';
 import { SessionMail } from './session-mail.ts';
 import type { AgentSession } from './session.ts';
-import type { ClaimedSession, InboxItem } from './session-store.ts';
+import type { ClaimedSession, InboxPage } from './session-store.ts';
 import type { WorkParts } from './work-parts.ts';
 import { SessionWriter } from './session-writer.ts';
 
@@ -53,9 +53,8 @@ export class SessionWork {
     this.writer = new SessionWriter(claimed, parts);
     this.attempt = claimed.attempt;
     this.signal = signal ? AbortSignal.any([signal, this.own.signal]) : this.own.signal;
-    this.receive(claimed.inbox);
-    this.claim = new HeldClaim(claimed.claim, askedAt, parts, {
-      received: (items) => this.receive(items),
+    this.claim = new HeldClaim(claimed, askedAt, parts, {
+      received: (page) => this.receive(page),
       lost: (error) => this.lose(error),
     });
   }
@@ -69,9 +68,12 @@ export class SessionWork {
   ): Promise<SessionWork> {
     const { store, leaseSeconds, clock, hooks, report } = parts;
     const askedAt = clock.now();
-    const claimed = await store.claim(sessionId, { owner, leaseSeconds });
+    const base = parts.cache.get(sessionId);
+    const claimed = await store.claim(sessionId, { owner, leaseSeconds, base });
+    parts.cache.put(claimed.session);
     const work = new SessionWork(claimed, askedAt, parts, options);
     report({ type: 'session-loaded', session: claimed.session });
+    work.receive(claimed);
     try {
       work.latest = await hooked(hooks, 'afterLoad', claimed.session);
     } catch (error) {
@@ -105,6 +107,7 @@ export class SessionWork {
       this.mail.giveBack(used);
       throw error;
     }
+    this.parts.cache.put(this.writer.base);
     // The state that was written, not an equal one that the store read back: the run shares structure with it.
     this.latest = saved.withState(session.state);
     await afterWrite(this.parts, 'afterSave', this.latest);
@@ -205,7 +208,11 @@ export class SessionWork {
   /** Ends the work, so that others need not wait for the lease. `false` when something has come in: the claim stays. */
   private async isIdle(): Promise<boolean> {
     if (await this.claim.releaseIfIdle()) return true;
-    return !((await this.claim.renew()) && this.mail.isWaiting);
+    while (!this.mail.isWaiting) {
+      const isRenewed = await this.claim.renew();
+      if (!isRenewed || !this.claim.hasMore) break;
+    }
+    return !this.mail.isWaiting;
   }
 
   /** Ends the work, whatever has come in. */
@@ -218,8 +225,11 @@ export class SessionWork {
     this.claim.abandon();
   }
 
-  private receive(items: readonly InboxItem[]): void {
-    const stop = this.mail.receive(items, this.isRunning);
+  private receive({ inbox, unreadable }: InboxPage): void {
+    const { latest: session, parts } = this;
+    for (const { position, error } of unreadable)
+      parts.report({ type: 'inbox-item-unreadable', session, position, error });
+    const stop = this.mail.receive(inbox, this.isRunning);
     if (stop !== undefined) this.own.abort(new RunAbort('cancel', stop));
   }
 

@@ -5,7 +5,7 @@ import type { SessionConflictError } from './session-errors.ts';
 import { isUnreachable } from './session-errors.ts';
 import type { SessionEvent } from './session-events.ts';
 import type { AgentSession } from './session.ts';
-import type { ClaimedSession, SaveOptions, SessionStore } from './session-store.ts';
+import type { ClaimedSession, InboxItemName, SaveOptions, SessionStore } from './session-store.ts';
 
 interface WriteParts {
   readonly store: SessionStore;
@@ -19,7 +19,8 @@ type Options = SaveOptions & { readonly operationId: string };
 
 /** The saves of one piece of work, each based on the one before. */
 export class SessionWriter {
-  private base: AgentSession;
+  /** As the store answered it last. */
+  base: AgentSession;
   private readonly epoch: number;
   private readonly parts: WriteParts;
   /** A save of which nobody knows whether it was done. */
@@ -35,7 +36,7 @@ export class SessionWriter {
    * Saves. What was not settled before goes first, under its own operation id: if it was done, it must not look like the
    * work of another writer. @throws what the store throws at last.
    */
-  async write(session: AgentSession, acknowledge: readonly string[]): Promise<AgentSession> {
+  async write(session: AgentSession, acknowledge: readonly InboxItemName[]): Promise<AgentSession> {
     const { unsettled } = this;
     if (unsettled) await this.settle(unsettled.session, unsettled.options);
     const { revision, updatedAt } = this.base;

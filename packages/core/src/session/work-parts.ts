@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import type { SavePolicy } from './save-policy.ts';
+import type { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -15,4 +16,6 @@ export interface WorkParts {
   readonly onSaveFailure: 'stop' | 'continue';
   readonly leaseSeconds: number;
   readonly maxAttempts: number;
+  /** What this process knows of sessions. */
+  readonly cache: SessionCache;
 }
