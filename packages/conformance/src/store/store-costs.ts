@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import type { AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import { userMessage } from '@holdfast/core';
+import { nextStep } from './execution-states.ts';
+import { sampleMessages } from './sample-messages.ts';
+import { emptyState, newSession, START, testClock } from './store-case.ts';
+import type { CreateStore, StoreAbilities, StoreCost } from './store-case.ts';
+
+/** What is measured, each on a session of 100 messages of 1 KB that the store answered this process before. */
+export type MeasuredOperation =
+  | 'create'
+  | 'load'
+  | 'load with base'
+  | 'claim'
+  | 'claim with base'
+  | 'refused claim'
+  | 'save a message of 1 KB'
+  | 'save a step'
+  | 'renew'
+  | 'enqueue'
+  | 'release'
+  | 'list a page of one'
+  | 'due';
+
+const MESSAGES = 100;
+const KILOBYTE = 'abcdefgh'.repeat(128);
+const ID = '50000000-0000-4000-8000-000000000001';
+const [ADA, BEN] = [
+  { owner: '60000000-0000-4000-8000-000000000001', leaseSeconds: 60 },
+  { owner: '60000000-0000-4000-8000-000000000002', leaseSeconds: 60 },
+];
+
+interface Subject {
+  readonly store: SessionStore;
+  base: AgentSession;
+  claim: SessionClaim | undefined;
+}
+
+/** In this order: each operation goes on from what those before it left. */
+const OPERATIONS: Readonly<Record<MeasuredOperation, (subject: Subject) => Promise<unknown>>> = {
+  async create(subject) {
+    subject.base = await subject.store.create(subject.base);
+  },
+  load: ({ store, base }) => store.load(base.sessionId),
+  'load with base': ({ store, base }) => store.load(base.sessionId, { base }),
+  async claim(subject) {
+    const { session, claim } = await subject.store.claim(ID, ADA);
+    Object.assign(subject, { base: session, claim });
+  },
+  async 'claim with base'(subject) {
+    const { session, claim } = await subject.store.claim(ID, { ...ADA, base: subject.base });
+    Object.assign(subject, { base: session, claim });
+  },
+  'refused claim': ({ store }) => assert.rejects(store.claim(ID, BEN), { code: 'SESSION_BUSY' }),
+  'save a message of 1 KB': (subject) =>
+    save(subject, (base) => base.state.withUserMessage(KILOBYTE, FIRST, START)),
+  'save a step': (subject) => save(subject, (base) => nextStep(base.state)),
+  renew: ({ store, claim }) => store.renew(claimed(claim), { leaseSeconds: 60 }),
+  enqueue: ({ store }) => store.enqueue(ID, { id: `${ID} 1`, content: { type: 'stop' } }),
+  release: ({ store, claim }) => store.release(claimed(claim)),
+  'list a page of one': ({ store }) => store.list({ limit: 1 }),
+  due: ({ store }) => store.due({ limit: 1 }),
+};
+
+const FIRST = { id: '70000000-0000-4000-8000-000000000001', createdAt: START };
+
+async function save(subject: Subject, change: (base: AgentSession) => AgentSession['state']): Promise<void> {
+  const { store, base, claim } = subject;
+  const options = { base, operationId: `${ID}/${base.version}`, epoch: claimed(claim).epoch };
+  subject.base = await store.save(base.withState(change(base)), options);
+}
+
+function claimed(claim: SessionClaim | undefined): SessionClaim {
+  assert(claim, 'The session was not claimed.');
+  return claim;
+}
+
+/**
+ * What a store exchanges with its server for each operation: a table to keep beside the store's tests, so that a change
+ * which makes an operation dearer is seen. The requests are the same each time; bytes may differ by a few, as tokens are
+ * random and a store may pack what it writes.
+ */
+export async function sessionStoreCosts(
+  createStore: CreateStore,
+  { measure }: Pick<StoreAbilities, 'measure'>,
+): Promise<Readonly<Record<MeasuredOperation, StoreCost>>> {
+  assert(measure, 'The harness cannot measure.');
+  const store = await createStore(testClock());
+  const messages = sampleMessages(MESSAGES).map(({ id }) => userMessage(KILOBYTE, { id, createdAt: START }));
+  const state = emptyState().withMessages(messages, START);
+  await store.create(newSession('warm', { state }));
+  await store.load('warm'); // what is done once for a store belongs to no operation
+  const subject: Subject = { store, base: newSession(ID, { state }), claim: undefined };
+  const costs: Partial<Record<MeasuredOperation, StoreCost>> = {};
+  for (const [name, act] of Object.entries(OPERATIONS)) {
+    const before = await measure();
+    await act(subject);
+    const after = await measure();
+    costs[name as MeasuredOperation] = {
+      requests: after.requests - before.requests,
+      bytes: after.bytes - before.bytes,
+    };
+  }
+  return costs as Record<MeasuredOperation, StoreCost>;
+}

@@ -1,0 +1,25 @@
+import { sessionStoreCosts } from '@holdfast/conformance';
+import { expect, test } from 'vitest';
+import { mapHarness } from './map-store.ts';
+
+test('what each operation of a store exchanges with its backend', async () => {
+  const { createStore, abilities } = mapHarness();
+  const costs = await sessionStoreCosts(createStore, abilities);
+  const requests = Object.fromEntries(Object.entries(costs).map(([name, cost]) => [name, cost.requests]));
+  expect(requests).toEqual({
+    create: 1,
+    load: 1,
+    'load with base': 1,
+    claim: 3,
+    'claim with base': 2,
+    'refused claim': 1,
+    renew: 2,
+    enqueue: 2,
+    'save a message of 1 KB': 1,
+    'save a step': 1,
+    release: 2,
+    'list a page of one': 1,
+    due: 1,
+  });
+  expect(costs['load with base'].bytes).toBeLessThan(costs.load.bytes / 50);
+});
