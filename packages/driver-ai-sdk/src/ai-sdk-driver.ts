@@ -1,7 +1,6 @@
-import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
+import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
 import { invalidArgument } from '@holdfast/core';
-import type { LanguageModel } from 'ai';
 import type { CalledModel, CallPolicy } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import { PromptBuilder } from './prompt-builder.ts';
@@ -15,8 +14,11 @@ import { waitOnTimer } from './retry.ts';
 /** How a driver calls models. Every member may be left out. */
 export interface AiSdkDriverOptions {
   /** The model of calls whose LLM configuration names none: a model of any AI SDK provider, or a model id. */
-  readonly model?: LanguageModel;
-  /** Finds models by id, as the result of `createProviderRegistry`. Default: where the AI SDK itself looks. */
+  readonly model?: LanguageModelV4 | LanguageModelV3 | LanguageModelV2 | string;
+  /**
+   * Finds models by id: the `gateway` of the AI SDK, the result of `createProviderRegistry`, or a provider. Default:
+   * `globalThis.AI_SDK_DEFAULT_PROVIDER`; without that, a call that names a model by id fails.
+   */
   readonly registry?: ModelRegistry;
   /** How often a call that failed before it answered is made again; default 2. */
   readonly maxRetries?: number;
@@ -53,7 +55,7 @@ export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
 
   async function infer(request: InferenceRequest, inference: InferenceOptions): Promise<InferenceResponse> {
     inference.signal.throwIfAborted();
-    const model = await resolver.resolve(request.llmConfig?.model);
+    const model = resolver.resolve(request.llmConfig?.model);
     let builder = builders.get(model);
     if (builder === undefined) {
       builder = new PromptBuilder({ model, files, promptCache: options.promptCache ?? 'off' });

@@ -108,7 +108,8 @@ function convertFileData(data: SharedV4FileDataData | SharedV4FileDataUrl): File
   return { type: 'data', data: typeof data.data === 'string' ? data.data : toBase64(data.data) };
 }
 
-function toBase64(bytes: Uint8Array): string {
+/** The bytes as base64 text. */
+export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let from = 0; from < bytes.length; from += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(from, from + 0x8000));

@@ -76,7 +76,7 @@ export class PromptFiles {
       throw invalidArgument('A file of the conversation has a URL that is not a URL.');
     const url = new URL(file.url);
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
-    const { isFullMediaType, isUrlSupported } = await import('@ai-sdk/provider-utils');
+    const { isFullMediaType, isUrlSupported } = await import('./file-utils.ts');
     if (isUrlSupported({ url: url.href, mediaType, supportedUrls: await model.supportedUrls })) {
       return {
         data: { type: 'url', url, ...(url.href === file.url ? {} : { originalUrl: file.url }) },
@@ -93,7 +93,7 @@ export class PromptFiles {
 
 /** Refuses what a server must not be made to fetch (private addresses) and more than `maxBytes`. */
 const downloadSafely: Download = async ({ url, maxBytes, signal }) => {
-  const { downloadBlob } = await import('@ai-sdk/provider-utils');
+  const { downloadBlob } = await import('./file-utils.ts');
   const blob = await downloadBlob(url.href, { maxBytes, abortSignal: signal });
   return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type.split(';')[0] || undefined };
 };
@@ -103,7 +103,7 @@ async function withDetectedType(
   data: Extract<SharedV4FileData, { type: 'data' }>,
   mediaType: string,
 ): Promise<SentFile> {
-  const { detectMediaType } = await import('@ai-sdk/provider-utils');
+  const { detectMediaType } = await import('./file-utils.ts');
   return { data, mediaType: detectMediaType({ data: data.data, topLevelType: 'image' }) ?? mediaType };
 }
 

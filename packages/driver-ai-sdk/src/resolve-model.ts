@@ -1,6 +1,7 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
-import type { LanguageModel } from 'ai';
 import { DriverError } from './driver-error.ts';
+import type { EarlierModel } from './upgrade-model.ts';
+import { upgradeModel } from './upgrade-model.ts';
 
 type ModelInstance = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
 
@@ -12,13 +13,13 @@ export interface ModelRegistry {
 
 /** Where models come from. */
 export interface ModelSource {
-  readonly model?: LanguageModel | undefined;
+  readonly model?: ModelInstance | string | undefined;
   readonly registry?: ModelRegistry | undefined;
 }
 
 /** Finds the model of a call, and brings models of earlier specifications up to the present one. */
 export class ModelResolver {
-  private readonly model: LanguageModel | undefined;
+  private readonly model: ModelInstance | string | undefined;
   private readonly registry: ModelRegistry | undefined;
   private readonly byId = new Map<string, LanguageModelV4>();
   private readonly upgraded = new WeakMap<ModelInstance, LanguageModelV4>();
@@ -29,7 +30,7 @@ export class ModelResolver {
   }
 
   /** The model with an id, else the one the driver was made with. @throws DriverError when there is none. */
-  async resolve(modelId: string | undefined): Promise<LanguageModelV4> {
+  resolve(modelId: string | undefined): LanguageModelV4 {
     const wanted = modelId ?? this.model;
     if (wanted === undefined) throw noModel();
     if (typeof wanted !== 'string') return this.upToDate(wanted);
@@ -37,7 +38,7 @@ export class ModelResolver {
       return this.upToDate(this.model);
     const known = this.byId.get(wanted);
     if (known) return known;
-    const model = await this.find(wanted);
+    const model = this.find(wanted);
     if (this.registry) this.byId.set(wanted, model);
     return model;
   }
@@ -47,10 +48,12 @@ export class ModelResolver {
     return wanted ?? (isInstance(this.model) ? this.model.modelId : this.model);
   }
 
-  private async find(modelId: string): Promise<LanguageModelV4> {
+  private find(modelId: string): LanguageModelV4 {
+    const registry = this.registry ?? defaultProvider();
+    if (!registry) throw noRegistry(modelId);
     let model: ModelInstance;
     try {
-      model = (this.registry ?? (await defaultProvider())).languageModel(modelId);
+      model = registry.languageModel(modelId);
     } catch (error) {
       throw notFound(modelId, this.registry !== undefined, error);
     }
@@ -58,45 +61,48 @@ export class ModelResolver {
     return this.upToDate(model);
   }
 
-  private async upToDate(model: ModelInstance): Promise<LanguageModelV4> {
+  private upToDate(model: ModelInstance): LanguageModelV4 {
     if (model.specificationVersion === 'v4') return model;
     const known = this.upgraded.get(model);
     if (known) return known;
-    const upgraded = await upgrade(model);
+    const upgraded = upgrade(model);
     this.upgraded.set(model, upgraded);
     return upgraded;
   }
 }
 
-function isInstance(model: LanguageModel | undefined): model is ModelInstance {
+function isInstance(model: ModelInstance | string | undefined): model is ModelInstance {
   return typeof model === 'object' && model !== null && typeof model.doGenerate === 'function';
 }
 
-/** Where the AI SDK sends model ids: the default provider of the process, else the gateway. */
-async function defaultProvider(): Promise<ModelRegistry> {
-  return globalThis.AI_SDK_DEFAULT_PROVIDER ?? (await import('ai')).gateway;
+/** The provider of the process, in which the AI SDK looks model ids up too. Read for each call: it may be set late. */
+function defaultProvider(): ModelRegistry | undefined {
+  const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER');
+  return isRegistry(provider) ? provider : undefined;
 }
 
-/** `ai` is loaded when it is first needed: it is large. It prints a warning for each V2 model; that is held back. */
-async function upgrade(model: ModelInstance): Promise<LanguageModelV4> {
+function isRegistry(value: unknown): value is ModelRegistry {
+  const isObject = typeof value === 'function' || (typeof value === 'object' && value !== null);
+  return isObject && 'languageModel' in value;
+}
+
+function upgrade(model: EarlierModel): LanguageModelV4 {
   const version: unknown = model.specificationVersion;
-  if (version !== 'v2' && version !== 'v3') {
-    const message = `The model "${model.modelId}" follows specification ${String(version)}. Use v2, v3 or v4.`;
-    throw new DriverError(message, { modelId: model.modelId, isRetryable: false, attempts: 0 });
-  }
-  const { wrapLanguageModel } = await import('ai');
-  const logger = globalThis.AI_SDK_LOG_WARNINGS;
-  globalThis.AI_SDK_LOG_WARNINGS = false;
-  try {
-    return wrapLanguageModel({ model, middleware: [] });
-  } finally {
-    globalThis.AI_SDK_LOG_WARNINGS = logger;
-  }
+  if (version === 'v2' || version === 'v3') return upgradeModel(model);
+  const message = `The model "${model.modelId}" follows specification ${String(version)}. Use v2, v3 or v4.`;
+  throw new DriverError(message, { modelId: model.modelId, isRetryable: false, attempts: 0 });
 }
 
 function noModel(): DriverError {
   const message = 'There is no model to call. Give the driver a model, or name one in the LLM configuration.';
   return new DriverError(message, { modelId: 'none', isRetryable: false, attempts: 0 });
+}
+
+function noRegistry(modelId: string): DriverError {
+  const message =
+    `The driver has no registry to look up the model "${modelId}" in. Pass the model itself, or a registry: ` +
+    '`registry: gateway`, from the package @ai-sdk/gateway, looks ids up in the AI Gateway.';
+  return new DriverError(message, { modelId, isRetryable: false, attempts: 0 });
 }
 
 function notFound(modelId: string, hasRegistry: boolean, cause: unknown): DriverError {

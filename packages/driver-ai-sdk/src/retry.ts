@@ -62,7 +62,7 @@ export function apiCallError(error: unknown): APICallError | undefined {
   return isGatewayError(error) && APICallError.isInstance(error.cause) ? error.cause : undefined;
 }
 
-/** As `GatewayError.isInstance`, which would load all of `ai`. */
+/** As `GatewayError.isInstance`, which would load the gateway's package. */
 function isGatewayError(error: unknown): error is Error & { readonly isRetryable: boolean } {
   return error instanceof Error && GATEWAY_ERROR in error;
 }

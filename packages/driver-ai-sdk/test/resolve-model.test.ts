@@ -1,9 +1,8 @@
 import type { LanguageModelV2 } from '@ai-sdk/provider';
-import { createProviderRegistry, customProvider } from 'ai';
+import { createProviderRegistry, customProvider, gateway } from 'ai';
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ModelResolver } from '../src/resolve-model.ts';
-import { rejection } from './builders.ts';
 
 const small = new MockLanguageModelV4({ modelId: 'small' });
 const large = new MockLanguageModelV4({ modelId: 'large' });
@@ -13,52 +12,54 @@ afterEach(() => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = undefined;
 });
 
-test('the model of the driver is for calls that name none', async () => {
+test('the model of the driver is for calls that name none', () => {
   const resolver = new ModelResolver({ model: small, registry: provider });
-  expect(await resolver.resolve(undefined)).toBe(small);
-  expect(await resolver.resolve('large')).toBe(large);
+  expect(resolver.resolve(undefined)).toBe(small);
+  expect(resolver.resolve('large')).toBe(large);
 });
 
-test('an id of the driver goes through the registry', async () => {
-  expect(await new ModelResolver({ model: 'large', registry: provider }).resolve(undefined)).toBe(large);
+test('an id of the driver goes through the registry', () => {
+  expect(new ModelResolver({ model: 'large', registry: provider }).resolve(undefined)).toBe(large);
 });
 
-test('a provider registry of the AI SDK is a registry', async () => {
+test('a provider registry of the AI SDK is a registry', () => {
   const registry = createProviderRegistry({ mock: provider });
-  expect(await new ModelResolver({ registry }).resolve('mock:large')).toBe(large);
+  expect(new ModelResolver({ registry }).resolve('mock:large')).toBe(large);
 });
 
-test('the registry is asked once for each model', async () => {
+test('the gateway of the AI SDK is a registry', () => {
+  const model = new ModelResolver({ model: 'openai/gpt-5', registry: gateway }).resolve(undefined);
+  expect(model).toMatchObject({ provider: 'gateway', modelId: 'openai/gpt-5' });
+});
+
+test('the registry is asked once for each model', () => {
   const asked: string[] = [];
   const resolver = new ModelResolver({ registry: { languageModel: (id) => (asked.push(id), small) } });
-  await resolver.resolve('a');
-  await resolver.resolve('a');
-  await resolver.resolve('b');
+  resolver.resolve('a');
+  resolver.resolve('a');
+  resolver.resolve('b');
   expect(asked).toEqual(['a', 'b']);
 });
 
-test('without a registry, ids go where the AI SDK sends them', async () => {
+test('without a registry, ids are looked up in the default provider of the process', () => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
   const resolver = new ModelResolver({ model: 'small' });
-  expect(await resolver.resolve(undefined)).toBe(small);
-  expect(await resolver.resolve('large')).toBe(large);
+  expect(resolver.resolve(undefined)).toBe(small);
+  expect(resolver.resolve('large')).toBe(large);
   globalThis.AI_SDK_DEFAULT_PROVIDER = undefined;
-  expect(await resolver.resolve('openai/gpt-5')).toMatchObject({
-    provider: 'gateway',
-    modelId: 'openai/gpt-5',
-  });
+  expect(() => resolver.resolve('large')).toThrow('The driver has no registry');
 });
 
-test('without a registry, the id of the model that the driver has means that model', async () => {
+test('without a registry, the id of the model that the driver has means that model', () => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
   const own = new MockLanguageModelV4({ modelId: 'small' });
   const resolver = new ModelResolver({ model: own });
-  expect(await resolver.resolve('small')).toBe(own);
-  expect(await resolver.resolve('large')).toBe(large);
+  expect(resolver.resolve('small')).toBe(own);
+  expect(resolver.resolve('large')).toBe(large);
 });
 
-test('models of earlier specifications are brought up to date, once and without a word', async () => {
-  const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+test('models of earlier specifications are brought up to date, once and without a word', () => {
+  const emitWarning = vi.spyOn(process, 'emitWarning');
   const v2: LanguageModelV2 = {
     specificationVersion: 'v2',
     provider: 'old',
@@ -69,17 +70,22 @@ test('models of earlier specifications are brought up to date, once and without 
   };
   for (const model of [v2, new MockLanguageModelV3({ provider: 'old', modelId: 'older' })]) {
     const resolver = new ModelResolver({ model });
-    const upgraded = await resolver.resolve(undefined);
+    const upgraded = resolver.resolve(undefined);
     expect(upgraded).toMatchObject({ specificationVersion: 'v4', provider: 'old', modelId: 'older' });
-    expect(await resolver.resolve(undefined)).toBe(upgraded);
+    expect(resolver.resolve(undefined)).toBe(upgraded);
   }
   expect(emitWarning).not.toHaveBeenCalled();
-  expect(globalThis.AI_SDK_LOG_WARNINGS).toBeUndefined();
   emitWarning.mockRestore();
 });
 
 test.each([
   ['no model at all', {}, undefined, 'There is no model to call. Give the driver a model'],
+  [
+    'an id and no registry',
+    { model: 'openai/gpt-5' },
+    undefined,
+    'Pass the model itself, or a registry: `registry: gateway`',
+  ],
   [
     'an id the registry does not know',
     { registry: provider },
@@ -105,8 +111,8 @@ test.each([
     undefined,
     'The model "tomorrow" follows specification v9. Use v2, v3 or v4.',
   ],
-])('%s is an error that says what to do', async (_, source, id, message) => {
-  const error = await rejection(new ModelResolver(source).resolve(id));
+])('%s is an error that says what to do', (_, source, id, message) => {
+  const error = thrownBy(() => new ModelResolver(source).resolve(id));
   expect(error).toMatchObject({
     name: 'DriverError',
     code: 'DRIVER_FAILED',
@@ -115,9 +121,18 @@ test.each([
   expect(error).toHaveProperty('message', expect.stringContaining(message));
 });
 
-test('an id that the default provider does not know is named', async () => {
+test('an id that the default provider does not know is named', () => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
-  const error = await rejection(new ModelResolver({}).resolve('huge'));
+  const error = thrownBy(() => new ModelResolver({}).resolve('huge'));
   expect(error).toMatchObject({ data: { modelId: 'huge' }, cause: { name: 'AI_NoSuchModelError' } });
   expect(error).toHaveProperty('message', expect.stringContaining('default provider of the AI SDK'));
 });
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('The action was expected to throw.');
+}
