@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { invalidArgument } from '@holdfast/core';
 import { hasSchema, prepareSchema } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
@@ -28,7 +28,7 @@ export function openDatabase(path: string, busyTimeoutSeconds: number): Database
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
   return attempt({ location, isWrite: false }, () => {
     if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout);
-    const database = new DatabaseSync(location);
+    const database = connect(location);
     try {
       database.exec(busyTimeout);
       prepareSchema(database, location);
@@ -39,6 +39,15 @@ export function openDatabase(path: string, busyTimeoutSeconds: number): Database
       throw error;
     }
   });
+}
+
+/**
+ * `node:sqlite` is looked up and not imported: some bundlers remove the prefix `node:` of imports, and there is no module
+ * `sqlite`.
+ */
+function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseSync {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  return new DatabaseSync(location, options);
 }
 
 /**
@@ -89,7 +98,7 @@ export function fileWatch(location: string): () => boolean {
  * file would drop the locks that other connections of this process hold on it.)
  */
 function checkFile(location: string, busyTimeout: string): void {
-  const database = new DatabaseSync(location, { readOnly: true });
+  const database = connect(location, { readOnly: true });
   try {
     database.exec(busyTimeout);
     hasSchema(database, location);
