@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url';
+import type { Metafile } from 'esbuild';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+const readme = await bundle('../src/readme.ts');
+const withAiSdk = await bundle('readme-with-ai-sdk.ts');
+
+test('the program of the README bundles to at most 1.15 times the same program with the AI SDK alone', () => {
+  expect(readme.bytes / withAiSdk.bytes).toBeLessThanOrEqual(1.15);
+});
+
+test('the driver brings neither `ai` nor the gateway into a bundle', () => {
+  const packages = ['ai', '@ai-sdk/gateway'];
+  expect(packages.filter((name) => readme.packages.has(name))).toEqual([]);
+  expect(packages.filter((name) => withAiSdk.packages.has(name))).toEqual(packages);
+});
+
+/** The size of a minified program, and the names of the installed packages in it. */
+async function bundle(path: string): Promise<{ bytes: number; packages: ReadonlySet<string> }> {
+  const { metafile } = await build({
+    entryPoints: [fileURLToPath(new URL(path, import.meta.url))],
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@holdfast/source'],
+    write: false,
+    metafile: true,
+    outdir: '/',
+  });
+  const outputs = Object.values(metafile.outputs);
+  const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0);
+  return { bytes, packages: new Set(outputs.flatMap(packagesOf)) };
+}
+
+/** Packages of which tree shaking left something. */
+function packagesOf({ inputs }: Metafile['outputs'][string]): readonly string[] {
+  return Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+    return name !== undefined && bytesInOutput > 0 ? [name] : [];
+  });
+}
