@@ -3,8 +3,8 @@ import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-const readme = await bundle('../src/readme.ts');
-const withAiSdk = await bundle('readme-with-ai-sdk.ts');
+const readme = await bundle(new URL('../src/readme.ts', import.meta.url));
+const withAiSdk = await bundle(new URL('readme-with-ai-sdk.ts', import.meta.url));
 
 test('the program of the README bundles to at most 1.15 times the same program with the AI SDK alone', () => {
   expect(readme.bytes / withAiSdk.bytes).toBeLessThanOrEqual(1.15);
@@ -17,9 +17,9 @@ test('the driver brings neither `ai` nor the gateway into a bundle', () => {
 });
 
 /** The size of a minified program, and the names of the installed packages in it. */
-async function bundle(path: string): Promise<{ bytes: number; packages: ReadonlySet<string> }> {
+async function bundle(program: URL): Promise<{ bytes: number; packages: ReadonlySet<string> }> {
   const { metafile } = await build({
-    entryPoints: [fileURLToPath(new URL(path, import.meta.url))],
+    entryPoints: [fileURLToPath(program)],
     bundle: true,
     minify: true,
     platform: 'node',

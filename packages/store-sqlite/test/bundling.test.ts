@@ -14,8 +14,11 @@ const program = fileURLToPath(new URL('children/save-and-load.ts', import.meta.u
 /** tsup does this by default, and esbuild itself for old targets. */
 const stripPrefix: Plugin = {
   name: 'strip-node-prefix',
-  setup: ({ onResolve }) => {
-    onResolve({ filter: /^node:/ }, ({ path }) => ({ path: path.slice('node:'.length), external: true }));
+  setup: (bundler) => {
+    bundler.onResolve({ filter: /^node:/ }, ({ path }) => ({
+      path: path.slice('node:'.length),
+      external: true,
+    }));
   },
 };
 
