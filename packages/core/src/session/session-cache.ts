@@ -1,14 +1,19 @@
 import { knownSize } from './save-plan.ts';
 import type { AgentSession } from './session.ts';
 
+interface CachedSession {
+  readonly session: AgentSession;
+  readonly size: number;
+}
+
 /**
- * Sessions as the store answered them last, for the claims and loads that follow. The store says whether one of them is
- * still what it has; the cache only spares reading its content again. Bounded; the session that was used longest ago goes
- * first.
+ * Sessions as the store answered them last, as bases of the next claims and loads: the store compares, so a session that
+ * is out of date costs a read and is never used. Bounded; the least recently used session goes first.
  */
 export class SessionCache {
   private readonly limit: number;
-  private readonly sessions = new Map<string, AgentSession>();
+  /** The least recently used first. */
+  private readonly sessions = new Map<string, CachedSession>();
   private size = 0;
 
   /** @param limit the most that it holds, in UTF-16 code units of JSON */
@@ -17,15 +22,20 @@ export class SessionCache {
   }
 
   get(sessionId: string): AgentSession | undefined {
-    return this.sessions.get(sessionId);
+    const cached = this.sessions.get(sessionId);
+    if (cached === undefined) return undefined;
+    this.sessions.delete(sessionId);
+    this.sessions.set(sessionId, cached);
+    return cached.session;
   }
 
-  /** Holds a session as the store answered it. */
+  /** Holds a session as the store answered it, unless it is larger than the cache. */
   put(session: AgentSession): void {
-    this.remove(session.sessionId);
+    const { sessionId } = session;
+    this.remove(sessionId);
     const size = knownSize(session);
     if (size === undefined || size > this.limit) return;
-    this.sessions.set(session.sessionId, session);
+    this.sessions.set(sessionId, { session, size });
     this.size += size;
     for (const [oldest] of this.sessions) {
       if (this.size <= this.limit) return;
@@ -34,9 +44,9 @@ export class SessionCache {
   }
 
   remove(sessionId: string): void {
-    const session = this.sessions.get(sessionId);
-    if (session === undefined) return;
+    const cached = this.sessions.get(sessionId);
+    if (cached === undefined) return;
     this.sessions.delete(sessionId);
-    this.size -= knownSize(session) ?? 0;
+    this.size -= cached.size;
   }
 }
