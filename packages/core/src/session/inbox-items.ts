@@ -2,10 +2,13 @@ import { describeValue, StateFormatError } from '../errors.ts';
 import type { Instant } from '../clock.ts';
 import type { JsonValue } from '../json.ts';
 import { isJsonObject } from '../json.ts';
-import type { StoredItem } from './session-backend.ts';
+import { misfit } from './saved-session.ts';
 import type { InboxItem, UnreadableItem } from './session-store.ts';
 
-/** The version of the form in which items are stored, and of what a runtime may enqueue. Newer ones stay in the inbox. */
+/**
+ * The version of a stored item: of its form, and of the contents that a runtime enqueues. A release that adds a type of
+ * content raises it, so that an older worker leaves such items in the inbox.
+ */
 const ITEM_VERSION = 1;
 
 /** The most items that one claim or renewal answers. */
@@ -16,19 +19,14 @@ export function itemJson(id: string, content: JsonValue, enqueuedAt: Instant): s
   return JSON.stringify({ version: ITEM_VERSION, id, enqueuedAt, content });
 }
 
-/** The item again, or why it cannot be read. */
-export function readItem({ position, json }: StoredItem): InboxItem | UnreadableItem {
+/** The item at a position, or why it cannot be read. `json` is `undefined` when the backend has no such item. */
+export function readItem(position: number, json: string | undefined): InboxItem | UnreadableItem {
   try {
-    return Object.freeze({ position, ...itemOf(json) });
+    return Object.freeze({ position, ...itemOf(position, json) });
   } catch (error) {
-    if (error instanceof StateFormatError) return unreadable(position, error);
+    if (error instanceof StateFormatError) return Object.freeze({ position, error });
     throw error;
   }
-}
-
-/** An item that should be there and is not. */
-export function missingItem(position: number): UnreadableItem {
-  return unreadable(position, new StateFormatError('$', 'an item', 'nothing'));
 }
 
 export function isReadable(item: InboxItem | UnreadableItem): item is InboxItem {
@@ -39,44 +37,31 @@ export function isUnreadable(item: InboxItem | UnreadableItem): item is Unreadab
   return !isReadable(item);
 }
 
-function unreadable(position: number, cause: StateFormatError): UnreadableItem {
-  const { path, code, message } = cause;
-  const where = path === '$' ? `inbox item ${position}` : `${path} of inbox item ${position}`;
-  const error = new StateFormatError(where, 'an item that this release can read', message, {
-    code: code === 'STATE_VERSION' ? code : 'STATE_FORMAT',
-    cause,
-  });
-  return Object.freeze({ position, error });
-}
-
-function itemOf(json: string): Omit<InboxItem, 'position'> {
-  const item = parsed(json);
-  if (!isJsonObject(item)) throw misfit('$', 'an object', item);
+function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'position'> {
+  const place = `inbox item ${position}`;
+  const item = parsed(place, json);
+  if (!isJsonObject(item)) throw misfit(place, 'an object', item);
   const { version, id, enqueuedAt, content } = item;
-  if (typeof version !== 'number' || version < 1)
-    throw misfit('$.version', `version ${ITEM_VERSION}`, version);
-  if (version > ITEM_VERSION) {
-    throw misfit(
-      '$.version',
-      `version ${ITEM_VERSION}; a newer release wrote this`,
-      version,
-      'STATE_VERSION',
-    );
+  if (!Number.isSafeInteger(version) || (version as number) < 1) {
+    throw misfit(`$.version of ${place}`, 'a version', version);
   }
-  if (typeof id !== 'string') throw misfit('$.id', 'a string', id);
-  if (!Number.isSafeInteger(enqueuedAt)) throw misfit('$.enqueuedAt', 'an instant', enqueuedAt);
-  if (content === undefined) throw misfit('$.content', 'JSON', content);
+  if (version !== ITEM_VERSION) {
+    const expected = `version ${ITEM_VERSION}, the newest that this release can read`;
+    throw new StateFormatError(`$.version of ${place}`, expected, describeValue(version), {
+      code: 'STATE_VERSION',
+    });
+  }
+  if (typeof id !== 'string') throw misfit(`$.id of ${place}`, 'a string', id);
+  if (!Number.isSafeInteger(enqueuedAt)) throw misfit(`$.enqueuedAt of ${place}`, 'an instant', enqueuedAt);
+  if (content === undefined) throw misfit(`$.content of ${place}`, 'JSON', content);
   return { id, content, enqueuedAt: enqueuedAt as Instant };
 }
 
-function parsed(json: string): JsonValue {
+function parsed(place: string, json: string | undefined): JsonValue {
+  if (json === undefined) throw misfit(place, 'an item', json);
   try {
     return JSON.parse(json) as JsonValue;
-  } catch {
-    throw misfit('$', 'JSON', json);
+  } catch (cause) {
+    throw misfit(place, 'JSON', json, cause);
   }
-}
-
-function misfit(path: string, expected: string, found: unknown, code?: 'STATE_VERSION'): StateFormatError {
-  return new StateFormatError(path, expected, describeValue(found), { code });
 }

@@ -10,6 +10,7 @@ import {
   shapeOf,
 } from '../json.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
+import { isInOrder } from './inbox-cursor.ts';
 import { readSessionInfo } from './session-info.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from './session-store.ts';
@@ -32,6 +33,17 @@ const readDuration = shaped<SessionExpiry>({ afterSeconds: readAmount });
 const readExpiry: Read<SessionExpiry> = (reader, value) =>
   (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
 
+const readCursor = shaped<InboxCursor>({
+  first: readCount,
+  next: readCount,
+  'used?': readFrozenList(readCount),
+  'since?': readInstant,
+});
+const readInbox: Read<InboxCursor> = (reader, value) => {
+  const inbox = readCursor(reader, value);
+  return isInOrder(inbox) ? inbox : reader.fail('positions in ascending order', value);
+};
+
 const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
   info: readSessionInfo,
   incarnation: readString,
@@ -45,12 +57,7 @@ const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
   progress: readString,
   'wakeAt?': readInstant,
   lastActiveAt: readInstant,
-  'inbox?': shaped<InboxCursor>({
-    first: readCount,
-    next: readCount,
-    'used?': readFrozenList(readCount),
-    'since?': readInstant,
-  }),
+  'inbox?': readInbox,
   'used?': readFrozenList(readString),
   'expiry?': readExpiry,
   'expiresAt?': readInstant,

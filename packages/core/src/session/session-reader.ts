@@ -1,11 +1,11 @@
 import { hasErrorCode, StateFormatError } from '../errors.ts';
 import { SessionId } from '../state/ids.ts';
-import { isItemWaiting, waitingItems } from './inbox-cursor.ts';
-import { INBOX_PAGE, isReadable, isUnreadable, missingItem, readItem } from './inbox-items.ts';
+import { waitingPositions } from './inbox-cursor.ts';
+import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
 import { restoreSession } from './save-plan.ts';
 import type { AgentSession } from './session.ts';
-import type { StoredItem, StoredSession } from './session-backend.ts';
+import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from './session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import { hasSameContent, isExpired } from './session-record.ts';
@@ -59,26 +59,31 @@ export class SessionReader {
     return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
   }
 
-  /** The items of the inbox behind a position that wait, at most a page of them. */
-  async inbox({ info, incarnation, inbox }: SessionRecord, after = -1): Promise<InboxPage> {
-    if (inbox === undefined || after >= inbox.next - 1 || waitingItems(inbox) === 0) return EMPTY;
-    const found = new Map<number, StoredItem>();
-    const { next: to } = inbox;
-    let from = Math.max(inbox.first, after + 1);
-    // A backend may answer items that were used: then a page of it holds fewer of those that wait.
-    while (found.size < INBOX_PAGE && from < to) {
+  /** The items that wait behind a position, at most a page of them. */
+  async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
+    const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
+    if (positions.length === 0) return EMPTY;
+    const texts = await this.itemTexts(record, positions);
+    const items = positions.map((position) => readItem(position, texts.get(position)));
+    return { inbox: items.filter(isReadable), unreadable: items.filter(isUnreadable) };
+  }
+
+  /** The items at these positions. A backend may answer used items between them, and then reads more than one page. */
+  private async itemTexts(
+    { info, incarnation }: SessionRecord,
+    positions: readonly number[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const texts = new Map<number, string>();
+    const to = (positions.at(-1) ?? -1) + 1;
+    let [from = to] = positions;
+    while (from < to) {
       const range = { from, to, limit: INBOX_PAGE };
       const items = await this.opened.backend.readInbox(info.sessionId, incarnation, range);
-      for (const item of items) if (isItemWaiting(inbox, item.position)) found.set(item.position, item);
-      from = items.length < INBOX_PAGE ? to : (items.at(-1) as StoredItem).position + 1;
+      for (const { position, json } of items) texts.set(position, json);
+      const last = items.length < INBOX_PAGE ? undefined : items.at(-1);
+      from = last ? Math.max(from, last.position) + 1 : to;
     }
-    const positions = Array.from({ length: from - inbox.first }, (_, index) => inbox.first + index);
-    const waiting = positions.filter((position) => position > after && isItemWaiting(inbox, position));
-    const page = waiting.slice(0, INBOX_PAGE).map((position) => {
-      const item = found.get(position);
-      return item ? readItem(item) : missingItem(position);
-    });
-    return { inbox: page.filter(isReadable), unreadable: page.filter(isUnreadable) };
+    return texts;
   }
 
   /** The record that the store answered a session with. It may be out of date. */
