@@ -6,7 +6,7 @@ import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from './se
 
 /** Who works under a claim. */
 interface ClaimHolder {
-  /** Is told what has come into the inbox since it was read last. */
+  /** Is told what has come into the inbox since it was read last: each item once, and once that it cannot be read. */
   received(page: InboxPage): void;
   /** Is told when others may have the session. */
   lost(error: unknown): void;
@@ -20,21 +20,21 @@ interface ClaimParts {
 
 /** A claim that a heartbeat renews, until it is ended or lost. */
 export class HeldClaim {
+  /** Whether the inbox may hold items behind those that were read. */
+  hasMore = false;
   private claim: SessionClaim;
   /** When it was asked for last, by this process's clock. */
   private askedAt: Instant;
-  /** The position of the last item that the holder was told of. */
+  /** The position of the last item that was read. */
   private seen = -1;
   private readonly parts: ClaimParts;
   private readonly holder: ClaimHolder;
-  /** Whether the inbox may hold items behind those that were read. */
-  hasMore = false;
   private isOver = false;
   private stopBeating: () => void = () => undefined;
 
   constructor(claimed: ClaimedSession, askedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
     this.claim = claimed.claim;
-    this.see(claimed);
+    this.unseen(claimed);
     this.askedAt = askedAt;
     this.parts = parts;
     this.holder = holder;
@@ -98,8 +98,8 @@ export class HeldClaim {
       const renewed = await store.renew(this.claim, { leaseSeconds, after: this.seen });
       this.claim = renewed.claim;
       this.askedAt = askedAt;
-      this.hasMore = this.see(renewed) === INBOX_PAGE;
-      this.holder.received(renewed);
+      this.hasMore = renewed.inbox.length + renewed.unreadable.length === INBOX_PAGE;
+      this.holder.received(this.unseen(renewed));
       return undefined;
     } catch (error) {
       if (!isUnreachable(error) && !this.isOver) this.holder.lost(error);
@@ -107,10 +107,12 @@ export class HeldClaim {
     }
   }
 
-  /** Notes what was read of the inbox; the number of items. */
-  private see({ inbox, unreadable }: InboxPage): number {
+  /** The items that were not read before: two renewals may overlap. */
+  private unseen({ inbox, unreadable }: InboxPage): InboxPage {
+    const { seen } = this;
+    const isNew = ({ position }: { readonly position: number }): boolean => position > seen;
     for (const { position } of [...inbox, ...unreadable]) this.seen = Math.max(this.seen, position);
-    return inbox.length + unreadable.length;
+    return { inbox: inbox.filter(isNew), unreadable: unreadable.filter(isNew) };
   }
 
   private beat(): void {
