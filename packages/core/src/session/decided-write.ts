@@ -12,7 +12,7 @@ interface Decision<T> {
   readonly after?: SessionRecord;
   readonly change?: RecordChange;
   readonly answer: T;
-  /** What a duplicate answers: an item to enqueue that is in the inbox already. */
+  /** The answer when the inbox holds the item to enqueue already. */
   readonly ifDuplicate?: T;
 }
 
@@ -46,7 +46,7 @@ export async function decidedWrite<T>(
     }
     const { after, change = {}, ifDuplicate } = decision;
     const result = after ? await opened.backend.swap(sessionId, record, after, change) : 'done';
-    if (result === 'duplicate') return { answer: ifDuplicate as T };
+    if (result === 'duplicate') return { answer: ifDuplicate ?? decision.answer };
     return result === 'done' ? decision : undefined;
   });
 }

@@ -56,7 +56,7 @@ interface MemoryEntry extends StoredSession {
 }
 
 /** The reference of a backend: read it to write your own. What stands between two awaits is one atomic effect. */
-class MemoryBackend implements SessionBackend {
+export class MemoryBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
   private readonly entries = new Map<string, MemoryEntry>();
 

@@ -82,11 +82,11 @@ export interface SessionBackend {
     after: SessionRecord | undefined,
     change: RecordChange,
   ): Promise<SwapResult>;
-  /** The first `limit + 1` sessions that fit, in the order of `compareSessionInfos`, without those expired by `now`. */
+  /** The first `limit + 1` sessions that fit, in the order of `compareListedSessions`, without those expired by `now`. */
   list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
   /** The first `limit + 1` sessions whose `dueAt` is not after `at`, by it and then by id, without expired ones. */
   due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
-  /** Removes at most so many sessions that have expired by `now`; how many it were. */
+  /** Removes at most so many sessions that have expired by `now`; and returns how many. */
   prune(now: Instant, limit: number): Promise<number>;
   /** Lets go of what it opened itself. Asked for once; what begins afterwards is refused before it comes here. */
   close(): Promise<void>;

@@ -96,6 +96,7 @@ export function fitsDue(session: DueSession, { at, after }: ResolvedDueQuery): b
 export function dueCursor({ dueAt, sessionId }: DueSession): string {
   return JSON.stringify(['dueAt', dueAt, sessionId]);
 }
+
 /** Newest first; among equals by id, by code point. For stores. */
 export function compareListedSessions(
   order: SessionOrder,
