@@ -47,12 +47,14 @@ class Saver {
   }
 
   /** As another process finds it. */
+  read(saved = this.saved): AgentSession {
+    const { info, revision } = this.session;
+    return restoreSession(saved as SavedSession, info, revision.incarnation);
+  }
+
+  /** Goes on as another process. */
   restore(): AgentState {
-    const restored = restoreSession(
-      this.saved as SavedSession,
-      this.session.revision,
-      this.session.updatedAt,
-    );
+    const restored = this.read();
     assert.deepStrictEqual(restored, this.session);
     this.session = restored;
     return restored.state;
@@ -68,9 +70,7 @@ test('whatever happens between saves, the session comes back, and so it does in 
         else saver.save(state);
         const isRestart = restarts.next().value;
         if (isRestart) return saver.restore();
-        const { revision, updatedAt } = saver.session;
-        const restored = restoreSession(saver.saved as SavedSession, revision, updatedAt);
-        assert.deepStrictEqual(restored, saver.session);
+        assert.deepStrictEqual(saver.read(), saver.session);
         return state;
       });
     }),
@@ -130,7 +130,7 @@ describe('what is stored and does not fit is refused', () => {
   test.each(Object.entries(table))('%s', (_, broken) => {
     let error: unknown;
     try {
-      restoreSession(broken, saver.session.revision, saver.session.updatedAt);
+      saver.read(broken);
     } catch (thrown) {
       error = thrown;
     }
