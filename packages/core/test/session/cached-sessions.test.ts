@@ -36,7 +36,8 @@ function machine(): Machine {
   };
 }
 
-const textsOf = ({ state }: AgentSession): string[] => state.messages.toArray().map((message) => textOf(message));
+const textsOf = ({ state }: AgentSession): string[] =>
+  state.messages.toArray().map((message) => textOf(message));
 
 describe('what a process knows of a session is not read again', () => {
   test('no turn of the process that created it reads its content', async () => {
