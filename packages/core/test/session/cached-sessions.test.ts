@@ -92,6 +92,22 @@ describe('what a process knows of a session is not read again', () => {
     expect(textsOf(await mine.get(sessionId))).toEqual(['1', 'One.', '2', 'Two.']);
   });
 
+  test('a session that was only looked at is known, too', async () => {
+    const { backend, process } = machine();
+    const { sessionId } = await process([]).create({ definition });
+    for (const look of [
+      (runtime: SessionRuntime) => runtime.get(sessionId),
+      (runtime: SessionRuntime) => runtime.advance(sessionId),
+    ]) {
+      const runtime = process([]);
+      backend.look();
+      await look(runtime);
+      expect(backend.contentReads()).toBe(1);
+      await look(runtime);
+      expect(backend.contentReads()).toBe(0);
+    }
+  });
+
   test('with cacheBytes 0 each turn reads', async () => {
     const { backend, process } = machine();
     const runtime = process(['One.', 'Two.'], { cacheBytes: 0 });
