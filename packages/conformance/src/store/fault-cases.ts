@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { InboxItemName, AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
-import { named } from './inbox-contents.ts';
+import { itemIdsOf, named } from './inbox-contents.ts';
 import { stateInStep } from './execution-states.ts';
 import { emptyState, storeCase, withFact } from './store-case.ts';
 import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
@@ -60,11 +60,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       const { store, base, claim } = prepared;
       await assertSaved(prepared);
       assert.equal(await store.enqueue(base.sessionId, { id: 'i', content: 2 }), false);
-      const { inbox } = await store.renew(claim, ADA);
-      assert.deepEqual(
-        inbox.map(({ id }) => id),
-        ['j'],
-      );
+      assert.deepEqual(await itemIdsOf(store, claim), ['j']);
     },
   },
   claim: {
@@ -93,11 +89,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     ask: ({ store, base }) => store.enqueue(base.sessionId, { id: 'k', content: { n: 1 } }),
     again: answersFalse,
     assertDone: async ({ store, base, claim }) => {
-      const { inbox } = await store.renew(claim, ADA);
-      assert.deepEqual(
-        inbox.map(({ id }) => id),
-        ['i', 'j', 'k'],
-      );
+      assert.deepEqual(await itemIdsOf(store, claim), ['i', 'j', 'k']);
       assert.deepEqual(await store.load(base.sessionId), base);
     },
   },

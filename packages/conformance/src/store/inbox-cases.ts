@@ -153,6 +153,12 @@ const using = [
     }
     for (const id of ids.slice(-16)) assert.equal(await store.enqueue('a', { id, content: null }), false, id);
     assert.deepEqual(await inboxOf(store), []);
+    const forgotten = ids.slice(0, 4);
+    for (const id of forgotten) assert.equal(await store.enqueue('a', { id, content: null }), true, id);
+    assert.deepEqual(
+      (await inboxOf(store)).map(({ id }) => id),
+      forgotten,
+    );
   }),
 ];
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { InboxItem, InboxItemName, SessionClaim, SessionStore } from '@holdfast/core';
 
 const LEASE = { leaseSeconds: 60 };
@@ -7,14 +8,17 @@ export function named(...ids: readonly string[]): InboxItemName[] {
   return ids.map((id, position) => ({ id, position }));
 }
 
-/** The ids of the items that a renewal shows. */
+/** The ids of the items that a renewal shows: all that wait, and each can be read. */
 export async function itemIdsOf(store: SessionStore, claim: SessionClaim): Promise<string[]> {
-  return (await store.renew(claim, LEASE)).inbox.map(({ id }) => id);
+  const { inbox, unreadable } = await store.renew(claim, LEASE);
+  assert.deepEqual(unreadable, []);
+  return inbox.map(({ id }) => id);
 }
 
-/** What a new owner finds. Ends the claim again. */
+/** What a new owner finds: all that waits, and each can be read. Ends the claim again. */
 export async function inboxOf(store: SessionStore): Promise<readonly InboxItem[]> {
-  const { claim, inbox } = await store.claim('a', { owner: 'reader', ...LEASE });
+  const { claim, inbox, unreadable } = await store.claim('a', { owner: 'reader', ...LEASE });
   await store.release(claim);
+  assert.deepEqual(unreadable, []);
   return inbox;
 }
