@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as core from '@holdfast/core';
-import type { Instant, SessionBackend, StoredSession } from '@holdfast/core';
+import type { Instant, ItemRange, RecordChange, SessionBackend, StoredSession } from '@holdfast/core';
+
+type Item = NonNullable<RecordChange['enqueue']>;
+interface StoredFile extends StoredSession {
+  readonly inbox: ReadonlyMap<number, Item>; // by position
+}
 
 /** Keeps each session in a file of its own, for one process. */
 class FolderBackend implements SessionBackend {
@@ -23,33 +28,36 @@ class FolderBackend implements SessionBackend {
     return this.stored(this.pathOf(sessionId));
   }
 
-  async readItems(sessionId: string, _incarnation: string, ids: readonly string[]) {
-    return new Map([...((await this.readAll(sessionId))?.inbox ?? [])].filter(([id]) => ids.includes(id)));
+  async readInbox(sessionId: string, incarnation: string, { from, to, limit }: ItemRange) {
+    const found = this.stored(this.pathOf(sessionId));
+    const items = found?.record.incarnation === incarnation ? [...found.inbox.values()] : [];
+    return items.filter(({ position }) => position >= from && position < to).slice(0, limit);
   }
 
   // One effect: there is no `await` between reading and renaming, and no other process.
   async swap(...[sessionId, before, after, change]: Parameters<SessionBackend['swap']>) {
     const path = this.pathOf(sessionId);
     const found = this.stored(path);
-    if (found?.record.incarnation !== before?.incarnation || found?.record.writes !== before?.writes) {
-      return false; // somebody else came first
-    }
+    const isThere = (found && core.recordName(found.record)) === (before && core.recordName(before));
+    if (!isThere) return 'outdated'; // another writer was first
     if (after) {
       const kept = found?.record.incarnation === after.incarnation ? found : undefined; // else nothing of it
       const saved = change.plan ? core.carriedOut(kept?.saved, change.plan) : kept?.saved;
       const inbox = new Map(kept?.inbox);
-      if (change.enqueue) inbox.set(change.enqueue.id, change.enqueue.item);
-      for (const id of change.acknowledge ?? []) inbox.delete(id);
+      const { enqueue, acknowledge = [] } = change;
+      if (enqueue && [...inbox.values()].some(({ id }) => id === enqueue.id)) return 'duplicate';
+      if (enqueue) inbox.set(enqueue.position, enqueue);
+      for (const { position } of acknowledge) inbox.delete(position);
       writeFileSync(`${path}.new`, JSON.stringify({ record: after, saved, inbox }, mapsAsLists));
       renameSync(`${path}.new`, path);
     } else rmSync(path);
-    return true;
+    return 'done';
   }
 
   async list(...[query, now]: Parameters<SessionBackend['list']>) {
-    const infos = this.records((record) => !core.isExpired(record, now)).map(({ info }) => info);
-    const fitting = infos.filter((info) => core.fitsQuery(info, query));
-    return fitting.toSorted(core.compareSessionInfos(query.order)).slice(0, query.limit + 1);
+    const listed = this.records((record) => !core.isExpired(record, now)).map(core.listedSession);
+    const fitting = listed.filter((session) => core.fitsQuery(session, query));
+    return fitting.toSorted(core.compareListedSessions(query.order)).slice(0, query.limit + 1);
   }
 
   async due(...[query, now]: Parameters<SessionBackend['due']>) {
@@ -74,7 +82,7 @@ class FolderBackend implements SessionBackend {
     return join(this.folder, `${createHash('sha256').update(sessionId).digest('hex')}.json`);
   }
 
-  private stored(path: string): StoredSession | undefined {
+  private stored(path: string): StoredFile | undefined {
     if (!existsSync(path)) return undefined;
     const { record, saved, inbox } = JSON.parse(readFileSync(path, 'utf8'));
     const [values, lists] = [new Map(saved.values), new Map(saved.lists)] as [
@@ -99,7 +107,7 @@ const mapsAsLists = (_name: string, value: unknown) => (value instanceof Map ? [
 // #endregion
 
 // #region cases
-import { mkdtempSync } from 'node:fs';
+import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { sessionStoreTests } from '@holdfast/conformance';
@@ -107,14 +115,22 @@ import type { CreateStore } from '@holdfast/conformance';
 
 const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
 let stores = 0;
+const current = () => join(folder, `${stores}`);
 const reopen: CreateStore = async (clock, settings) =>
-  new core.BackedSessionStore(new FolderBackend(join(folder, `${stores}`)), { clock, ...settings });
+  new core.BackedSessionStore(new FolderBackend(current()), { clock, ...settings });
 const createStore: CreateStore = (...made) => {
   stores += 1;
   return reopen(...made);
 };
+const remember = async () => {
+  cpSync(current(), join(folder, 'copy'), { recursive: true });
+  return async () => {
+    rmSync(current(), { recursive: true });
+    renameSync(join(folder, 'copy'), current());
+  };
+};
 
-for (const { name, skip, run } of sessionStoreTests(createStore, { reopen })) {
+for (const { name, skip, run } of sessionStoreTests(createStore, { reopen, remember })) {
   void test(name, { skip }, run); // => …fail 0…
 }
 // #endregion

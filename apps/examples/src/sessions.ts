@@ -38,7 +38,7 @@ const runtimeFor = (...script: ScriptedAnswer[]): SessionRuntime =>
   const { sessionId } = await runtime.create({ definition, sessionId: 'visitor-7' }); // or a UUID
   const session = await runtime.execute(sessionId, sendMessage('Hello'));
   console.log(session.state.finalResponse, session.version, (await runtime.get(sessionId)).version); // => Welcome. 3 3
-  const { sessions, cursor } = await runtime.list({ agentName: 'guide', order: 'updatedAt', limit: 20 });
+  const { sessions, cursor } = await runtime.list({ agentName: 'guide', order: 'lastActiveAt', limit: 20 });
   console.log(sessions[0]?.sessionId, sessions[0]?.executionStatus, cursor); // => visitor-7 completed undefined
   console.log(await runtime.delete(sessionId), await runtime.delete(sessionId)); // => true false
   // #endregion

@@ -50,7 +50,7 @@ async function listSessions(
   { playground: { runtime }, runs }: ApiParts,
   { response }: ApiRequest,
 ): Promise<void> {
-  const { sessions } = await runtime.list({ order: 'updatedAt', limit: 100 });
+  const { sessions } = await runtime.list({ order: 'lastActiveAt', limit: 100 });
   const summaries = await Promise.all(
     sessions.map(async (info) => {
       try {
