@@ -35,8 +35,9 @@ export interface SessionRuntimeOptions {
   /** How many attempts in a row at one step may fail, by the death of a process or an error, before the execution does; default 5. */
   readonly maxAttempts?: number;
   /**
-   * How much of sessions that it has met this runtime remembers, in bytes of JSON; default 64 MB. The next claim or load of a
-   * remembered session reads only its record, unless another process has changed it. 0: nothing.
+   * How much the runtime remembers of the sessions that it used last, in bytes of JSON (about: characters are counted);
+   * default 64,000,000. The next claim or load of a remembered session reads only its record, unless another process has
+   * changed the content. 0: nothing is remembered.
    */
   readonly cacheBytes?: number;
   /** What claims of this runtime are named after, such as the host; default `holdfast`. */
@@ -106,7 +107,8 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
 }
 
 function checkedBytes(bytes: number): number {
-  return bytes === 0 ? 0 : checkedCount('cacheBytes', bytes);
+  if (Number.isSafeInteger(bytes) && bytes >= 0) return bytes;
+  throw invalidArgument(`cacheBytes must be a whole number of at least 0, found ${describeValue(bytes)}.`);
 }
 
 function oneOf<T extends string>(name: string, known: readonly T[], value: T): T {

@@ -67,8 +67,8 @@ export interface SessionBackend {
   /** A session with its content, expired or not. */
   readAll(sessionId: string): Promise<StoredSession | undefined>;
   /**
-   * Items of the inbox of this incarnation, by position. Its record says which of them wait: an item that was used may be
-   * answered or left out. None when the session is another incarnation now.
+   * Items of an inbox, in ascending order of position. A used item may be answered or left out: the record says which
+   * items wait. None when the session has another incarnation now.
    */
   readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]>;
   /**

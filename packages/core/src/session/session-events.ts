@@ -23,7 +23,7 @@ export type SessionEvent =
       readonly item: InboxItem;
       readonly reason: string;
     }
-  /** This release cannot read an item of the inbox, or a newer release wrote it. It stays there. */
+  /** An item of the inbox is damaged, or a newer release wrote it. It stays there. Reported once in each piece of work. */
   | {
       readonly type: 'inbox-item-unreadable';
       readonly session: AgentSession;

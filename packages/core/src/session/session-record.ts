@@ -17,8 +17,8 @@ export interface SessionRecord {
   /** The number of writes of any kind, this one included. */
   readonly writes: number;
   /**
-   * Random, and another one for each write. With the incarnation and the number of writes it names this record and no
-   * other, also where a storage was set back to an earlier moment and written to again.
+   * Random, new for each write. With `incarnation` and `writes` it names this record and no other, even in a storage that
+   * was set back to an earlier moment and written to again.
    */
   readonly token: string;
   /** The token of the last write that changed the content: the creation, or a save. */
@@ -65,7 +65,7 @@ export function dueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | 
   return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
 }
 
-/** The name of a record: two records with one name are the same. For stores, as the condition of a write. */
+/** The name of a record, which no other record has: the condition of a swap. For stores. */
 export function recordName({ incarnation, writes, token }: SessionRecord): string {
   return `${writes}.${token}.${incarnation}`;
 }
@@ -141,6 +141,7 @@ export function savedRecord(
   const facts = factsOf(session, now);
   const isByHolder = epoch !== undefined && record.lease !== undefined;
   const taken = inbox ? acknowledge.filter(({ position }) => isItemWaiting(inbox, position)) : [];
+  const positions = taken.map(({ position }) => position);
   const changes = {
     ...facts,
     lastActiveAt: isByHolder ? lastActiveAt : Math.max(lastActiveAt, now),
@@ -148,12 +149,7 @@ export function savedRecord(
     operation: operationId === undefined ? undefined : { id: operationId, content },
     // A save that made progress resets the count; the holder's own claim is attempt 1 of what comes next.
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
-    inbox:
-      inbox &&
-      withoutItems(
-        inbox,
-        taken.map(({ position }) => position),
-      ),
+    inbox: inbox && withoutItems(inbox, positions),
     used: taken.length > 0 ? [...(used ?? []), ...taken.map(({ id }) => id)].slice(-REMEMBERED_ITEMS) : used,
     expiry: expiry === null ? undefined : (expiry ?? record.expiry),
   };
@@ -199,8 +195,8 @@ export function releasedRecord(
 }
 
 /**
- * The record with one more item in the inbox, which has the number `inbox.next`; `undefined` when the item is among those
- * that were used last. @throws InboxFullError
+ * The record with one more item in the inbox, at the position `inbox.next` of the record before; `undefined` when the item
+ * is among those that were used last. @throws InboxFullError
  */
 export function enqueuedRecord(
   record: SessionRecord,

@@ -74,8 +74,8 @@ export class SessionRuntime {
    * Claims a session, lets the action change it, and saves what it returns, unless that is what was loaded or saved
    * last. What has come into the inbox is used, before the action and after it.
    * @throws SessionNotFoundError; SessionBusyError while somebody else works on it; SessionConflictError when another
-   * writer was first, or took the session over: nothing of the action's last save was kept; what the action, a hook or
-   * the store throws.
+   * writer was first, or took the session over: nothing of the action's last save was kept; InboxFullError for a message
+   * to a busy session; what the action, a hook or the store throws.
    */
   async execute(
     sessionId: string,
@@ -128,7 +128,8 @@ export class SessionRuntime {
    * Leaves something for whoever works on the session, or works on it next: a message, a decision, a request to stop. It
    * wakes nobody: tell the engine afterwards.
    * `false` when an item of that id was there before.
-   * @throws SessionNotFoundError; HoldfastError `NOT_JSON`; RangeError `ARGUMENT_INVALID` for what nobody could use.
+   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError `ARGUMENT_INVALID` for what nobody
+   * could use.
    */
   async enqueue(
     sessionId: string,

@@ -37,8 +37,8 @@ export interface SaveOptions {
 /** What the caller of `load` knows already. */
 export interface LoadOptions {
   /**
-   * The session as this store answered it before. It is answered again while the store has the same content, and only
-   * then: the store reads the content when anything else is there.
+   * The session as this store answered it before. While the stored content is the same, the store answers the base and
+   * reads only the record; otherwise it reads the content, as without a base.
    */
   readonly base?: AgentSession | undefined;
 }
@@ -88,15 +88,15 @@ export interface RenewedClaim extends InboxPage {
 
 /** How a claim is renewed. */
 export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
-  /** Items up to this position are not asked for; default: none is left out. */
+  /** The position of the last item that the caller has read: the page begins behind it. Default: at the oldest item. */
   readonly after?: number | undefined;
 }
 
-/** The oldest items of an inbox, at most 100: an inbox may hold more. */
+/** The oldest items that wait, readable or not, at most 100; an inbox may hold more. */
 export interface InboxPage {
   /** Items that can be read, oldest first. */
   readonly inbox: readonly InboxItem[];
-  /** Items that this release cannot read, oldest first. They stay in the inbox, for a newer release or for repair. */
+  /** Items that this release cannot read, oldest first. They stay in the inbox, for a newer release or a repair. */
   readonly unreadable: readonly UnreadableItem[];
 }
 
@@ -206,13 +206,14 @@ export interface SessionStore {
    */
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
   /**
-   * The session, with the right to work on it. Of many that ask at once one gets it. A claim that is refused reads no
-   * content, and one with a base reads it only when the store has another content than that.
+   * The session, with the right to work on it. Of many that ask at once one gets it. A refused claim reads no content; a
+   * claim with a base reads it only when it has changed since.
    * @throws SessionNotFoundError; SessionBusyError while another claim lasts.
    */
   claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
   /**
-   * Extends a claim to `leaseSeconds` from now, even an expired one if nobody has claimed the session since.
+   * Extends a claim to `leaseSeconds` from now, even an expired one if nobody has claimed the session since. Answers what
+   * waits in the inbox behind `after`.
    * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
    */
   renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim>;
@@ -222,9 +223,9 @@ export interface SessionStore {
    */
   release(claim: SessionClaim, options?: { readonly onlyIfIdle?: boolean | undefined }): Promise<boolean>;
   /**
-   * Leaves something for whoever works on the session next, and makes the session due. Needs no claim and no revision.
-   * `false` when the item is there already, or is among the last 16 that were used. What it costs does not depend on how
-   * many items wait.
+   * Adds an item to the inbox, for whoever works on the session next, and makes the session due. Needs no claim and no
+   * revision. `false` when an item with this id waits, or is among the last 16 that were used. Costs the same however many
+   * items wait. A full inbox refuses an item that waits in it, too.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`, `ARGUMENT_INVALID`.
    */
   enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean>;

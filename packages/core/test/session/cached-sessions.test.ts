@@ -121,7 +121,10 @@ describe('what a process knows of a session is not read again', () => {
 
   test.each([-1, 0.5, Number.NaN, Infinity])('cacheBytes %d is refused', (cacheBytes) => {
     expect(() => machine().process([], { cacheBytes })).toThrow(
-      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+      expect.objectContaining({
+        code: 'ARGUMENT_INVALID',
+        message: expect.stringContaining('cacheBytes must be a whole number of at least 0'),
+      }),
     );
   });
 
