@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { AgentSession, AgentState, planSave } from '@holdfast/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -70,7 +71,7 @@ test('whatever is put, read and removed, it holds what was used last and no more
         model = model.filter((session) => session !== held);
         if (type === 'remove') cache.remove(id);
         else if (type === 'get') {
-          expect(cache.get(id)).toBe(held);
+          assert.equal(cache.get(id), held);
           if (held) model.push(held);
         } else {
           const session = answered(id, text);
@@ -80,7 +81,8 @@ test('whatever is put, read and removed, it holds what was used last and no more
         }
       }
       for (const id of ['a', 'b', 'c', 'd', 'e']) {
-        expect(cache.get(id)).toBe(model.find(({ sessionId }) => sessionId === id));
+        const held = model.find(({ sessionId }) => sessionId === id);
+        assert.equal(cache.get(id), held);
       }
     }),
     cases(100),
