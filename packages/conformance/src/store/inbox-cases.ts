@@ -114,7 +114,9 @@ const using = [
     await assert.rejects(store.save(base, { acknowledge }), { code: 'SESSION_BUSY' });
     await assert.rejects(store.save(base, { epoch: 7, acknowledge }), { kind: 'fenced' });
     await store.save(session, { epoch: claim.epoch });
-    await assert.rejects(store.save(session, { epoch: claim.epoch, acknowledge }), { kind: 'stale' });
+    const stale = { epoch: claim.epoch, acknowledge };
+    await assert.rejects(store.save(session, stale), { kind: 'stale' });
+    await assert.rejects(store.save(session, { ...stale, base: session }), { kind: 'stale' }); // by the swap
     clock.time += 60_000;
     assert.equal((await inboxOf(store)).length, 1);
   }),
