@@ -1,6 +1,6 @@
 import { BackedSessionStore } from '@holdfast/core';
 import type { SessionBackend, SessionStore } from '@holdfast/core';
-import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
+import type { CreateStore, StoreAbilities, StoreSettings } from '@holdfast/conformance';
 import { MapBackend } from './map-backend.ts';
 import type { Entries, Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
@@ -11,12 +11,14 @@ export interface StoreParts {
   readonly ways?: Partial<Ways>;
   /** What speaks to the backend over the wire. */
   readonly client?: (backend: SessionBackend) => Partial<SessionBackend>;
+  /** What the store is made with, whatever it is told. */
+  readonly settings?: StoreSettings;
   /** What users see. */
   readonly store?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
 }
 
 /** A harness that can do everything, on a backend of one's own. Makes one store at a time. */
-export function mapHarness({ ways, client, store }: StoreParts = {}): {
+export function mapHarness({ ways, client, settings: own, store }: StoreParts = {}): {
   readonly createStore: CreateStore;
   readonly abilities: StoreAbilities;
 } {
@@ -24,7 +26,7 @@ export function mapHarness({ ways, client, store }: StoreParts = {}): {
   let entries: Entries = new Map();
   const open: CreateStore = async (clock, settings) => {
     const remote = wire.to(new MapBackend(entries, ways));
-    const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings });
+    const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings, ...own });
     return over(sound, store?.(sound, entries));
   };
   return {

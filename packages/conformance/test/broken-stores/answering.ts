@@ -43,6 +43,29 @@ export const answering: Readonly<Record<string, StoreParts>> = {
   'deletes nothing': { store: () => ({ delete: async () => true }) },
   'deletes any revision': { store: (store) => ({ delete: (sessionId) => store.delete(sessionId) }) },
   'finds what is absent': { store: () => ({ exists: async () => true }) },
+  'answers any base of the session': basing((found, base) => found.sessionId === base.sessionId),
+  'answers a base of any session': basing((found, base) => found.version === base.version),
+  'answers a base of the version that is there': basing(
+    (found, base) => found.sessionId === base.sessionId && found.version === base.version,
+  ),
+  'answers a base of the revision that is there': basing(
+    ({ revision: found }, { revision: base }) =>
+      found.version === base.version && found.incarnation === base.incarnation,
+  ),
+  'answers a base without looking': {
+    store: (store) => ({ load: async (sessionId, options) => options?.base ?? store.load(sessionId) }),
+  },
+  'answers a base that it cannot save from': {
+    store: (store) => ({
+      async claim(sessionId, options) {
+        const claimed = await store.claim(sessionId, options);
+        const { session } = claimed;
+        const { incarnation, version } = session.revision;
+        const older = session.withRevision({ incarnation, version: version - 1 }, session.updatedAt);
+        return session === options.base ? { ...claimed, session: older } : claimed;
+      },
+    }),
+  },
   'creates what is claimed or given an item': {
     store: (store) => ({
       async claim(sessionId, options) {
@@ -195,6 +218,24 @@ export const answering: Readonly<Record<string, StoreParts>> = {
     }),
   },
 };
+
+/** Which bases are answered in place of what is there. */
+function basing(isKnown: (found: AgentSession, base: AgentSession) => boolean): StoreParts {
+  const answer = (found: AgentSession, base: AgentSession | undefined): AgentSession =>
+    base && isKnown(found, base) ? base : found;
+  return {
+    store: (store) => ({
+      async load(sessionId, options) {
+        const found = await store.load(sessionId);
+        return found && answer(found, options?.base);
+      },
+      async claim(sessionId, options) {
+        const claimed = await store.claim(sessionId, { ...options, base: undefined });
+        return { ...claimed, session: answer(claimed.session, options.base) };
+      },
+    }),
+  };
+}
 
 async function ensure(store: SessionStore, sessionId: string): Promise<void> {
   if (sessionId === 'a' && !(await store.exists(sessionId))) {

@@ -1,12 +1,34 @@
 import { dueAt } from '@holdfast/core';
-import type { SessionRecord, SessionStore } from '@holdfast/core';
-import type { Ways } from '../map-backend.ts';
+import type { ItemRange, RecordChange, SessionRecord, SessionStore, StoredItem } from '@holdfast/core';
+import type { Entry, Ways } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 
 const keeping = (kept: Ways['kept']): StoreParts => ({ ways: { kept } });
 const due = (dueOf: (record: SessionRecord) => number | undefined): StoreParts => ({
   ways: { dueAt: dueOf },
 });
+
+/** What is read of the items that are there from `from` on and before `to`, in order. */
+const reading = (
+  read: (items: readonly StoredItem[], range: ItemRange) => readonly StoredItem[],
+): StoreParts => ({
+  ways: {
+    read(inbox, range) {
+      const there = [...inbox.values()].filter(
+        ({ position }) => position >= range.from && position < range.to,
+      );
+      return read(
+        there.toSorted((left, right) => left.position - right.position),
+        range,
+      );
+    },
+  },
+});
+const withItem = (
+  inbox: Entry['inbox'],
+  item: RecordChange['enqueue'],
+): Map<number, NonNullable<RecordChange['enqueue']>> =>
+  new Map([...inbox, ...(item ? [[item.position, item] as const] : [])]);
 
 /** Claims, the inbox, and when a session is due. */
 export const claiming: Readonly<Record<string, StoreParts>> = {
@@ -87,18 +109,65 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'does not drop what was acknowledged': keeping((after, found, { acknowledge }) =>
-    acknowledge?.length ? { ...after, inbox: found?.record.inbox } : after,
-  ),
-  'drops the whole inbox when one item is acknowledged': keeping((after, _found, { acknowledge }) =>
-    acknowledge?.length ? { ...after, inbox: undefined } : after,
-  ),
+  'does not drop what was acknowledged': {
+    ways: {
+      kept: (after, found, { acknowledge }) =>
+        acknowledge?.length ? { ...after, inbox: found?.record.inbox } : after,
+      inbox: (before, { enqueue }) => withItem(before, enqueue),
+    },
+  },
+  'drops the whole inbox when one item is acknowledged': keeping((after, _found, { acknowledge }) => {
+    const { inbox } = after;
+    return acknowledge?.length && inbox
+      ? { ...after, inbox: { first: inbox.next, next: inbox.next } }
+      : after;
+  }),
+  'drops the item before the one that is acknowledged': {
+    ways: {
+      inbox(before, { enqueue, acknowledge = [] }) {
+        const inbox = withItem(before, enqueue);
+        for (const { position } of acknowledge)
+          inbox.delete(inbox.has(position - 1) ? position - 1 : position);
+        return inbox;
+      },
+    },
+  },
   'does not remember what was used': keeping((after) => ({ ...after, used: undefined })),
   'remembers the last item that was used': keeping((after) => ({ ...after, used: after.used?.slice(-1) })),
-  'sorts the inbox by id': keeping(({ inbox, ...after }) => ({
-    ...after,
-    inbox: inbox && { ...inbox, ids: inbox.ids.toSorted() },
-  })),
+  'sorts the inbox by id': {
+    ways: {
+      read(inbox, { from, to, limit }) {
+        const positions = [...inbox.keys()].toSorted((left, right) => left - right);
+        const sorted = [...inbox.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1));
+        const items = positions.map((position, index) => ({ ...sorted[index], position }) as StoredItem);
+        return items.filter(({ position }) => position >= from && position < to).slice(0, limit);
+      },
+    },
+  },
+  'begins each page of an inbox with its second item': reading((items, { from, limit }) =>
+    items.filter(({ position }) => position > from || from === 0).slice(0, limit),
+  ),
+  'ends a page of an inbox one item early': reading((items, { limit }) => items.slice(0, limit - 1)),
+  'reads an inbox from its beginning': {
+    ways: { read: (inbox, { limit }) => [...inbox.values()].slice(0, limit) },
+  },
+  'does not notice that an item is there': { ways: { isDuplicate: () => false } },
+  'takes an item that was used for one that is there': {
+    client(backend) {
+      const ids = new Set<string>();
+      return {
+        async swap(sessionId, before, after, change) {
+          const { enqueue } = change;
+          const name = enqueue && JSON.stringify([sessionId, before?.incarnation, enqueue.id]);
+          if (name !== undefined && ids.has(name)) return 'duplicate';
+          const result = await backend.swap(sessionId, before, after, change);
+          if (name !== undefined && result === 'done') ids.add(name);
+          return result;
+        },
+      };
+    },
+  },
+  'holds any number of items': { settings: { maxInboxItems: 1_000_000 } },
   'shows no inbox to whom renews': {
     store: (store) => ({ renew: async (...args) => ({ ...(await store.renew(...args)), inbox: [] }) }),
   },
@@ -106,25 +175,26 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     store: (store, entries) => ({
       async enqueue(sessionId, item) {
         const isKept = await store.enqueue(sessionId, item);
-        const inbox = entries.get(sessionId)?.inbox as Map<string, string> | undefined;
-        const kept = JSON.parse(inbox?.get(item.id) ?? '{}') as object;
-        if (!isKept) inbox?.set(item.id, JSON.stringify({ ...kept, content: item.content }));
+        const inbox = entries.get(sessionId)?.inbox as Map<number, StoredItem & { id: string }> | undefined;
+        for (const found of isKept ? [] : (inbox?.values() ?? [])) {
+          if (found.id !== item.id) continue;
+          const json = JSON.stringify({ ...JSON.parse(found.json), content: item.content });
+          inbox?.set(found.position, { ...found, json });
+        }
         return isKept;
       },
     }),
   },
   'keeps one inbox for all sessions': {
     client(backend) {
-      const items = new Map<string, string>();
+      const items = new Map<number, StoredItem>();
       return {
         swap: (id, before, after, change) => {
-          if (change.enqueue) items.set(change.enqueue.id, change.enqueue.item);
+          if (change.enqueue) items.set(change.enqueue.position, change.enqueue);
           return backend.swap(id, before, after, change);
         },
-        async readAll(id) {
-          const stored = await backend.readAll(id);
-          return stored && { ...stored, inbox: new Map([...stored.inbox, ...items]) };
-        },
+        readInbox: async (_id, _incarnation, { from, to, limit }) =>
+          [...items.values()].filter(({ position }) => position >= from && position < to).slice(0, limit),
       };
     },
   },
@@ -145,7 +215,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
   'is not due because of its inbox': due((record) => dueAt({ ...record, inbox: undefined })),
   'is due only because of its inbox': due((record) => dueAt({ ...record, wakeAt: undefined })),
   'is due when the inbox is, however long it sleeps or is due': due((record) =>
-    dueAt({ ...record, wakeAt: record.inbox ? undefined : record.wakeAt }),
+    dueAt({ ...record, wakeAt: record.inbox?.since === undefined ? record.wakeAt : undefined }),
   ),
   'is due when the claim ends, whatever is due later': due((record) => record.lease?.until ?? dueAt(record)),
 };

@@ -1,12 +1,14 @@
-import { compareDue, compareSessionInfos, fitsDue, fitsQuery } from '@holdfast/core';
-import type { ResolvedSessionQuery, SessionInfo, SessionStore } from '@holdfast/core';
+import { compareDue, compareListedSessions, fitsDue, fitsQuery } from '@holdfast/core';
+import type { ListedSession, ResolvedSessionQuery, SessionStore } from '@holdfast/core';
 import type { StoreParts } from '../map-store.ts';
 
-const fitting = (fits: (info: SessionInfo, query: ResolvedSessionQuery) => boolean): StoreParts => ({
+const fitting = (fits: (info: ListedSession, query: ResolvedSessionQuery) => boolean): StoreParts => ({
   ways: { fitsQuery: fits },
 });
 const without = (name: keyof ResolvedSessionQuery): StoreParts =>
   fitting((info, query) => fitsQuery(info, { ...query, [name]: undefined }));
+
+const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
 
 const utf8 = (text: string): string => Buffer.from(text).toString();
 
@@ -48,12 +50,38 @@ export const finding: Readonly<Record<string, StoreParts>> = {
     ways: { compareDue: (left, right) => compareDue({ ...left, dueAt: 0 }, { ...right, dueAt: 0 }) },
   },
   'lists the oldest first': {
-    ways: { compareSessionInfos: (order) => (left, right) => compareSessionInfos(order)(right, left) },
+    ways: { compareListedSessions: (order) => (left, right) => compareListedSessions(order)(right, left) },
   },
-  'lists by creation only': { ways: { compareSessionInfos: () => compareSessionInfos('createdAt') } },
+  'lists by creation only': { ways: { compareListedSessions: () => compareListedSessions('createdAt') } },
+  'lists by the last save in place of the last activity': {
+    ways: {
+      compareListedSessions: (order) =>
+        order === 'createdAt'
+          ? compareListedSessions(order)
+          : (left, right) => right.updatedAt - left.updatedAt || compareListedSessions(order)(left, right),
+    },
+  },
+  'takes each save for activity': {
+    ways: {
+      kept: (after, _found, { plan }) => (plan ? { ...after, lastActiveAt: after.info.updatedAt } : after),
+    },
+  },
+  'takes nothing but creation for activity': {
+    ways: {
+      kept: (after, found) => ({ ...after, lastActiveAt: found?.record.lastActiveAt ?? after.lastActiveAt }),
+    },
+  },
+  'does not take the end of work for activity': {
+    ways: {
+      kept: (after, found, { plan }) =>
+        found?.record.lease && !after.lease && !plan
+          ? { ...after, lastActiveAt: found.record.lastActiveAt }
+          : after,
+    },
+  },
   'lists sessions of one moment in the order of UTF-16': {
     ways: {
-      compareSessionInfos: (order) => (left, right) =>
+      compareListedSessions: (order) => (left, right) =>
         right[order] - left[order] || (left.sessionId < right.sessionId ? -1 : 1),
     },
   },
@@ -97,6 +125,37 @@ export const finding: Readonly<Record<string, StoreParts>> = {
         const infos = await backend.list(query, now);
         await Promise.all(infos.map(({ sessionId }) => backend.readAll(sessionId)));
         return infos;
+      },
+    }),
+  },
+  'reads a session to refuse a claim': {
+    client: (backend) => ({
+      async read(sessionId) {
+        const record = await backend.read(sessionId);
+        if (record?.lease) await backend.readAll(sessionId);
+        return record;
+      },
+    }),
+  },
+  'reads a session that is known': {
+    store: (store) => ({
+      load: (sessionId) => store.load(sessionId),
+      claim: (sessionId, options) => store.claim(sessionId, { ...options, base: undefined }),
+    }),
+  },
+  'reads the whole inbox for each item that comes in': {
+    client: (backend) => ({
+      async swap(sessionId, before, after, change) {
+        if (before && change.enqueue) await backend.readInbox(sessionId, before.incarnation, ALL);
+        return backend.swap(sessionId, before, after, change);
+      },
+    }),
+  },
+  'reads the whole inbox for each item that is used': {
+    client: (backend) => ({
+      async swap(sessionId, before, after, change) {
+        if (before && change.acknowledge?.length) await backend.readInbox(sessionId, before.incarnation, ALL);
+        return backend.swap(sessionId, before, after, change);
       },
     }),
   },

@@ -1,11 +1,11 @@
 import { HoldfastError } from '@holdfast/core';
-import type { AgentSession, SessionBackend, SessionRecord, SessionStore } from '@holdfast/core';
+import type { AgentSession, SessionBackend, SessionRecord, SessionStore, SwapResult } from '@holdfast/core';
 import type { StoreParts } from '../map-store.ts';
 
 type Swap = SessionBackend['swap'];
 
 const swapping = (
-  swap: (backend: SessionBackend, ...args: Parameters<Swap>) => Promise<boolean>,
+  swap: (backend: SessionBackend, ...args: Parameters<Swap>) => Promise<SwapResult>,
 ): StoreParts => ({
   client: (backend) => ({ swap: (...args) => swap(backend, ...args) }),
 });
@@ -26,6 +26,12 @@ export const racing: Readonly<Record<string, StoreParts>> = {
   'compares writes, but not incarnations': {
     ways: { isThere: (found, before) => found?.writes === before?.writes },
   },
+  'compares writes and incarnations, but not tokens': {
+    ways: {
+      isThere: (found, before) =>
+        found?.incarnation === before?.incarnation && found?.writes === before?.writes,
+    },
+  },
   'creates over what is there': {
     ways: {
       isThere: (found, before) =>
@@ -38,7 +44,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       async swap(id, before, ...change) {
         const found = await backend.read(id);
         const isThere = found?.incarnation === before?.incarnation && found?.writes === before?.writes;
-        return isThere && backend.swap(id, before, ...change);
+        return isThere ? backend.swap(id, before, ...change) : 'outdated';
       },
     }),
   },
@@ -47,12 +53,9 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       async swap(id, before, after, change) {
         if (!change.acknowledge?.length) return backend.swap(id, before, after, change);
         const found = await backend.read(id);
-        const gone = change.acknowledge;
-        const ids = found?.inbox?.ids.filter((one) => !gone.includes(one)) ?? [];
-        const inbox = found?.inbox && ids.length > 0 ? { ...found.inbox, ids } : undefined;
-        const between = found && { ...found, inbox, writes: found.writes + 1 };
-        await backend.swap(id, found, between, { acknowledge: gone });
-        if (before?.writes !== found?.writes) return false;
+        const between = found && { ...found, writes: found.writes + 1 };
+        await backend.swap(id, found, between, { acknowledge: change.acknowledge });
+        if (before?.writes !== found?.writes) return 'outdated';
         return backend.swap(id, between, after && { ...after, writes: after.writes + 1 }, {
           plan: change.plan,
         });
@@ -62,7 +65,8 @@ export const racing: Readonly<Record<string, StoreParts>> = {
   'writes an item and its record one after the other': swapping(
     async (backend, id, before, after, change) => {
       if (!change.enqueue || !after) return backend.swap(id, before, after, change);
-      if (!(await backend.swap(id, before, after, {}))) return false;
+      const result = await backend.swap(id, before, after, {});
+      if (result !== 'done') return result;
       return backend.swap(id, after, { ...after, writes: after.writes + 1 }, change);
     },
   ),
@@ -70,7 +74,8 @@ export const racing: Readonly<Record<string, StoreParts>> = {
     async (backend, id, before, after, change) => {
       if (!before || !after || !change.plan) return backend.swap(id, before, after, change);
       const between = { ...before, info: after.info, writes: before.writes + 1 };
-      if (!(await backend.swap(id, before, between, { plan: change.plan }))) return false;
+      const result = await backend.swap(id, before, between, { plan: change.plan });
+      if (result !== 'done') return result;
       return backend.swap(
         id,
         between,
@@ -97,7 +102,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
     try {
       return await backend.swap(...args);
     } catch {
-      return true;
+      return 'done';
     }
   }),
   'keeps the last record that it read': {
@@ -109,9 +114,9 @@ export const racing: Readonly<Record<string, StoreParts>> = {
           return seen.get(id);
         },
         async swap(id, ...args) {
-          const isSwapped = await backend.swap(id, ...args);
-          if (isSwapped) seen.delete(id);
-          return isSwapped;
+          const result = await backend.swap(id, ...args);
+          if (result === 'done') seen.delete(id);
+          return result;
         },
       };
     },

@@ -87,23 +87,19 @@ export const writing: Readonly<Record<string, StoreParts>> = {
   'keeps files up to 64 KB': texts((text) =>
     text.replaceAll(/"data":"([^"]{65536})[^"]*"/gu, (_, data: string) => `"data":"${data}"`),
   ),
-  'keeps items up to NUL': {
+  'compares ids of items up to NUL': {
     ways: {
-      inbox(before, { enqueue, acknowledge = [] }) {
-        const inbox = new Map(before);
-        if (enqueue) inbox.set(enqueue.id.split('\0')[0] ?? '', enqueue.item);
-        for (const id of acknowledge) inbox.delete(id.split('\0')[0] ?? '');
-        return inbox;
-      },
+      isDuplicate: (inbox, id) =>
+        [...inbox.values()].some((item) => item.id.split('\0')[0] === id.split('\0')[0]),
     },
   },
   'leaves the text of an item for the one that comes after it': {
     ways: {
       inbox(before, { enqueue, acknowledge = [] }) {
         const inbox = new Map(before);
-        const items = [...before.values()];
-        if (enqueue) inbox.set(enqueue.id, items.at(-1) ?? enqueue.item);
-        for (const id of acknowledge) inbox.delete(id);
+        const { json } = [...before.values()].at(-1) ?? {};
+        if (enqueue) inbox.set(enqueue.position, { ...enqueue, json: json ?? enqueue.json });
+        for (const { position } of acknowledge) inbox.delete(position);
         return inbox;
       },
     },
