@@ -10,6 +10,7 @@ export type {
   SessionStoreGroup,
   StoreAbilities,
   StoreCost,
+  SetBack,
   StoreFaults,
   StoreSettings,
   TestClock,
