@@ -49,8 +49,8 @@ function storeOf(
     capabilities: { listing: 'strong', clock: 'client', maxValueBytes: undefined },
     read: async () => stored.record,
     readAll: async () => stored,
-    readInbox: async (_id, _incarnation, { from, to }) =>
-      inbox.filter(({ position }) => position >= from && position < to),
+    readInbox: async (_id, _incarnation, { from, to, limit }) =>
+      inbox.filter(({ position }) => position >= from && position < to).slice(0, limit),
     swap: async (...swap) => (writes.push(swap), 'done'),
     list: async () => [],
     due: async () => [],
@@ -101,6 +101,18 @@ describe('what a store has kept and cannot be read', () => {
     expect(claimed.unreadable).toEqual([]);
     expect(writes).toHaveLength(1);
   });
+});
+
+test('used items that a backend still answers are passed over, however many', async () => {
+  const all = Array.from({ length: 1_000 }, (_, position) => ({
+    position,
+    json: itemText({ id: `m${position}` }),
+  }));
+  const inbox = { first: 1, next: 1_000, used: [2, 450, 451, 998], since: START };
+  const { store } = storeOf({ ...sound, record: { ...record, inbox } }, all);
+  const claimed = await store.claim('a', { owner: 'w', leaseSeconds: 1 });
+  expect(claimed.inbox.map(({ position }) => position)).toEqual([1, 450, 998, 999]);
+  expect(claimed.unreadable).toEqual([]);
 });
 
 describe('an inbox item that cannot be read', () => {
