@@ -14,7 +14,7 @@ const REMEMBERED = 16;
 const moves = fc.array(
   fc.oneof(
     fc.record({ type: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 60 }) }),
-    fc.record({ type: fc.constant('again' as const), id: fc.nat(200) }),
+    fc.record({ type: fc.constant('again' as const), back: fc.nat(18), isWaiting: fc.boolean() }),
     fc.record({
       type: fc.constant('use' as const),
       after: fc.nat(150),
@@ -32,12 +32,13 @@ test('an inbox is a bounded queue without repetition, whatever comes in and is u
       let session = await store.create(AgentSession.create({ definition: { name: 'tester' }, clock }));
       const { sessionId } = session;
       let waiting: Pick<InboxItem, 'id' | 'position'>[] = [];
-      let used: string[] = [];
+      const used: string[] = [];
       let [position, ids] = [0, 0];
 
       const enqueue = async (id: string): Promise<void> => {
-        const isKnown = used.includes(id) || waiting.some((item) => item.id === id);
-        if (!used.includes(id) && waiting.length === LIMIT) {
+        const isRemembered = used.slice(-REMEMBERED).includes(id);
+        const isKnown = isRemembered || waiting.some((item) => item.id === id);
+        if (!isRemembered && waiting.length === LIMIT) {
           await assert.rejects(store.enqueue(sessionId, { id, content: id }), { code: 'INBOX_FULL' });
           return;
         }
@@ -48,8 +49,10 @@ test('an inbox is a bounded queue without repetition, whatever comes in and is u
       for (const move of all) {
         if (move.type === 'enqueue')
           for (let count = 0; count < move.count; count++) await enqueue(`i${ids++}`);
-        else if (move.type === 'again') await enqueue(`i${move.id % (ids + 1)}`);
-        else {
+        else if (move.type === 'again') {
+          const known = move.isWaiting ? waiting.map(({ id }) => id) : used;
+          await enqueue(known.at(-1 - move.back) ?? 'i0');
+        } else {
           const { claim } = await store.claim(sessionId, { ...LEASE, base: session });
           const page = await store.renew(claim, { ...LEASE, after: move.after - 1 });
           const expected = waiting.filter((item) => item.position >= move.after).slice(0, 100);
@@ -62,7 +65,7 @@ test('an inbox is a bounded queue without repetition, whatever comes in and is u
           await store.release(claim);
           const positions = new Set(acknowledge.map((item) => item.position));
           waiting = waiting.filter((item) => !positions.has(item.position));
-          used = [...used, ...acknowledge.map(({ id }) => id)].slice(-REMEMBERED);
+          used.push(...acknowledge.map(({ id }) => id));
         }
         const due = (await store.due()).sessions.map((one) => one.sessionId);
         assert.deepEqual(due, waiting.length > 0 ? [sessionId] : []);
