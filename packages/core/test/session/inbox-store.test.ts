@@ -17,11 +17,11 @@ const moves = fc.array(
     fc.record({ type: fc.constant('again' as const), back: fc.nat(18), isWaiting: fc.boolean() }),
     fc.record({
       type: fc.constant('use' as const),
-      after: fc.nat(150),
+      after: fc.nat(30),
       every: fc.integer({ min: 1, max: 4 }),
     }),
   ),
-  { maxLength: 25 },
+  { maxLength: 25, size: 'max' },
 );
 
 test('an inbox is a bounded queue without repetition, whatever comes in and is used', async () => {

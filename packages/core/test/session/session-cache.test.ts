@@ -59,7 +59,7 @@ test('whatever is put, read and removed, it holds what was used last and no more
       fc.record({ type: fc.constant('put' as const), id: ids, text: fc.nat(3_000) }),
       fc.record({ type: fc.constantFrom('get' as const, 'remove' as const), id: ids, text: fc.constant(0) }),
     ),
-    { maxLength: 40 },
+    { maxLength: 40, size: 'max' },
   );
   const limit = 5_000;
   fc.assert(
