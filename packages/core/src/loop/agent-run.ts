@@ -21,19 +21,26 @@ export class AgentRun {
   private readonly run: RunState;
   private readonly loop: LoopParts;
   private readonly toolSignal: HeldSignal;
-  /** Tells what has happened to the state since it was run last. */
-  private readonly announceEarlier: () => void;
+  /** The state as the caller passed it. A closure over it in a field would make V8 promote the whole finished run. */
+  private readonly given: AgentState;
+  /** An earlier form of it: what has happened since is announced. */
+  private readonly since: AgentState;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
     this.loop = loop;
-    const { since = state } = parts;
-    this.announceEarlier = () => this.run.announce(since, state);
+    this.given = state;
+    this.since = parts.since ?? state;
     this.toolSignal = holdOnYield(this.run.signals.runSignal);
   }
 
   get state(): AgentState {
     return this.run.state;
+  }
+
+  /** Tells what has happened to the state since it was run last. */
+  private announceEarlier(): void {
+    this.run.announce(this.since, this.given);
   }
 
   /**

@@ -13,25 +13,30 @@ export class CutOffTimer {
   private readonly at: Instant;
   private readonly clock: Clock;
   private readonly controller = new AbortController();
-  /** Calls it off. */
-  readonly disarm: () => void;
+  private readonly callOff: () => void;
 
   constructor({ at, signal }: CutOff, clock: Clock) {
     this.signal = this.controller.signal;
     this.stop = signal;
     this.at = at;
     this.clock = clock;
-    this.disarm = callAfter(clock, at - clock.now(), () => this.cut());
+    const { controller } = this;
+    this.callOff = callAfter(clock, at - clock.now(), () => cut(controller, signal));
+  }
+
+  /** Calls it off. */
+  disarm(): void {
+    this.callOff();
   }
 
   /** Sees whether the moment has come: timers wait for as long as code runs without a pause. */
   check(): void {
-    if (!this.signal.aborted && this.clock.now() >= this.at) this.cut();
+    if (!this.signal.aborted && this.clock.now() >= this.at) cut(this.controller, this.stop);
   }
+}
 
-  private cut(): void {
-    this.controller.abort(new RunAbort('cancel', this.stop.message));
-  }
+function cut(controller: AbortController, { message }: StopSignal): void {
+  controller.abort(new RunAbort('cancel', message));
 }
 
 /**
