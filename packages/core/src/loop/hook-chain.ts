@@ -84,6 +84,11 @@ export class HookChain {
     return undefined;
   }
 
+  /** May a hook cut work off? */
+  get isTimed(): boolean {
+    return this.timed.length > 0;
+  }
+
   /** Is there a hook at the point? */
   has(point: HookPoint): boolean {
     return this.at(point).length > 0;

@@ -179,6 +179,7 @@ export class RunState {
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(): void {
+    if (!this.loop.hooks.isTimed) return;
     const cutOff = this.loop.hooks.cutOff(this.context);
     if (cutOff) this.signals.arm(cutOff, this.loop.clock);
   }

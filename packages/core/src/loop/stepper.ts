@@ -114,8 +114,7 @@ export function apply(state: AgentState, outcome: Outcome): AgentState {
       return state.withError(outcome.error, outcome.at);
     case 'stepClosed': {
       const { messageIds, workedSeconds, at } = outcome;
-      const step = state.currentStep?.withOutput(messageIds, at);
-      return step === undefined ? state : state.withStepCompleted(step, at, workedSeconds);
+      return state.withStepClosed(messageIds, at, workedSeconds);
     }
     case 'suspended':
       return state.withExecutionStatus('suspended', outcome.at, outcome.waiting);

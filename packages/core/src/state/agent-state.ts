@@ -6,6 +6,8 @@ import type { JsonValue, Read } from '../json.ts';
 import { checked, compact, DocumentReader, isSameJson, readCount, readInstant } from '../json.ts';
 import { addCounts } from './amounts.ts';
 import { AgentContext } from './context.ts';
+import { draft, frozen } from './copy.ts';
+import type { MessageTags } from './message-tags.ts';
 import type { StopReason, StopSignal } from './continuation.ts';
 import type { ExecutionStatus, Waiting } from './execution.ts';
 import { ExecutionState } from './execution.ts';
@@ -24,7 +26,7 @@ import type { Metadata, MetadataKey } from './metadata.ts';
 import type { SnapshotEnvelope } from './snapshot.ts';
 import { openSnapshot, sealSnapshot } from './snapshot.ts';
 import type { StepExecution } from './step-execution.ts';
-import type { AgentStep, StepType } from './step.ts';
+import type { AgentStep, StepMessageIds, StepType } from './step.ts';
 import type { ToolExecution } from './tool-execution.ts';
 
 type AgentStateFields = Pick<
@@ -86,6 +88,7 @@ export class AgentState {
   /** The run in progress, or the last one until the next begins. */
   readonly execution: ExecutionState | undefined;
 
+  /** Not frozen yet. */
   private constructor(fields: AgentStateFields) {
     this.agentId = fields.agentId;
     this.parentAgentId = fields.parentAgentId;
@@ -95,14 +98,13 @@ export class AgentState {
     this.llmConfig = fields.llmConfig;
     this.context = fields.context;
     this.execution = fields.execution;
-    Object.freeze(this);
   }
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static empty(init: AgentStateInit = {}): AgentState {
     requireObject(init, 'what is said about an agent: an object');
     const at = toInstant(init.at ?? systemClock.now());
-    return new AgentState({
+    return AgentState.restore({
       agentId: init.agentId === undefined ? AgentId.create() : AgentId.parse(init.agentId),
       parentAgentId: init.parentAgentId === undefined ? undefined : AgentId.parse(init.parentAgentId),
       createdAt: at,
@@ -329,18 +331,28 @@ export class AgentState {
 
   /** The same with the current step finished and its messages in the conversation, tagged. */
   withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
-    return this.currentStep === undefined ? this : this.withStepCompleted(this.currentStep, at);
+    return this.withStepClosed(undefined, at);
   }
 
-  /** The same with the current step, in its last form, finished, after so many seconds of work. @internal */
-  withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): AgentState {
-    const { execution } = this;
-    if (execution === undefined) return this;
-    const origin = { step_id: step.id, execution_id: execution.executionId, agent_id: this.agentId };
-    const finished = step.withTags(step.isAnswer ? origin : { ...origin, is_trace: true });
+  /** The same after so many seconds of work. The step gets its messages, unless it has them or there are no ids. @internal */
+  withStepClosed(ids: StepMessageIds | undefined, at: Instant, workedSeconds = 0): AgentState {
+    const { execution, currentStep } = this;
+    if (execution === undefined || currentStep === undefined) return this;
+    const tags = this.tagsOf(currentStep, execution.executionId);
+    const finished =
+      ids === undefined || currentStep.added.length > 0
+        ? currentStep.withTags(tags)
+        : currentStep.closed(ids, at, tags);
     const store = this.store.appendChecked(CONVERSATION, finished.added);
-    const context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
-    return this.with({ context, execution: execution.withStepCompleted(finished, at, workedSeconds) }, at);
+    const next = this.copyAt(at);
+    draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
+    draft(next).execution = execution.withStepCompleted(finished, at, workedSeconds);
+    return frozen(next);
+  }
+
+  private tagsOf({ id, isAnswer }: AgentStep, executionId: ExecutionId): MessageTags {
+    const origin = { step_id: id, execution_id: executionId, agent_id: this.agentId };
+    return isAnswer ? origin : { ...origin, is_trace: true };
   }
 
   /** The same with one more reason to stop. */
@@ -430,7 +442,7 @@ export class AgentState {
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
     const { parentAgentId, llmConfig, context } = this;
     const fresh = { createdAt: at, updatedAt: at, executionCount: 0, execution: undefined };
-    return new AgentState({ agentId, parentAgentId, llmConfig, context, ...fresh });
+    return AgentState.restore({ agentId, parentAgentId, llmConfig, context, ...fresh });
   }
 
   private executionAt(at: Instant, freshId?: ExecutionId): ExecutionState {
@@ -443,23 +455,20 @@ export class AgentState {
   }
 
   private withExecution(execution: ExecutionState, at: Instant): AgentState {
-    return execution === this.execution ? this : this.with({ execution }, at);
+    if (execution === this.execution) return this;
+    const next = this.copyAt(at);
+    draft(next).execution = execution;
+    return frozen(next);
   }
 
   private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
-    const { agentId, parentAgentId, createdAt, executionCount, llmConfig, context, execution } = this;
-    const updatedAt = Math.max(this.updatedAt, toInstant(at));
-    return new AgentState({
-      agentId,
-      parentAgentId,
-      createdAt,
-      updatedAt,
-      executionCount,
-      llmConfig,
-      context,
-      execution,
-      ...changes,
-    });
+    return frozen(Object.assign(this.copyAt(at), changes));
+  }
+
+  private copyAt(at: Instant): AgentState {
+    const copy = new AgentState(this);
+    draft(copy).updatedAt = Math.max(this.updatedAt, toInstant(at));
+    return copy;
   }
 
   // As JSON
@@ -509,7 +518,7 @@ export class AgentState {
 
   /** @internal */
   static restore(fields: AgentStateFields): AgentState {
-    return new AgentState(fields);
+    return frozen(new AgentState(fields));
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { addSeconds } from './amounts.ts';
 import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
+import { draft, frozen } from './copy.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { ExecutionId, SessionId, ToolExecutionId } from './ids.ts';
@@ -102,6 +103,7 @@ export class ExecutionState {
   /** What was used outside any step, such as for a summary. */
   readonly otherUsage: Usage;
 
+  /** Not frozen yet. */
   private constructor(fields: ExecutionStateFields) {
     this.executionId = fields.executionId;
     this.status = fields.status;
@@ -116,29 +118,10 @@ export class ExecutionState {
     this.waiting = fields.waiting;
     this.finishedUsage = fields.finishedUsage;
     this.otherUsage = fields.otherUsage;
-    Object.freeze(this);
   }
 
   private with(changes: Partial<ExecutionStateFields>): ExecutionState {
-    const { executionId, status, startedAt, completedAt, stepExecutions, currentStep } = this;
-    const { currentStepStartedAt, continuation, errors, workedSeconds, waiting } = this;
-    const { finishedUsage, otherUsage } = this;
-    return new ExecutionState({
-      executionId,
-      status,
-      startedAt,
-      completedAt,
-      stepExecutions,
-      currentStep,
-      currentStepStartedAt,
-      continuation,
-      errors,
-      workedSeconds,
-      waiting,
-      finishedUsage,
-      otherUsage,
-      ...changes,
-    });
+    return frozen(Object.assign(new ExecutionState(this), changes));
   }
 
   /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
@@ -146,7 +129,7 @@ export class ExecutionState {
     options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
   ): ExecutionState {
     requireObject(options, 'options: an object');
-    return new ExecutionState({
+    const fresh = new ExecutionState({
       executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
       status: 'pending',
       startedAt: toInstant(options.at ?? systemClock.now()),
@@ -161,6 +144,7 @@ export class ExecutionState {
       finishedUsage: Usage.none,
       otherUsage: Usage.none,
     });
+    return frozen(fresh);
   }
 
   get isTerminal(): boolean {
@@ -244,9 +228,12 @@ export class ExecutionState {
     requireStep(step);
     if (step === this.currentStep) return this;
     this.requireNewIds(step);
-    if (step.id === this.currentStep?.id) return this.with({ currentStep: step });
-    const continuation = this.continuation.withStepBegun();
-    return this.with({ currentStep: step, currentStepStartedAt: toInstant(at), continuation });
+    const next = new ExecutionState(this);
+    draft(next).currentStep = step;
+    if (step.id === this.currentStep?.id) return frozen(next);
+    draft(next).continuation = this.continuation.withStepBegun();
+    draft(next).currentStepStartedAt = toInstant(at);
+    return frozen(next);
   }
 
   /** The same with a step, the current one in its last form, among the finished ones. @throws as `withCurrentStep`. */
@@ -255,13 +242,13 @@ export class ExecutionState {
     this.requireNewIds(step);
     const { continuation, currentStepStartedAt: startedAt = at } = this;
     const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
-    return this.with({
-      stepExecutions: StepIds.append(this.stepExecutions, finished),
-      workedSeconds: addSeconds(this.workedSeconds, workedSeconds),
-      finishedUsage: this.finishedUsage.plus(step.usage),
-      currentStep: undefined,
-      currentStepStartedAt: undefined,
-    });
+    const next = new ExecutionState(this);
+    draft(next).stepExecutions = StepIds.append(this.stepExecutions, finished);
+    draft(next).workedSeconds = addSeconds(this.workedSeconds, workedSeconds);
+    draft(next).finishedUsage = this.finishedUsage.plus(step.usage);
+    draft(next).currentStep = undefined;
+    draft(next).currentStepStartedAt = undefined;
+    return frozen(next);
   }
 
   private requireNewIds(step: AgentStep): void {
@@ -380,7 +367,7 @@ export class ExecutionState {
     if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
       reader.fail('currentStep and currentStepStartedAt together, or neither', value);
     }
-    return new ExecutionState({
+    const execution = new ExecutionState({
       executionId: reader.required(members, 'executionId', ExecutionId.read),
       status,
       startedAt,
@@ -396,6 +383,7 @@ export class ExecutionState {
       finishedUsage: sumOfUsage(stepExecutions),
       otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
     });
+    return frozen(execution);
   }
 }
 

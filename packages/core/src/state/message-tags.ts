@@ -12,6 +12,11 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
+/** Tags as the metadata of a message that has nothing else in it. @internal */
+export function metadataOf(tags: MessageTags): JsonObject {
+  return Object.freeze<JsonObject & MessageTags>({ ...tags });
+}
+
 /** A copy for the conversation that says which step made it; the tags are taken over. @internal */
 export function withTags(message: Message, tags: MessageTags): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;

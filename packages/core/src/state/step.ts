@@ -1,8 +1,8 @@
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
-import { invalidArgument } from '../errors.ts';
 import type { Members } from '../json.ts';
 import { DocumentReader } from '../json.ts';
+import { draft, frozen } from './copy.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
 import { MessageId, StepId } from './ids.ts';
@@ -12,7 +12,7 @@ import { List } from './list.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readAlone, writeAlone } from './message-refs.ts';
 import type { MessageTags } from './message-tags.ts';
-import { withoutTags, withTags } from './message-tags.ts';
+import { metadataOf, withoutTags, withTags } from './message-tags.ts';
 import type { Metadata } from './metadata.ts';
 import type { Message, Messages, ToolCallPart, ToolResultPart } from './messages.ts';
 import { messageOf } from './messages.ts';
@@ -20,6 +20,7 @@ import { requireObject, wrongArgument } from './require-argument.ts';
 import type { StepDocument } from './step-document.ts';
 import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
 import { errorOutput, ToolExecution } from './tool-execution.ts';
+import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
@@ -53,6 +54,7 @@ export class AgentStep {
   readonly errors: readonly ErrorRecord[];
   #output: readonly Message[] | undefined;
 
+  /** Not frozen yet. */
   private constructor(fields: AgentStepFields) {
     this.id = fields.id;
     this.input = fields.input;
@@ -60,18 +62,16 @@ export class AgentStep {
     this.response = fields.response;
     this.toolExecutions = fields.toolExecutions;
     this.errors = fields.errors;
-    Object.freeze(this);
   }
 
   private with(changes: Partial<AgentStepFields>): AgentStep {
-    const { id, input, added, response, toolExecutions, errors } = this;
-    return new AgentStep({ id, input, added, response, toolExecutions, errors, ...changes });
+    return frozen(Object.assign(new AgentStep(this), changes));
   }
 
   /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
     requireMessages(input);
-    return new AgentStep({
+    const step = new AgentStep({
       id: StepId.parse(id),
       input,
       added: NOTHING,
@@ -79,6 +79,7 @@ export class AgentStep {
       toolExecutions: NOTHING,
       errors: NOTHING,
     });
+    return frozen(step);
   }
 
   /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
@@ -89,7 +90,7 @@ export class AgentStep {
   /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
-    if (this.toolExecutions.some((execution) => execution.rule?.makesStepError)) return 'error';
+    for (const { rule } of this.toolExecutions) if (rule?.makesStepError) return 'error';
     return this.askedForTools ? 'toolExecution' : 'finalResponse';
   }
 
@@ -120,16 +121,14 @@ export class AgentStep {
 
   /** Requested calls that have no execution yet. */
   get pendingToolCalls(): readonly ToolCallPart[] {
-    const calls = this.requestedToolCalls;
-    if (calls.length === 0 || this.toolExecutions.length === 0) return calls;
-    return calls.filter(({ toolCallId }) => this.executionOf(toolCallId) === undefined);
+    return callsWithout(this.toolExecutions, this.requestedToolCalls);
   }
 
   /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
   get callsToRun(): readonly ToolCallPart[] {
     const pending = this.pendingToolCalls;
-    if (!this.toolExecutions.some(isApproved)) return pending;
-    const approved = this.toolExecutions.filter(isApproved);
+    const approved = approvedIn(this.toolExecutions);
+    if (approved.length === 0) return pending;
     const ids = new Set(pending.map(({ toolCallId }) => toolCallId));
     for (const { call } of approved) ids.add(call.toolCallId);
     const wanted = this.requestedToolCalls.filter(({ toolCallId }) => ids.has(toolCallId));
@@ -159,9 +158,7 @@ export class AgentStep {
 
   /** The execution of a call, by the call's id. */
   executionOf(toolCallId: string): ToolExecution | undefined {
-    for (const execution of this.toolExecutions)
-      if (execution.call.toolCallId === toolCallId) return execution;
-    return undefined;
+    return executionOf(this.toolExecutions, toolCallId);
   }
 
   /** The same, shown something else. */
@@ -173,7 +170,10 @@ export class AgentStep {
   withResponse(response: InferenceResponse): AgentStep {
     if (!(response instanceof InferenceResponse))
       throw wrongArgument(response, 'a response as InferenceResponse.of() gives it');
-    return response === this.response ? this : this.with({ response });
+    if (response === this.response) return this;
+    const next = new AgentStep(this);
+    draft(next).response = response;
+    return frozen(next);
   }
 
   withError(error: ErrorRecord): AgentStep {
@@ -187,29 +187,16 @@ export class AgentStep {
   withToolExecution(execution: ToolExecution): AgentStep {
     if (!(execution instanceof ToolExecution))
       throw wrongArgument(execution, 'an execution as ToolExecution.intended() gives it');
-    const executions = this.toolExecutions;
-    const index = executions.findIndex(({ id }) => id === execution.id);
-    if (index >= 0 && executions[index] === execution) return this;
-    this.requireOnlyOne(execution);
-    const changed = index >= 0 ? executions.with(index, execution) : this.inCallOrder(execution);
-    return this.with({ toolExecutions: Object.freeze(changed) });
+    return this.withToolExecutions([execution]);
   }
 
-  private requireOnlyOne({ id, call }: ToolExecution): void {
-    const other = this.executionOf(call.toolCallId);
-    if (other === undefined || other.id === id) return;
-    const wayOut = 'A further attempt is withNextAttempt() of that one.';
-    throw invalidArgument(`The call "${call.toolCallId}" has the execution ${other.id} already. ${wayOut}`);
-  }
-
-  private inCallOrder(added: ToolExecution): ToolExecution[] {
-    const executions = [...this.toolExecutions, added];
-    const calls = this.requestedToolCalls;
-    const isInPlace = calls[executions.length - 1]?.toolCallId === added.call.toolCallId;
-    if (isInPlace || executions.length === 1) return executions;
-    const order = calls.map((call) => call.toolCallId);
-    const rank = ({ call }: ToolExecution): number => order.indexOf(call.toolCallId) >>> 0;
-    return executions.toSorted((left, right) => rank(left) - rank(right));
+  /** The same with several, as `withToolExecution` takes one. @internal */
+  withToolExecutions(executions: readonly ToolExecution[]): AgentStep {
+    const toolExecutions = putExecutions(this.toolExecutions, executions, this.requestedToolCalls);
+    if (toolExecutions === this.toolExecutions) return this;
+    const next = new AgentStep(this);
+    draft(next).toolExecutions = toolExecutions;
+    return frozen(next);
   }
 
   /**
@@ -218,31 +205,38 @@ export class AgentStep {
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
     requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
+    return this.closed(ids, at);
+  }
+
+  /** The same with its output as the conversation has it: with tags. @internal */
+  closed(ids: StepMessageIds, at: Instant, tags?: MessageTags): AgentStep {
     const { response } = this;
     if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
     const added: Message[] = [];
     const { content, toolCalls } = response;
     const createdAt = toInstant(at);
-    if (content.length > 0)
-      added.push(messageOf('assistant', { id: MessageId.parse(ids.assistant), createdAt, content }));
-    const results = Object.freeze(toolCalls.map((call) => this.resultOf(call)));
-    if (results.length > 0)
-      added.push(messageOf('tool', { id: MessageId.parse(ids.tool), createdAt, content: results }));
-    return this.with({ added: Object.freeze(added) });
+    const metadata = tags && metadataOf(tags);
+    if (content.length > 0) {
+      const id = MessageId.parse(ids.assistant);
+      added.push(messageOf('assistant', { id, createdAt, content, metadata }));
+    }
+    if (toolCalls.length > 0) {
+      const results = Object.freeze(toolCalls.map((call, place) => this.resultOf(call, place)));
+      const id = MessageId.parse(ids.tool);
+      added.push(messageOf('tool', { id, createdAt, content: results, metadata }));
+    }
+    const next = new AgentStep(this);
+    draft(next).added = Object.freeze(added);
+    return frozen(next);
   }
 
-  private resultOf(call: ToolCallPart): ToolResultPart {
-    const execution = this.executionOf(call.toolCallId);
+  private resultOf({ toolCallId, toolName }: ToolCallPart, place: number): ToolResultPart {
+    const execution = executionOf(this.toolExecutions, toolCallId, place);
     if (execution) return execution.toResultPart();
     const reason =
       this.response?.finishReason === 'tool-calls' ? 'the execution stopped' : this.response?.finishReason;
-    const { toolCallId, toolName } = call;
-    return Object.freeze({
-      type: 'tool-result',
-      toolCallId,
-      toolName,
-      output: errorOutput(`Not run: ${reason}.`),
-    });
+    const output = errorOutput(`Not run: ${reason}.`);
+    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
   }
 
   /** What its tools set in the agent's metadata, in the order of the calls. @internal */
@@ -255,7 +249,7 @@ export class AgentStep {
     return changed;
   }
 
-  /** The same with its output as the conversation has it. @internal */
+  /** The same with the tags of the conversation on its output, which has none. @internal */
   withTags(tags: MessageTags): AgentStep {
     if (this.added.length === 0) return this;
     return this.with({ added: Object.freeze(this.added.map((message) => withTags(message, tags))) });
@@ -297,7 +291,7 @@ export class AgentStep {
     const added = Object.freeze(reader.optional(members, 'output', refs.messages) ?? NOTHING);
     const response = reader.optional(members, 'response', (r, value) => readResponse(r, value, added));
     const readExecutions = readToolExecutions(added, response);
-    return new AgentStep({
+    const step = new AgentStep({
       id: reader.required(members, 'id', StepId.read),
       input,
       added,
@@ -305,18 +299,22 @@ export class AgentStep {
       toolExecutions: reader.optional(members, 'toolExecutions', readExecutions) ?? NOTHING,
       errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
     });
+    return frozen(step);
   }
 }
 
 const STEP_NAME_SET = new Set(STEP_NAMES);
 
+/** Those that a person has approved. */
+function approvedIn(executions: readonly ToolExecution[]): readonly ToolExecution[] {
+  for (const { approval } of executions)
+    if (approval !== undefined) return executions.filter(({ isApproved }) => isApproved);
+  return NOTHING;
+}
+
 const readAloneStep = readAlone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
 );
-
-function isApproved(execution: ToolExecution): boolean {
-  return execution.isApproved;
-}
 
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
 export function requireStep(step: AgentStep): void {

@@ -16,6 +16,7 @@ import {
   toJsonValue,
 } from '../json.ts';
 import { addCounts } from './amounts.ts';
+import { draft, frozen } from './copy.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from './messages.ts';
@@ -71,6 +72,7 @@ export class ToolExecution {
    */
   readonly progress: JsonValue | undefined;
 
+  /** Not frozen yet. */
   private constructor(fields: ToolExecutionFields) {
     this.id = fields.id;
     this.call = fields.call;
@@ -81,23 +83,10 @@ export class ToolExecution {
     this.outcome = fields.outcome;
     this.usage = fields.usage;
     this.progress = fields.progress;
-    Object.freeze(this);
   }
 
   private with(changes: Partial<ToolExecutionFields>): ToolExecution {
-    const { id, call, attempt, approval, startedAt, completedAt, outcome, usage, progress } = this;
-    return new ToolExecution({
-      id,
-      call,
-      attempt,
-      approval,
-      startedAt,
-      completedAt,
-      outcome,
-      usage,
-      progress,
-      ...changes,
-    });
+    return frozen(Object.assign(new ToolExecution(this), changes));
   }
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -116,7 +105,7 @@ export class ToolExecution {
 
   /** For a call that was made or checked here. @internal */
   static ofChecked(call: ToolCallPart, startedAt: Instant | undefined, id: ToolExecutionId): ToolExecution {
-    return new ToolExecution({
+    const execution = new ToolExecution({
       id,
       call,
       attempt: 1,
@@ -127,6 +116,7 @@ export class ToolExecution {
       usage: Usage.none,
       progress: undefined,
     });
+    return frozen(execution);
   }
 
   /** The tool's name. */
@@ -240,7 +230,10 @@ export class ToolExecution {
 
   /** The same, begun: from here on the tool may have had its effect. `this` when it was begun before. */
   withStarted(at: Instant): ToolExecution {
-    return this.startedAt === undefined ? this.with({ startedAt: toInstant(at) }) : this;
+    if (this.startedAt !== undefined) return this;
+    const next = new ToolExecution(this);
+    draft(next).startedAt = toInstant(at);
+    return frozen(next);
   }
 
   /**
@@ -256,7 +249,11 @@ export class ToolExecution {
   withCheckedOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
     const completedAt = Math.max(toInstant(at), this.startedAt ?? 0);
     const startedAt = this.startedAt ?? (OUTCOME_RULES[outcome.type].needsStart ? completedAt : undefined);
-    return this.with({ startedAt, completedAt, outcome });
+    const next = new ToolExecution(this);
+    draft(next).startedAt = startedAt;
+    draft(next).completedAt = completedAt;
+    draft(next).outcome = outcome;
+    return frozen(next);
   }
 
   /** The same with more used by the tool itself. */
@@ -341,7 +338,7 @@ export class ToolExecution {
       reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
     if (completedAt !== undefined && completedAt < (startedAt ?? 0))
       reader.fail('completedAt not before startedAt', completedAt);
-    return new ToolExecution({
+    const execution = new ToolExecution({
       id: reader.required(members, 'id', ToolExecutionId.read),
       call,
       attempt: reader.optional(members, 'attempt', readLaterAttempt) ?? 1,
@@ -352,6 +349,7 @@ export class ToolExecution {
       usage: reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
       progress: reader.optional(members, 'progress', readJson),
     });
+    return frozen(execution);
   }
 }
 

@@ -90,7 +90,7 @@ const subjects: readonly Subject[] = [
       forNextExecution: [T],
       forked: [{ at: T }],
     },
-    internal: ['with', 'withExecution', 'withStepCompleted'],
+    internal: ['with', 'withExecution', 'withStepClosed'],
   },
   {
     name: 'ExecutionState',
@@ -119,7 +119,7 @@ const subjects: readonly Subject[] = [
       withToolExecution: [ToolExecution.intended(otherCall)],
       withOutput: [newStepMessageIds(), T],
     },
-    internal: ['with', 'withTags'],
+    internal: ['with', 'withTags', 'withToolExecutions'],
   },
   {
     name: 'ToolExecution',

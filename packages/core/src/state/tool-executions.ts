@@ -1,0 +1,99 @@
+import { invalidArgument } from '../errors.ts';
+import type { ToolExecutionId } from './ids.ts';
+import type { ToolCallPart } from './messages.ts';
+import type { ToolExecution } from './tool-execution.ts';
+
+/**
+ * The executions of a step with others added, or put in the place of those with their ids: in the order of the calls.
+ * The same list when nothing differs. Costs what there are of both, when they are in one order.
+ * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
+ */
+export function putExecutions(
+  executions: readonly ToolExecution[],
+  put: readonly ToolExecution[],
+  calls: readonly ToolCallPart[],
+): readonly ToolExecution[] {
+  const result = [...executions];
+  let place = 0;
+  let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
+  for (const execution of put) {
+    const at = placeOf(executions, execution.id, place) ?? result.length;
+    const known = result[at];
+    place = at + 1;
+    if (known === execution) continue;
+    const { toolCallId } = execution.call;
+    isSame = false;
+    hasOtherCalls ||= known?.call.toolCallId !== toolCallId;
+    isInOrder &&= known !== undefined || at === 0 || calls[at]?.toolCallId === toolCallId;
+    result[at] = execution;
+  }
+  if (isSame) return executions;
+  if (hasOtherCalls && result.length > 1) requireDistinctCalls(result);
+  return Object.freeze(isInOrder ? result : inCallOrder(result, calls));
+}
+
+/** Requested calls that have no execution. Costs what there are of both, when they are in one order. */
+export function callsWithout(
+  executions: readonly ToolExecution[],
+  calls: readonly ToolCallPart[],
+): readonly ToolCallPart[] {
+  if (calls.length === 0 || executions.length === 0) return calls;
+  const others: ToolCallPart[] = [];
+  let met = 0;
+  for (const call of calls) {
+    if (executions[met]?.call.toolCallId === call.toolCallId) met++;
+    else others.push(call);
+  }
+  if (met === executions.length) return others;
+  return others.filter(({ toolCallId }) => executionOf(executions, toolCallId) === undefined);
+}
+
+/** The execution of a call. `place`: where it is looked for first. */
+export function executionOf(
+  executions: readonly ToolExecution[],
+  toolCallId: string,
+  place = 0,
+): ToolExecution | undefined {
+  const likely = executions[place];
+  if (likely?.call.toolCallId === toolCallId) return likely;
+  for (const execution of executions) if (execution.call.toolCallId === toolCallId) return execution;
+  return undefined;
+}
+
+/** The execution with an id. `place`: where it is looked for first. */
+export function executionWithId(
+  executions: readonly ToolExecution[],
+  id: ToolExecutionId,
+  place = 0,
+): ToolExecution | undefined {
+  const at = placeOf(executions, id, place);
+  return at === undefined ? undefined : executions[at];
+}
+
+function placeOf(
+  executions: readonly ToolExecution[],
+  id: ToolExecutionId,
+  likely: number,
+): number | undefined {
+  if (executions[likely]?.id === id) return likely;
+  for (let at = 0; at < executions.length; at++) if (executions[at]?.id === id) return at;
+  return undefined;
+}
+
+function requireDistinctCalls(executions: readonly ToolExecution[]): void {
+  const byCall = new Map<string, ToolExecutionId>();
+  for (const { id, call } of executions) {
+    const other = byCall.get(call.toolCallId);
+    byCall.set(call.toolCallId, id);
+    if (other === undefined) continue;
+    const wayOut = 'A further attempt is withNextAttempt() of that one.';
+    throw invalidArgument(`The call "${call.toolCallId}" has the execution ${other} already. ${wayOut}`);
+  }
+}
+
+function inCallOrder(executions: readonly ToolExecution[], calls: readonly ToolCallPart[]): ToolExecution[] {
+  // Reversed: of two calls of one id, as only a document of others has them, the first counts.
+  const ranks = new Map(calls.map(({ toolCallId }, rank) => [toolCallId, rank] as const).toReversed());
+  const rankOf = ({ call }: ToolExecution): number => ranks.get(call.toolCallId) ?? calls.length;
+  return executions.toSorted((left, right) => rankOf(left) - rankOf(right));
+}
