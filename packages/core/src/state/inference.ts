@@ -4,6 +4,7 @@ import { DocumentReader, readJsonObject, readOneOf, readString, toJsonObject, to
 import { toErrorRecord } from './error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from './messages.ts';
 import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from './messages.ts';
+import { plainContent } from './plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 
@@ -62,6 +63,7 @@ export class InferenceResponse {
   readonly modelId: string | undefined;
   /** The provider's id of the response. */
   readonly responseId: string | undefined;
+  #toolCalls: readonly ToolCallPart[] | undefined;
 
   private constructor(fields: InferenceResponseFields) {
     this.content = fields.content;
@@ -80,14 +82,15 @@ export class InferenceResponse {
     if (!isAnswer(init))
       throw invalidAnswer(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
     try {
-      const json = toJsonValue(init.content ?? textContent(init.text));
-      const parts = DocumentReader.read(json, readAssistantContent);
+      const given = init.content ?? textContent(init.text);
+      const parts = plainContent(given) ?? DocumentReader.read(toJsonValue(given), readAssistantContent);
       const content = withDistinctCallIds(parts);
       const { rawFinishReason, providerMetadata, modelId, responseId } = init;
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
       const metadata = providerMetadata && toJsonObject(providerMetadata);
       const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
       const usage = usageOf(init.usage);
+      if (isPlainEnvelope(envelope)) return new InferenceResponse({ content, usage, ...envelope });
       const read: Read<InferenceResponse> = (reader) =>
         InferenceResponse.readEnvelope(reader, envelope, content, usage);
       return DocumentReader.read(envelope, read);
@@ -108,12 +111,12 @@ export class InferenceResponse {
 
   /** The calls that are ours to run, in the model's order. */
   get toolCalls(): readonly ToolCallPart[] {
-    return toolCallsOf(this.content);
+    return (this.#toolCalls ??= Object.freeze(toolCallsOf(this.content)));
   }
 
   /** Does it ask for tools that are ours to run? */
   get hasToolCalls(): boolean {
-    return hasToolCalls(this.content);
+    return this.toolCalls.length > 0;
   }
 
   /** The same with another usage, as when its cost becomes known. */
@@ -189,6 +192,18 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const readFinishReason = readOneOf(FINISH_REASONS);
+const KNOWN_REASONS: ReadonlySet<string> = new Set(FINISH_REASONS);
+
+/** Has it nothing in it that needs a reader? */
+function isPlainEnvelope(envelope: Omit<InferenceResponseFields, 'content' | 'usage'>): boolean {
+  const { finishReason, rawFinishReason, providerMetadata, modelId, responseId } = envelope;
+  if (providerMetadata !== undefined || !KNOWN_REASONS.has(finishReason)) return false;
+  return isTextOrNone(rawFinishReason) && isTextOrNone(modelId) && isTextOrNone(responseId);
+}
+
+function isTextOrNone(value: string | undefined): boolean {
+  return value === undefined || typeof value === 'string';
+}
 
 function invalidAnswer(found: string, cause?: unknown): HoldfastError {
   return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
@@ -205,9 +220,14 @@ function isAnswer(init: unknown): boolean {
 /** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
 function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
   if (content.length < 2) return content;
-  const calls = content.filter((part) => part.type === 'tool-call');
-  const given = new Set(calls.map((call) => call.toolCallId));
-  if (given.size === calls.length) return content;
+  const given = new Set<string>();
+  let calls = 0;
+  for (const part of content) {
+    if (part.type !== 'tool-call') continue;
+    given.add(part.toolCallId);
+    calls++;
+  }
+  if (given.size === calls) return content;
   const counts = new Map<string, number>();
   const parts = content.map((part) => {
     if (part.type !== 'tool-call') return part;

@@ -63,9 +63,7 @@ export class Usage implements Required<UsageFields> {
    * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
    */
   static of(fields: CallUsage): Usage {
-    const reported = checked('usage', fields, readCallUsage);
-    const unreportedCalls = reported.inputTokens === undefined || reported.outputTokens === undefined ? 1 : 0;
-    return new Usage({ ...reported, unreportedCalls, unpricedCalls: reported.cost === undefined ? 1 : 0 });
+    return new Usage(withUnknowns(checked('usage', fields, readCallUsage)));
   }
 
   /**
@@ -74,6 +72,8 @@ export class Usage implements Required<UsageFields> {
    */
   static reported(fields: CallUsage): Usage {
     if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
+    const plain = plainUsage(fields);
+    if (plain) return new Usage(plain);
     for (const name in fields) {
       if (!isReportable(name, fields[name as keyof CallUsage])) {
         return Usage.of(Object.fromEntries(Object.entries(fields).filter((entry) => isReportable(...entry))));
@@ -187,6 +187,31 @@ function sum(
   add: (left: number, right: number) => number,
 ): number | undefined {
   return left === undefined ? right : right === undefined ? left : add(left, right);
+}
+
+/** What was reported of one call, with the counts of what was not. */
+function withUnknowns(reported: CallUsage): UsageFields {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = reported;
+  const unreportedCalls = inputTokens === undefined || outputTokens === undefined ? 1 : 0;
+  const unpricedCalls = cost === undefined ? 1 : 0;
+  const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
+  return { ...tokens, cost, unreportedCalls, unpricedCalls };
+}
+
+const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));
+
+/** The usage of a plain object with nothing but counts of tokens; `undefined` for any other, which a reader must check. */
+function plainUsage(fields: CallUsage): UsageFields | undefined {
+  if (Object.getPrototypeOf(fields) !== Object.prototype) return undefined;
+  for (const name in fields) if (!TOKENS.has(name)) return undefined;
+  const usage = withUnknowns(fields);
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const isPlain = isCountOrNone(inputTokens) && isCountOrNone(outputTokens) && isCountOrNone(reasoningTokens);
+  return isPlain && isCountOrNone(cacheReadTokens) && isCountOrNone(cacheWriteTokens) ? usage : undefined;
+}
+
+function isCountOrNone(value: number | undefined): boolean {
+  return value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
 }
 
 function isReportable(name: string, value: unknown): boolean {
