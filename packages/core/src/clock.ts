@@ -1,4 +1,5 @@
 import { describeValue, invalidArgument } from './errors.ts';
+import { randomUuid } from './uuid.ts';
 
 /**
  * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
@@ -56,7 +57,7 @@ export async function pause(clock: Clock, milliseconds: number, signal?: AbortSi
 /** The clock of the machine and random UUIDs (version 4). */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
-  newId: () => crypto.randomUUID(),
+  newId: randomUuid,
 });
 
 /** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
