@@ -128,10 +128,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {
     const agentRun = run();
     try {
-      if (await agentRun.begin()) {
-        while (await agentRun.step()) yield agentRun.state;
-        await agentRun.finish();
-      }
+      while (await agentRun.advance('step')) yield agentRun.state;
       yield agentRun.result();
     } finally {
       agentRun.dispose();
@@ -140,10 +137,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
 
   async function toEnd(agentRun: AgentRun): Promise<AgentState> {
     try {
-      if (await agentRun.begin()) {
-        while (await agentRun.step());
-        await agentRun.finish();
-      }
+      await agentRun.advance('end');
       return agentRun.result();
     } finally {
       agentRun.dispose();

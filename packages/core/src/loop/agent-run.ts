@@ -1,21 +1,26 @@
+import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { ExecutionId, StepId } from '../state/ids.ts';
+import type { ToolCallPart } from '../state/messages.ts';
 import { newStepMessageIds } from '../state/step.ts';
+import type { ToolExecution } from '../state/tool-execution.ts';
 import { holdOnYield } from './abort.ts';
 import type { HeldSignal } from './abort.ts';
 import type { Hook } from './hook.ts';
 import type { StatePoint } from './hook-chain.ts';
 import { leftRunning } from './left-tools.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import { ModelCall } from './model-call.ts';
+import { infer } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tool-round.ts';
 import { waitingIn, withTimePassed } from './waiting.ts';
 
 /**
- * One run in progress: the interpreter of the stepper. Every error of a driver, tool or hook ends up in the state; only
- * `result()` throws, when a state could not be kept.
+ * One run in progress: the interpreter of the stepper, which carries out what is next until nothing is. In its order:
+ * BeforeExecution → [ BeforeStep → inference → tools → AfterStep → stop? ]… → OnStop → AfterExecution.
+ *
+ * Every error of a driver, tool or hook ends up in the state; only `result()` throws, when a state could not be kept.
  */
 export class AgentRun {
   private readonly run: RunState;
@@ -25,6 +30,11 @@ export class AgentRun {
   private readonly given: AgentState;
   /** An earlier form of it: what has happened since is announced. */
   private readonly since: AgentState;
+  private hasBegun = false;
+  /** The work of a step has begun: it is cut off in time. */
+  private isInStep = false;
+  /** The step in progress has calls that an earlier process has left. */
+  private hasLeftCalls = false;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
@@ -38,17 +48,82 @@ export class AgentRun {
     return this.run.state;
   }
 
-  /** Tells what has happened to the state since it was run last. */
-  private announceEarlier(): void {
-    this.run.announce(this.since, this.given);
+  /** Carries out what is next, until a step is closed or to the end. False when nothing is left to do. */
+  async advance(until: 'step' | 'end'): Promise<boolean> {
+    const { run } = this;
+    if (!this.hasBegun && !(await this.begin())) return false;
+    while (!run.hasLeft()) {
+      const { state } = run;
+      let isOver = false;
+      try {
+        this.enterStep();
+        const action = next(run.state);
+        switch (action.type) {
+          case 'beginStep':
+            if (!this.hasPreparations) this.beginStep(run.work.since);
+            else if (await this.prepareStep()) this.beginStep(run.now());
+            break;
+          case 'infer':
+            if (run.mayBegin()) await infer(run);
+            break;
+          case 'runTools':
+            isOver = !(await this.toolRound(action.calls).carryOut());
+            break;
+          case 'resolveTools':
+            isOver = !(await this.takeUp(action.toolExecutions));
+            break;
+          case 'closeStep':
+            if (this.loop.hooks.has('afterStep')) await this.completeStep();
+            isOver = true;
+            break;
+          case 'wait':
+            run.release();
+            if (run.state === state) return this.suspend();
+            isOver = true; // it was cut off meanwhile
+            break;
+          case 'finish':
+          case 'none':
+            return await this.finish(action.type === 'none');
+          case 'start':
+            return this.leave(); // a hook has put it back
+        }
+      } catch (error) {
+        await run.take(error);
+        isOver = true;
+      }
+      const isStuck = run.state === state;
+      if (!isOver && !isStuck) continue;
+      run.release();
+      if (this.isToClose(isStuck)) {
+        if (this.hasWaitingCalls) await this.closeWaitingCalls();
+        this.closeStep();
+        if (until === 'step') return true;
+      } else if (run.state === state) break;
+    }
+    return this.leave();
   }
+
+  /** The state to go on with. @throws what a checkpoint has thrown. */
+  result(): AgentState {
+    const { failure } = this.run.kept;
+    if (failure) throw failure.error as Error;
+    return this.state;
+  }
+
+  /** Lets go of the caller's signal. */
+  dispose(): void {
+    this.toolSignal.release();
+  }
+
+  // The beginning and the end
 
   /**
    * BeforeExecution. Takes up what there is: a new execution, or one that was left unfinished. False when there is
    * nothing to take up: it waits, or is another's.
    */
-  async begin(): Promise<boolean> {
+  private async begin(): Promise<boolean> {
     const { run } = this;
+    this.hasBegun = true;
     if (run.isLost()) return false;
     if (run.state.status === 'suspended') run.change(withTimePassed(run.state, run.now()));
     const { status } = run.state;
@@ -66,119 +141,130 @@ export class AgentRun {
     }
     const action = next(run.state);
     if (action.type === 'resolveTools') {
-      await this.toolRound().resolve(action.toolExecutions);
+      this.hasLeftCalls = true;
+      await this.toolRound([], action.toolExecutions).resolve();
     }
     run.countWork();
     return true;
   }
 
-  /** One step: BeforeStep, inference, tools, AfterStep. False when there is no step to take. */
-  async step(): Promise<boolean> {
-    const { run } = this;
-    const stepsBefore = run.state.stepExecutions.length;
-    run.work.begin();
-    try {
-      run.arm();
-      await this.work();
-    } catch (error) {
-      await run.take(error);
-    }
-    run.release();
-    if (run.state.currentStep && !run.hasLeft()) await this.endStep();
-    return run.state.stepExecutions.length > stepsBefore;
-  }
-
-  private async work(): Promise<void> {
-    const { run } = this;
-    if (next(run.state).type === 'beginStep' && run.kept.hasNewStep(run.state))
-      await run.kept.keep(run, 'step');
-    if (next(run.state).type === 'beginStep' && !run.checkAbort()) {
-      const { signalCount } = run;
-      const hooks = this.callHooks('beforeStep');
-      if (hooks) await hooks;
-      if (run.signalCount > signalCount) run.withdrawRequest();
-      if (next(run.state).type === 'beginStep' && run.mayBegin()) this.openStep();
-    }
-    if (next(run.state).type === 'infer' && run.mayBegin()) await new ModelCall(run).carryOut();
-    const action = next(run.state);
-    if (action.type === 'runTools' && !(await this.toolRound().carryOut(action.calls))) return;
-    if (action.type === 'resolveTools') {
-      const calls = run.state.currentStep?.callsToRun ?? [];
-      if (!(await this.toolRound().carryOut(calls, action.toolExecutions))) return;
-    }
-    if (next(run.state).type !== 'closeStep' || run.hasLeft() || !this.loop.hooks.has('afterStep')) return;
-    await run.kept.keep(run, 'outcome');
-    await this.callHooks('afterStep');
+  /** Tells what has happened to the state since it was run last. */
+  private announceEarlier(): void {
+    this.run.announce(this.since, this.given);
   }
 
   /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
-  async finish(): Promise<void> {
-    const { run } = this;
-    if (run.isLost()) return;
-    const isOver = next(run.state).type === 'none';
-    if (!isOver && !this.isEnding()) return run.countWork();
-    if (this.loop.hooks.has('onStop') || this.loop.hooks.has('afterExecution'))
-      await run.kept.keep(run, 'step');
+  private async finish(isOver: boolean): Promise<false> {
+    const { run, loop } = this;
+    run.release();
+    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution')) await run.kept.keep(run, 'step');
     if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
-    if (run.isLost()) return;
+    if (run.hasLeft()) return this.leave();
     run.countWork();
-    if (run.hasLeft()) return;
     await run.quietly(async () => {
       if (!isOver) run.advance({ type: 'finished', at: run.now() });
       await this.callEach('afterExecution');
     });
+    return false;
   }
 
-  private isEnding(): boolean {
-    return !this.run.hasLeft() && next(this.run.state).type === 'finish';
+  /** Leaves the execution as it is. */
+  private leave(): false {
+    const { run } = this;
+    run.release();
+    run.countWork();
+    return false;
   }
 
-  /** Lets go of the caller's signal. */
-  dispose(): void {
-    this.toolSignal.release();
-  }
-
-  /** The state to go on with. @throws what a checkpoint has thrown. */
-  result(): AgentState {
-    const { failure } = this.run.kept;
-    if (failure) throw failure.error as Error;
-    return this.state;
+  /** The execution waits: all that the step lacks are decisions. */
+  private suspend(): false {
+    const { run } = this;
+    const step = run.state.currentStep;
+    if (run.state.status !== 'suspended' && step)
+      run.advance({ type: 'suspended', waiting: waitingIn(step, this.loop.tools), at: run.now() });
+    return this.leave();
   }
 
   // Steps
 
-  private openStep(): void {
-    const { run, loop } = this;
-    const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
-    run.advance({ type: 'stepBegun', stepId, input, at: run.now() });
+  /** The work of a step begins, once: its time is counted, and it is cut off in time. */
+  private enterStep(): void {
+    if (this.isInStep) return;
+    this.isInStep = true;
+    this.run.work.begin(this.run.now());
+    this.run.arm();
   }
 
-  /** Closes the step, or suspends the execution when all that it lacks are decisions. */
-  private async endStep(): Promise<void> {
+  /** Is there anything to wait for before a step begins? */
+  private get hasPreparations(): boolean {
+    const { run, loop } = this;
+    return loop.hooks.has('beforeStep') || (run.kept.isAsked && run.kept.hasNewStep(run.state));
+  }
+
+  /** BeforeStep. False when something speaks against the step. */
+  private async prepareStep(): Promise<boolean> {
     const { run } = this;
-    const action = next(run.state);
-    if (action.type !== 'wait') {
-      const waiting = run.state.currentStep?.toolExecutions.filter(
-        ({ waitingInside }) => waitingInside.length > 0,
-      );
-      if (waiting && waiting.length > 0) await this.toolRound().closeInterrupted(waiting);
-      return this.closeStep();
-    }
-    const step = run.state.currentStep;
-    if (run.state.status === 'suspended' || step === undefined) return;
-    run.advance({ type: 'suspended', waiting: waitingIn(step, this.loop.tools), at: run.now() });
+    if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
+    if (next(run.state).type !== 'beginStep' || run.checkAbort()) return false;
+    const { signalCount } = run;
+    await this.callHooks('beforeStep');
+    if (run.signalCount > signalCount) run.withdrawRequest();
+    return next(run.state).type === 'beginStep';
+  }
+
+  private beginStep(at: Instant): void {
+    const { run, loop } = this;
+    if (!run.mayBegin()) return;
+    const [stepId, input] = [StepId.create(loop.clock), loop.compile(run.state)];
+    run.advance({ type: 'stepBegun', stepId, input, at });
+  }
+
+  private toolRound(calls: readonly ToolCallPart[], left: readonly ToolExecution[] = []): ToolRound {
+    const { run, toolSignal } = this;
+    return new ToolRound(run, run.signals.forTools(toolSignal.signal), calls, left);
+  }
+
+  /** Takes up calls that an earlier process has left, and runs the others. False when these are calls of this run. */
+  private async takeUp(left: readonly ToolExecution[]): Promise<boolean> {
+    if (!this.hasLeftCalls) return false;
+    this.hasLeftCalls = false;
+    return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], left).carryOut();
+  }
+
+  /** AfterStep. */
+  private async completeStep(): Promise<void> {
+    const { run } = this;
+    await run.kept.keep(run, 'outcome');
+    await this.callHooks('afterStep');
+  }
+
+  /** Is the step in progress to be closed, as nothing more comes of it? Not when the execution waits, or is left. */
+  private isToClose(isStuck: boolean): boolean {
+    const { run } = this;
+    if (run.state.currentStep === undefined || run.hasLeft()) return false;
+    return isStuck || next(run.state).type !== 'wait';
   }
 
   private closeStep(): void {
     const { run } = this;
-    for (const outcome of leftRunning(run.state, () => run.now())) run.advance(outcome);
-    const workedSeconds = run.work.count();
-    const messageIds = newStepMessageIds(this.loop.clock);
-    run.advance({ type: 'stepClosed', messageIds, workedSeconds, at: run.now() });
+    const at = run.now();
+    for (const outcome of leftRunning(run.state, () => at)) run.advance(outcome);
+    const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.work.count(at)];
+    run.advance({ type: 'stepClosed', messageIds, workedSeconds, at });
+    this.isInStep = false;
   }
 
-  private toolRound(): ToolRound {
-    return new ToolRound(this.run, this.run.signals.forTools(this.toolSignal.signal));
+  /** Does a call wait for something inside, as a subagent does? */
+  private get hasWaitingCalls(): boolean {
+    for (const { waitingInside } of this.run.state.currentStep?.toolExecutions ?? [])
+      if (waitingInside.length > 0) return true;
+    return false;
+  }
+
+  private closeWaitingCalls(): Promise<void> {
+    const executions = this.run.state.currentStep?.toolExecutions ?? [];
+    const waiting = executions.filter(({ waitingInside }) => waitingInside.length > 0);
+    return this.toolRound([]).closeInterrupted(waiting);
   }
 
   // Hooks and time

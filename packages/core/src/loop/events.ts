@@ -7,6 +7,7 @@ import type { InferenceResponse } from '../state/inference.ts';
 import { Usage } from '../state/usage.ts';
 import type { StepExecution } from '../state/step-execution.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
+import { executionWithId } from '../state/tool-executions.ts';
 import type { InferenceDelta } from './driver.ts';
 
 /** What happened, without where and when. */
@@ -103,8 +104,8 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Happe
     found.push({ type: 'usage-updated', usage: after.usage });
   }
   if (step.toolExecutions === earlier?.toolExecutions) return;
-  for (const toolExecution of step.toolExecutions) {
-    const known = earlier?.toolExecutions.find(({ id }) => id === toolExecution.id);
+  for (const [place, toolExecution] of step.toolExecutions.entries()) {
+    const known = earlier && executionWithId(earlier.toolExecutions, toolExecution.id, place);
     const type = known === toolExecution ? undefined : toolProgress(known, toolExecution);
     if (type) found.push({ type, stepId: step.id, toolExecution });
     if (toolExecution.usage !== (known?.usage ?? Usage.none))

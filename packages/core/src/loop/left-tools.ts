@@ -27,15 +27,14 @@ export async function resolveLeft(run: RunState, execution: ToolExecution): Prom
 
 /** Ends the calls of a step that are still marked as running, when nobody is there to say more of them. */
 export function leftRunning({ currentStep }: AgentState, now: () => Instant): readonly Outcome[] {
-  const running = currentStep?.toolExecutions.filter(({ isRunning }) => isRunning) ?? [];
-  return running.map((execution) => {
+  const ended: Outcome[] = [];
+  for (const execution of currentStep?.toolExecutions ?? []) {
+    if (!execution.isRunning) continue;
     const at = now();
-    return {
-      type: 'toolAdvanced',
-      toolExecution: execution.withCheckedOutcome(interrupted(execution), at),
-      at,
-    };
-  });
+    const toolExecution = execution.withCheckedOutcome(interrupted(execution), at);
+    ended.push({ type: 'toolAdvanced', toolExecution, at });
+  }
+  return ended;
 }
 
 /** Does it do no harm to call it again under the same key? */

@@ -8,116 +8,110 @@ import { repairedMessages } from './repair-messages.ts';
 import type { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 
-/** The inference of one step, with the hooks around it. */
-export class ModelCall {
-  private readonly run: RunState;
-
-  constructor(run: RunState) {
-    this.run = run;
-  }
-
-  /** Asks the hooks and the model. Nothing comes of it when the run was told to stop before the call. */
-  async carryOut(): Promise<void> {
-    const { run } = this;
-    const { loop } = run;
-    const request = loop.hooks.has('beforeInference') ? await this.changedRequest() : this.request();
+/**
+ * The inference of a step, with the hooks around it. Nothing comes of it when the run was told to stop before the call, or
+ * was aborted before there was an answer worth keeping.
+ * @throws what the driver or a hook throws; HoldfastError `DRIVER_FAILED`, `INFERENCE_INVALID`.
+ */
+export async function infer(run: RunState): Promise<void> {
+  const { loop } = run;
+  let request = requestOf(run);
+  if (loop.hooks.has('beforeInference')) {
+    request = await changedRequest(run, request);
     if (!run.mayBegin() || next(run.state).type !== 'infer') return;
-    run.emit({ type: 'inference-started', stepId: this.stepId, messageCount: request.messages.length });
-    const answer = await this.answer(request);
-    if (answer === undefined) return;
-    let response = answer;
-    if (loop.hooks.has('afterInference')) response = await this.changedAnswer(answer);
-    else this.takeResponse(answer);
-    if (response.finishReason === 'error') {
-      throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
-        data: { rawFinishReason: response.rawFinishReason },
-      });
-    }
   }
-
-  private request(): InferenceRequest {
-    const { loop, state } = this.run;
-    return {
-      messages: state.currentStep?.input ?? state.messages,
-      systemPrompt: state.systemPrompt,
-      tools: loop.toolList,
-      toolChoice: loop.toolChoice,
-      responseFormat: state.responseFormat,
-      llmConfig: state.llmConfig,
-    };
+  const stepId = run.state.currentStep?.id as StepId;
+  run.emit({ type: 'inference-started', stepId, messageCount: request.messages.length });
+  const { signal } = run;
+  const call = { isOpen: true };
+  const onDelta = run.listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
+  let response: InferenceResponse | undefined;
+  try {
+    const given = loop.driver.infer(request, { signal, onDelta });
+    response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));
+    const kind = run.checkAbort();
+    if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
+  } catch (error) {
+    response = abortedAnswer(run, error);
+    if (response === undefined) return;
+  } finally {
+    call.isOpen = false;
   }
+  if (loop.hooks.has('afterInference')) response = await changedAnswer(run, response);
+  else takeResponse(run, response);
+  if (response.finishReason !== 'error') return;
+  throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
+    data: { rawFinishReason: response.rawFinishReason },
+  });
+}
 
-  /** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
-  private async changedRequest(): Promise<InferenceRequest> {
-    const { run } = this;
-    const { loop } = run;
-    const original = this.request();
-    let request = original;
-    for (const hook of loop.hooks.at('beforeInference')) {
+function requestOf({ loop, state }: RunState): InferenceRequest {
+  return {
+    messages: state.currentStep?.input ?? state.messages,
+    systemPrompt: state.systemPrompt,
+    tools: loop.toolList,
+    toolChoice: loop.toolChoice,
+    responseFormat: state.responseFormat,
+    llmConfig: state.llmConfig,
+  };
+}
+
+/** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
+async function changedRequest(run: RunState, original: InferenceRequest): Promise<InferenceRequest> {
+  let request = original;
+  for (const hook of run.loop.hooks.at('beforeInference')) {
+    if (run.isLost()) break;
+    const change = await run.callHook(hook, 'beforeInference', request);
+    if (change?.state) await run.changeBeforeCall(change.state);
+    request = change?.request ?? request;
+  }
+  if (request.messages === original.messages) return request;
+  const input = repairedMessages(request.messages, original.messages);
+  run.advance({ type: 'inputChanged', input, at: run.now() });
+  return { ...request, messages: input };
+}
+
+/** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
+async function changedAnswer(run: RunState, answer: InferenceResponse): Promise<InferenceResponse> {
+  let response = answer;
+  try {
+    for (const hook of run.loop.hooks.at('afterInference')) {
       if (run.isLost()) break;
-      const change = await run.callHook(hook, 'beforeInference', request);
-      if (change?.state) await run.changeBeforeCall(change.state);
-      request = change?.request ?? request;
+      const change = await run.callHook(hook, 'afterInference', response);
+      if (change?.state) run.change(change.state);
+      response = change?.response ?? response;
     }
-    if (request.messages === original.messages) return request;
-    const input = repairedMessages(request.messages, original.messages);
-    run.advance({ type: 'inputChanged', input, at: run.now() });
-    return { ...request, messages: input };
+  } finally {
+    takeResponse(run, response);
   }
+  return response;
+}
 
-  /** The driver's answer; `undefined` when the run was aborted before there was one worth keeping. */
-  private async answer(request: InferenceRequest): Promise<InferenceResponse | undefined> {
-    const { run } = this;
-    const { stepId } = this;
-    let isOpen = true;
-    const report = (delta: InferenceDelta): void => {
-      if (isOpen && !run.isLost()) run.emit({ type: 'inference-delta', stepId, delta });
-    };
-    try {
-      const onDelta = run.listeners.length === 0 ? undefined : report;
-      const { signal } = run;
-      const given = run.loop.driver.infer(request, { signal, onDelta });
-      const response = InferenceResponse.of(await withinGrace(given, { signal, clock: run.loop.clock }));
-      const kind = run.checkAbort();
-      const isWhole = response.finishReason !== 'aborted';
-      return kind === 'lost' || (kind === 'yield' && !isWhole) ? undefined : response;
-    } catch (error) {
-      const partial = partialResponseOf(error);
-      if (run.checkAbort()) {
-        return run.hasLeft() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-      }
-      if (partial) this.takeResponse(InferenceResponse.of({ ...partial, finishReason: 'error' }));
-      throw error;
-    } finally {
-      isOpen = false;
-    }
-  }
+/**
+ * What had arrived when the driver threw because the run was aborted; `undefined` when the run is left as it is.
+ * @throws the error, when there is no abort. What had arrived is kept.
+ */
+function abortedAnswer(run: RunState, error: unknown): InferenceResponse | undefined {
+  const partial = partialResponseOf(error);
+  if (run.checkAbort() !== undefined)
+    return run.hasLeft() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
+  if (partial) takeResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
+  throw error;
+}
 
-  /** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
-  private async changedAnswer(answer: InferenceResponse): Promise<InferenceResponse> {
-    const { run } = this;
-    const { loop } = run;
-    let response = answer;
-    try {
-      for (const hook of loop.hooks.at('afterInference')) {
-        if (run.isLost()) break;
-        const change = await run.callHook(hook, 'afterInference', response);
-        if (change?.state) run.change(change.state);
-        response = change?.response ?? response;
-      }
-    } finally {
-      this.takeResponse(response);
-    }
-    return response;
-  }
+function takeResponse(run: RunState, response: InferenceResponse): void {
+  run.advance({ type: 'inferred', response, at: run.now() });
+}
 
-  private takeResponse(response: InferenceResponse): void {
-    this.run.advance({ type: 'inferred', response, at: this.run.now() });
-  }
-
-  private get stepId(): StepId {
-    return this.run.state.currentStep?.id as StepId;
-  }
+/** Tells the listeners what a driver reports, for as long as it is called. */
+function reporterOf(
+  run: RunState,
+  stepId: StepId,
+  call: { readonly isOpen: boolean },
+): (delta: InferenceDelta) => void {
+  return (delta) => {
+    if (call.isOpen && !run.isLost()) run.emit({ type: 'inference-delta', stepId, delta });
+  };
 }
 
 /** What had arrived when a driver threw, if it says so. */

@@ -1,4 +1,5 @@
 import type { Instant } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/continuation.ts';
 import { isAgentStop } from '../state/continuation.ts';
@@ -31,6 +32,8 @@ export class RunState {
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
   readonly work: WorkTime;
+  /** Ids of the system's clock are new: nobody has to look for them among those there are. */
+  private readonly hasNewIds: boolean;
 
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
@@ -39,11 +42,12 @@ export class RunState {
     this.kept = new KeptState(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
-    this.work = new WorkTime(loop.clock);
+    this.work = new WorkTime(loop.clock.now());
+    this.hasNewIds = loop.clock === systemClock;
   }
 
   advance(outcome: Outcome): void {
-    this.change(apply(this.state, outcome));
+    this.change(apply(this.state, outcome, this.hasNewIds));
   }
 
   change(state: AgentState): void {
@@ -235,12 +239,13 @@ export class RunState {
 
   /** Counts the seconds worked since they were counted last. */
   countWork(): void {
-    const seconds = this.work.count();
-    if (!this.isLost()) this.state = this.state.withTimeWorked(seconds, this.now());
+    const at = this.now();
+    const seconds = this.work.count(at);
+    if (!this.isLost()) this.state = this.state.withTimeWorked(seconds, at);
   }
 
   /** Seconds worked in this execution, up to now. */
   get workedSeconds(): number {
-    return (this.state.execution?.workedSeconds ?? 0) + this.work.seconds;
+    return (this.state.execution?.workedSeconds ?? 0) + this.work.secondsAt(this.now());
   }
 }

@@ -1,6 +1,7 @@
 import { pause } from '../clock.ts';
 import { toErrorRecord } from '../state/error-record.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
+import { executionWithId } from '../state/tool-executions.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from './run-state.ts';
 import { canRunTools } from './stepper.ts';
@@ -18,8 +19,8 @@ export function isResumable({ loop }: RunState, { name }: ToolExecution): boolea
 }
 
 /** The execution as it stands now: a tool may have left progress or usage in it. */
-export function latest({ state }: RunState, { id }: Pick<ToolExecution, 'id'>): ToolExecution {
-  return state.currentStep?.toolExecutions.find((execution) => execution.id === id) as ToolExecution;
+function latest({ state }: RunState, { id }: ToolExecution): ToolExecution {
+  return executionWithId(state.currentStep?.toolExecutions ?? [], id) as ToolExecution;
 }
 
 /**
@@ -31,29 +32,24 @@ export async function tried(
   first: ToolExecution,
   toolSignal: AbortSignal,
 ): Promise<FinishedTool | undefined> {
+  let context: RunningTool | undefined;
   try {
-    return await tries(run, first, toolSignal);
+    const signal = isResumable(run, first) ? run.signal : toolSignal;
+    let execution = first;
+    for (;;) {
+      if (run.kept.isAsked && hasEffect(run, execution) && !(await run.kept.mayAct(run))) return undefined;
+      context = new RunningTool(run, execution, signal);
+      const ended = await runTool(execution, context, run.loop);
+      context.end();
+      const again = ended?.retryAfterSeconds;
+      if (again === undefined || !(await mayTryAgainAfter(again, run, toolSignal))) return ended;
+      const at = run.now();
+      execution = latest(run, execution).withNextAttempt(at);
+      run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
+    }
   } catch (error) {
+    context?.end();
     return { outcome: Object.freeze({ type: 'failed', error: toErrorRecord(error) }) };
-  }
-}
-
-async function tries(
-  run: RunState,
-  first: ToolExecution,
-  toolSignal: AbortSignal,
-): Promise<FinishedTool | undefined> {
-  const signal = isResumable(run, first) ? run.signal : toolSignal;
-  let execution = first;
-  for (;;) {
-    if (run.kept.isAsked && hasEffect(run, execution) && !(await run.kept.mayAct(run))) return undefined;
-    const context = new RunningTool(run, execution, signal);
-    const ended = await runTool(execution, context, run.loop).finally(() => context.end());
-    const again = ended?.retryAfterSeconds;
-    if (again === undefined || !(await mayTryAgainAfter(again, run, toolSignal))) return ended;
-    const at = run.now();
-    execution = latest(run, execution).withNextAttempt(at);
-    run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
   }
 }
 

@@ -1,30 +1,29 @@
-import type { Clock, Instant } from '../clock.ts';
+import type { Instant } from '../clock.ts';
 import { secondsBetween } from '../clock.ts';
 
 /** Measures the time worked that a state does not know of yet. */
 export class WorkTime {
-  private readonly clock: Clock;
-  private since: Instant;
+  /** When it began, or was counted last. */
+  since: Instant;
 
-  constructor(clock: Clock) {
-    this.clock = clock;
-    this.since = clock.now();
+  constructor(now: Instant) {
+    this.since = now;
   }
 
   /** Work begins: what was before does not count. */
-  begin(): void {
-    this.since = this.clock.now();
+  begin(now: Instant): void {
+    this.since = now;
   }
 
   /** The seconds since it began, or was counted last. */
-  get seconds(): number {
-    return Math.max(0, secondsBetween(this.since, this.clock.now()));
+  secondsAt(now: Instant): number {
+    return Math.max(0, secondsBetween(this.since, now));
   }
 
   /** The same; they count as counted. */
-  count(): number {
-    const { seconds } = this;
-    this.begin();
+  count(now: Instant): number {
+    const seconds = this.secondsAt(now);
+    this.since = now;
     return seconds;
   }
 }

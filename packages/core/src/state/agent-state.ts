@@ -329,6 +329,11 @@ export class AgentState {
     return this.withExecution(this.executionAt(at, freshId).withCurrentStep(step, at), at);
   }
 
+  /** The same for a step whose ids no other has, by the way they were made. @internal */
+  withNewStep(step: AgentStep, at: Instant): AgentState {
+    return this.withExecution(this.executionAt(at).withNewStep(step, at), at);
+  }
+
   /** The same with the current step finished and its messages in the conversation, tagged. */
   withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
     return this.withStepClosed(undefined, at);

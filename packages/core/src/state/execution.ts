@@ -226,8 +226,13 @@ export class ExecutionState {
    */
   withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
     requireStep(step);
-    if (step === this.currentStep) return this;
     this.requireNewIds(step);
+    return this.withNewStep(step, at);
+  }
+
+  /** The same for a step whose ids no other has, by the way they were made. @internal */
+  withNewStep(step: AgentStep, at: Instant): ExecutionState {
+    if (step === this.currentStep) return this;
     const next = new ExecutionState(this);
     draft(next).currentStep = step;
     if (step.id === this.currentStep?.id) return frozen(next);

@@ -5,6 +5,7 @@ import type { List } from './list.ts';
 import { ListNotes } from './list.ts';
 import type { AgentStep } from './step.ts';
 import type { ToolExecution } from './tool-execution.ts';
+import { executionWithId } from './tool-executions.ts';
 
 /** A finished step. */
 interface Finished {
@@ -18,7 +19,8 @@ interface Clash {
 }
 
 /**
- * The ids of finished steps and of their tool executions, by the position of the step. Kept with the list of steps, so
+ * The ids of finished steps and of their tool executions, by the position of the step. Made when an id is to be looked
+ * for, which a loop does not do with random ids that it has just made. Kept with the list of steps from then on, so
  * that what a step costs does not grow with them; a list that grew from another shares them with it, and an id counts
  * for a list only at a position that the list has.
  */
@@ -45,7 +47,7 @@ export class StepIds {
 
   /** Refuses a step whose ids finished steps have. Those of `known`, the same step before, were looked at. */
   static requireNew(steps: List<Finished>, step: AgentStep, known?: AgentStep): void {
-    if (steps.isEmpty) return;
+    if (steps.isEmpty || hasSameIds(step, known)) return;
     const clash = StepIds.of(steps).clash(step, steps.length, known);
     if (clash === undefined) return;
     const what = clash.id === step.id ? 'step' : 'tool execution';
@@ -54,12 +56,12 @@ export class StepIds {
 
   /** A list of finished steps with one more, whose ids are new. */
   static append<T extends Finished>(steps: List<T>, execution: T): List<T> {
-    const known = StepIds.of(steps);
-    // Another list has grown from this one already: this one goes its own way.
-    const ids = known.length === steps.length ? known : StepIds.from(steps);
-    ids.add(execution.step);
     const grown = steps.append(execution);
-    StepIds.notes.set(grown, ids);
+    const known = StepIds.notes.get(steps);
+    // If another list has grown from this one already, this one gets its own ids once somebody asks for them.
+    if (known?.length !== steps.length) return grown;
+    known.add(execution.step);
+    known.keepWith(grown);
     return grown;
   }
 
@@ -94,6 +96,14 @@ export class StepIds {
     }
     return undefined;
   }
+}
+
+function hasSameIds(step: AgentStep, known: AgentStep | undefined): boolean {
+  if (step.id !== known?.id) return false;
+  if (step.toolExecutions === known.toolExecutions) return true;
+  for (const [place, { id }] of step.toolExecutions.entries())
+    if (executionWithId(known.toolExecutions, id, place) === undefined) return false;
+  return true;
 }
 
 function isBefore(end: number, position: number | undefined): boolean {

@@ -17,7 +17,8 @@ export function putExecutions(
   let place = 0;
   let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
   for (const execution of put) {
-    const at = placeOf(executions, execution.id, place) ?? result.length;
+    const found = placeOf(executions, execution.id, place);
+    const at = found < 0 ? result.length : found;
     const known = result[at];
     place = at + 1;
     if (known === execution) continue;
@@ -66,18 +67,14 @@ export function executionWithId(
   id: ToolExecutionId,
   place = 0,
 ): ToolExecution | undefined {
-  const at = placeOf(executions, id, place);
-  return at === undefined ? undefined : executions[at];
+  return executions[placeOf(executions, id, place)];
 }
 
-function placeOf(
-  executions: readonly ToolExecution[],
-  id: ToolExecutionId,
-  likely: number,
-): number | undefined {
-  if (executions[likely]?.id === id) return likely;
+/** Where the execution with an id stands; -1 when there is none. `place`: where it is looked for first. */
+export function placeOf(executions: readonly ToolExecution[], id: ToolExecutionId, place = 0): number {
+  if (executions[place]?.id === id) return place;
   for (let at = 0; at < executions.length; at++) if (executions[at]?.id === id) return at;
-  return undefined;
+  return -1;
 }
 
 function requireDistinctCalls(executions: readonly ToolExecution[]): void {

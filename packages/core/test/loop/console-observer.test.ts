@@ -31,7 +31,7 @@ test('a run with a tool, and what it cost', async () => {
     │ It is 4.
     │ Surely.
     10 in, 5 out, $0.02, stop
-■ execution 1 completed: 2 steps, 20 in, 10 out, $0.04, 0.042 s
+■ execution 1 completed: 2 steps, 20 in, 10 out, $0.04, 0.034 s
 `);
 });
 
@@ -263,7 +263,7 @@ test('of a redacted run no content is written', async () => {
   step 2
     │ [redacted]
     10 in, 5 out, stop
-■ execution 1 completed: 20 in, 10 out, 0.039 s
+■ execution 1 completed: 20 in, 10 out, 0.031 s
 `);
 });
 

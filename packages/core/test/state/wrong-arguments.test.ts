@@ -90,7 +90,7 @@ const subjects: readonly Subject[] = [
       forNextExecution: [T],
       forked: [{ at: T }],
     },
-    internal: ['with', 'withExecution', 'withStepClosed'],
+    internal: ['with', 'withExecution', 'withStepClosed', 'withNewStep'],
   },
   {
     name: 'ExecutionState',
@@ -106,7 +106,7 @@ const subjects: readonly Subject[] = [
       withOtherUsage: [usage],
       withTimeWorked: [1],
     },
-    internal: ['with'],
+    internal: ['with', 'withNewStep'],
   },
   {
     name: 'AgentStep',
