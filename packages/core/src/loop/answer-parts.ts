@@ -1,15 +1,28 @@
-import type { AssistantPart, ToolCallPart } from '../state/messages.ts';
+import type { AssistantPart, ToolResultPart } from '../state/messages.ts';
 
 /** What a model said. */
 export type Content = readonly AssistantPart[];
 
-/** Does a call of the same id stand before this one? */
-export function isCalledBefore(content: Content, call: ToolCallPart): boolean {
+/**
+ * Is there nothing to repair in an answer and the results right after it, as nearly always: texts, and calls of ours with
+ * ids that nothing before has, each with its result?
+ */
+export function isPlainExchange(
+  content: Content,
+  results: readonly ToolResultPart[] | undefined,
+  isKnown: (toolCallId: string) => boolean,
+): boolean {
+  if (content.length === 0) return false;
+  let calls = 0;
   for (const part of content) {
-    if (part === call) return false;
-    if (part.type === 'tool-call' && part.toolCallId === call.toolCallId) return true;
+    if (part.type === 'text' && part.text !== '') continue;
+    if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
+    const { toolCallId } = part;
+    if (results?.[calls++]?.toolCallId !== toolCallId || isKnown(toolCallId)) return false;
   }
-  return false;
+  if (results === undefined) return calls === 0;
+  if (calls !== results.length || calls === 0) return false;
+  return calls === 1 || new Set(results.map(({ toolCallId }) => toolCallId)).size === calls;
 }
 
 /** Has the provider answered the call within this answer? */

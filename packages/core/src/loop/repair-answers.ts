@@ -8,7 +8,7 @@ import type {
 } from '../state/messages.ts';
 import { messageOf } from '../state/messages.ts';
 import { errorOutput } from '../state/tool-execution.ts';
-import { hasResult, isCalledBefore, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
+import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
 
 /** A message that is not a result, and the results that follow it. */
@@ -67,29 +67,13 @@ export class AnswerRepair {
     }
   }
 
-  /** Is there nothing to repair, as nearly always: text and calls of ours, each with its result in the next message? */
   private isPlain({ content }: AssistantMessage, results: readonly ToolMessage[]): boolean {
-    const answers = results[0]?.content ?? [];
-    if (results.length > 1 || content.length === 0) return false;
-    let calls = 0;
-    for (const part of content) {
-      if (part.type === 'text') {
-        if (part.text === '') return false;
-        continue;
-      }
-      if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
-      const { toolCallId } = part;
-      if (answers[calls++]?.toolCallId !== toolCallId || this.isKnown(toolCallId)) return false;
-      if (calls > 1 && isCalledBefore(content, part)) return false;
-    }
-    return calls === answers.length && (calls > 0 || results.length === 0);
+    return results.length < 2 && isPlainExchange(content, results[0]?.content, (id) => this.isKnown(id));
   }
 
   private addPlain(answer: AssistantMessage, results: readonly ToolMessage[]): void {
-    const { content } = answer;
     this.output.push(answer, ...results);
-    this.seen.set(answer.id, content);
-    for (const part of content) if (part.type === 'tool-call') this.seen.set(part.toolCallId, content);
+    noteSeen(this.seen, answer);
   }
 
   private withoutRepeated(all: readonly Exchange[]): readonly Exchange[] {
@@ -178,6 +162,12 @@ export class AnswerRepair {
       if (content.length > 0) this.output.push(withContent(message, content));
     }
   }
+}
+
+/** Notes an answer that is settled. */
+export function noteSeen(seen: Map<string, Content>, { id, content }: AssistantMessage): void {
+  seen.set(id, content);
+  for (const part of content) if (part.type === 'tool-call') seen.set(part.toolCallId, content);
 }
 
 /** Has the turn ended without a result of this call of the provider? */

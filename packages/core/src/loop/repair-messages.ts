@@ -3,8 +3,9 @@ import { checked } from '../json.ts';
 import { List, ListNotes } from '../state/list.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
+import { isPlainExchange } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
-import { AnswerRepair, isSameList, madeBefore } from './repair-answers.ts';
+import { AnswerRepair, isSameList, madeBefore, noteSeen } from './repair-answers.ts';
 import type { Exchange } from './repair-answers.ts';
 
 /** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
@@ -33,6 +34,7 @@ const repairs = new ListNotes<Settled>();
 export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
   if (repairs.get(source)) return source;
   const start = settledStart(source, before);
+  if (start.messages === undefined && addsPlainExchange(source, start)) return source;
   const added = source.slice(start.count);
   const repair = new AnswerRepair(start.count, start.seen);
   repair.add(exchangesIn(added, start.count));
@@ -49,6 +51,19 @@ export function repairedMessages(source: Messages, before: Messages | undefined)
   const result = isAllSame ? source : messages.concat(output.slice(settledOutput));
   repairs.set(result, { source, count, messages, isSame, seen, seenCount: seen.size });
   return result;
+}
+
+/** Was just an answer added, and the results of its calls, with nothing to repair, as in nearly every step? */
+function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): boolean {
+  if (!isSame || source.length !== count + 2) return false;
+  const [answer, results] = [source.at(count), source.last];
+  if (answer?.role !== 'assistant' || results?.role !== 'tool' || seen.has(answer.id)) return false;
+  if (!isFrozenMessage(answer) || !isFrozenMessage(results)) return false;
+  if (!isPlainExchange(answer.content, results.content, (id) => seen.has(id))) return false;
+  noteSeen(seen, answer);
+  const { length } = source;
+  repairs.set(source, { source, count: length, messages: undefined, isSame, seen, seenCount: seen.size });
+  return true;
 }
 
 function settledStart(source: Messages, before: Messages | undefined): Settled {
@@ -90,5 +105,7 @@ function checkedAt(message: Message, index: number): Message {
 function isFrozenMessage(message: Partial<Message> | null | undefined): boolean {
   if (typeof message !== 'object' || message === null || !Object.isFrozen(message)) return false;
   const { content } = message;
-  return Array.isArray(content) && Object.isFrozen(content) && content.every(Object.isFrozen);
+  if (!Array.isArray(content) || !Object.isFrozen(content)) return false;
+  for (const part of content) if (!Object.isFrozen(part)) return false;
+  return true;
 }

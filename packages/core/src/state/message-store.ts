@@ -45,7 +45,8 @@ export class MessageStore {
 
   /** The messages of a section; empty when it does not exist. */
   section(name: string): Messages {
-    return this.sections.find((section) => section.name === name)?.messages ?? List.empty();
+    for (const section of this.sections) if (section.name === name) return section.messages;
+    return List.empty();
   }
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
@@ -77,11 +78,14 @@ export class MessageStore {
 
   /** The same for messages that were made or checked here. @internal */
   withChecked(name: string, messages: Messages): MessageStore {
-    const index = this.sections.findIndex((section) => section.name === name);
-    const section = Object.freeze({ name, messages });
-    return new MessageStore(
-      Object.freeze(index < 0 ? [...this.sections, section] : this.sections.with(index, section)),
-    );
+    const sections: Section[] = [];
+    let isNew = true;
+    for (const section of this.sections) {
+      if (section.name === name) isNew = false;
+      sections.push(section.name === name ? Object.freeze({ name, messages }) : section);
+    }
+    if (isNew) sections.push(Object.freeze({ name, messages }));
+    return new MessageStore(Object.freeze(sections));
   }
 
   /** The same without a section; `this` when there is none of that name. */

@@ -3,6 +3,8 @@ import type { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart } from './messages.ts';
 import type { ToolExecution } from './tool-execution.ts';
 
+const NOTHING: readonly never[] = Object.freeze([]);
+
 /**
  * The executions of a step with others added, or put in the place of those with their ids: in the order of the calls.
  * The same list when nothing differs. Costs what there are of both, when they are in one order.
@@ -39,14 +41,11 @@ export function callsWithout(
   calls: readonly ToolCallPart[],
 ): readonly ToolCallPart[] {
   if (calls.length === 0 || executions.length === 0) return calls;
-  const others: ToolCallPart[] = [];
   let met = 0;
-  for (const call of calls) {
-    if (executions[met]?.call.toolCallId === call.toolCallId) met++;
-    else others.push(call);
-  }
-  if (met === executions.length) return others;
-  return others.filter(({ toolCallId }) => executionOf(executions, toolCallId) === undefined);
+  while (met < calls.length && executions[met]?.call.toolCallId === calls[met]?.toolCallId) met++;
+  if (met === calls.length) return NOTHING;
+  const known = new Set(executions.map(({ call }) => call.toolCallId));
+  return calls.filter(({ toolCallId }) => !known.has(toolCallId));
 }
 
 /** The execution of a call. `place`: where it is looked for first. */
