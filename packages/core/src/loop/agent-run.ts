@@ -1,5 +1,6 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import { some } from '../state/frozen-array.ts';
 import { ExecutionId, StepId } from '../state/ids.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import { newStepMessageIds } from '../state/step.ts';
@@ -248,7 +249,8 @@ export class AgentRun {
   private closeStep(): void {
     const { run } = this;
     const at = run.now();
-    for (const outcome of leftRunning(run.state, () => at)) run.advance(outcome);
+    if (some(run.state.currentStep?.toolExecutions ?? [], isRunning))
+      for (const outcome of leftRunning(run.state, () => at)) run.advance(outcome);
     const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.work.count(at)];
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at });
     this.isInStep = false;
@@ -256,15 +258,12 @@ export class AgentRun {
 
   /** Does a call wait for something inside, as a subagent does? */
   private get hasWaitingCalls(): boolean {
-    for (const { waitingInside } of this.run.state.currentStep?.toolExecutions ?? [])
-      if (waitingInside.length > 0) return true;
-    return false;
+    return some(this.run.state.currentStep?.toolExecutions ?? [], isWaitingInside);
   }
 
   private closeWaitingCalls(): Promise<void> {
     const executions = this.run.state.currentStep?.toolExecutions ?? [];
-    const waiting = executions.filter(({ waitingInside }) => waitingInside.length > 0);
-    return this.toolRound([]).closeInterrupted(waiting);
+    return this.toolRound([]).closeInterrupted(executions.filter(isWaitingInside));
   }
 
   // Hooks and time
@@ -310,4 +309,12 @@ export class AgentRun {
     this.run.change(state);
     return undefined;
   }
+}
+
+function isWaitingInside({ waitingInside }: ToolExecution): boolean {
+  return waitingInside.length > 0;
+}
+
+function isRunning(execution: ToolExecution): boolean {
+  return execution.isRunning;
 }

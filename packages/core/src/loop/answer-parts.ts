@@ -10,7 +10,7 @@ export type Content = readonly AssistantPart[];
 export function isPlainExchange(
   content: Content,
   results: readonly ToolResultPart[] | undefined,
-  isKnown: (toolCallId: string) => boolean,
+  known: { has(toolCallId: string): boolean },
 ): boolean {
   if (content.length === 0) return false;
   let calls = 0;
@@ -18,7 +18,7 @@ export function isPlainExchange(
     if (part.type === 'text' && part.text !== '') continue;
     if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
     const { toolCallId } = part;
-    if (results?.[calls++]?.toolCallId !== toolCallId || isKnown(toolCallId)) return false;
+    if (results?.[calls++]?.toolCallId !== toolCallId || known.has(toolCallId)) return false;
   }
   if (results === undefined) return calls === 0;
   if (calls !== results.length || calls === 0) return false;

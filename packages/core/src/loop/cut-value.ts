@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json.ts';
+import { isJsonObject } from '../json.ts';
 
 /** A value that is too long becomes a text with its beginning, which says how much is missing. */
 export function cut(value: JsonValue, maxLength: number): JsonValue {
@@ -15,9 +16,16 @@ function remainingAfter(value: JsonValue, length: number): number {
   if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
   if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
   let rest = length - 2;
-  for (const [name, member] of Object.entries(value)) {
+  if (!isJsonObject(value)) {
+    for (const element of value) {
+      if (rest < 0) break;
+      rest = remainingAfter(element, rest - 4);
+    }
+    return rest;
+  }
+  for (const name in value) {
     if (rest < 0) break;
-    rest = remainingAfter(member, rest - LONGEST_ESCAPE * name.length - 4);
+    rest = remainingAfter(value[name] ?? null, rest - LONGEST_ESCAPE * name.length - 4);
   }
   return rest;
 }

@@ -68,7 +68,7 @@ export class AnswerRepair {
   }
 
   private isPlain({ content }: AssistantMessage, results: readonly ToolMessage[]): boolean {
-    return results.length < 2 && isPlainExchange(content, results[0]?.content, (id) => this.isKnown(id));
+    return results.length < 2 && isPlainExchange(content, results[0]?.content, this);
   }
 
   private addPlain(answer: AssistantMessage, results: readonly ToolMessage[]): void {
@@ -91,7 +91,8 @@ export class AnswerRepair {
     (this.recent ??= new Map()).set(id, content);
   }
 
-  private isKnown(id: string): boolean {
+  /** Has an answer before, or one of its calls, this id? */
+  has(id: string): boolean {
     return this.seen.has(id) || this.recent?.has(id) === true;
   }
 
@@ -147,7 +148,7 @@ export class AnswerRepair {
 
   private freeId(toolCallId: string): string {
     let id = toolCallId;
-    for (let count = 2; this.isKnown(id); count++) id = `${toolCallId}_${count}`;
+    for (let count = 2; this.has(id); count++) id = `${toolCallId}_${count}`;
     return id;
   }
 

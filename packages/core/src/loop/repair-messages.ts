@@ -1,7 +1,8 @@
 import { HoldfastError } from '../errors.ts';
 import { checked } from '../json.ts';
+import { some } from '../state/frozen-array.ts';
 import { List, ListNotes } from '../state/list.ts';
-import type { Message, Messages } from '../state/messages.ts';
+import type { Message, MessagePart, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
@@ -59,7 +60,7 @@ function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): 
   const [answer, results] = [source.at(count), source.last];
   if (answer?.role !== 'assistant' || results?.role !== 'tool' || seen.has(answer.id)) return false;
   if (!isFrozenMessage(answer) || !isFrozenMessage(results)) return false;
-  if (!isPlainExchange(answer.content, results.content, (id) => seen.has(id))) return false;
+  if (!isPlainExchange(answer.content, results.content, seen)) return false;
   noteSeen(seen, answer);
   const { length } = source;
   repairs.set(source, { source, count: length, messages: undefined, isSame, seen, seenCount: seen.size });
@@ -105,7 +106,9 @@ function checkedAt(message: Message, index: number): Message {
 function isFrozenMessage(message: Partial<Message> | null | undefined): boolean {
   if (typeof message !== 'object' || message === null || !Object.isFrozen(message)) return false;
   const { content } = message;
-  if (!Array.isArray(content) || !Object.isFrozen(content)) return false;
-  for (const part of content) if (!Object.isFrozen(part)) return false;
-  return true;
+  return Array.isArray(content) && Object.isFrozen(content) && !some<MessagePart>(content, isNotFrozen);
+}
+
+function isNotFrozen(part: MessagePart): boolean {
+  return !Object.isFrozen(part);
 }

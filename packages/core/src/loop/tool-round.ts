@@ -1,5 +1,6 @@
 import type { Instant } from '../clock.ts';
 import type { StopSignal } from '../state/continuation.ts';
+import { pushed } from '../state/frozen-array.ts';
 import type { ToolExecutionId } from '../state/ids.ts';
 import type { ToolCallPart } from '../state/messages.ts';
 import type { ToolExecution } from '../state/tool-execution.ts';
@@ -35,8 +36,8 @@ export class ToolRound {
   private startedCount = 0;
   private running = 0;
   /** Calls that are marked as started, and wait for that to be kept. */
-  private begun: ToolExecution[] = [];
-  private ended: EndedCall[] = [];
+  private begun: readonly ToolExecution[] = NOTHING;
+  private ended: EndedCall[] | undefined;
   private wake: (() => void) | undefined;
   private hasThrown = false;
   /** Something with an effect has ended, and that was not kept yet. */
@@ -69,7 +70,7 @@ export class ToolRound {
           await this.closeInterrupted(left.slice(this.startedCount));
         return !this.hasThrown;
       }
-      if (this.ended.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      if (this.ended === undefined) await new Promise<void>((resolve) => (this.wake = resolve));
       const taken = this.takeIn();
       if (taken) await taken;
     }
@@ -103,16 +104,16 @@ export class ToolRound {
 
   /** Starts calls up to one that something must be asked about first. A promise for what that comes to. */
   private startSome(): Promise<void> | undefined {
-    const starting: ToolExecution[] = [];
+    let starting: ToolExecution[] | undefined;
     const at = this.run.now();
     try {
-      while (this.mayStartMore(starting.length)) {
+      while (this.mayStartMore(starting?.length ?? 0)) {
         const admission = this.admitNext(at);
         if (admission instanceof Promise) {
           this.begin(starting, at);
           return this.follow(admission);
         }
-        if (admission) starting.push(admission.execution.withStarted(at));
+        if (admission) starting = pushed(starting, admission.execution.withStarted(at));
       }
       this.begin(starting, at);
       return undefined;
@@ -144,11 +145,11 @@ export class ToolRound {
   }
 
   /** Marks calls as started, and calls them: at once, or when that is kept. */
-  private begin(executions: readonly ToolExecution[], at: Instant): void {
-    if (executions.length === 0) return;
+  private begin(executions: readonly ToolExecution[] | undefined, at: Instant): void {
+    if (executions === undefined) return;
     this.run.advance({ type: 'toolsAdvanced', toolExecutions: executions, at });
     this.running += executions.length;
-    if (this.run.kept.isAsked) this.begun.push(...executions);
+    if (this.run.kept.isAsked) this.begun = [...this.begun, ...executions];
     else this.call(executions);
   }
 
@@ -159,7 +160,7 @@ export class ToolRound {
     if (begun.length === 0 && this.running === 0) return undefined; // the step is kept as a whole
     const isIntent = begun.some((execution) => hasEffect(run, execution));
     const kept = run.kept.keep(run, isIntent ? 'intent' : begun.length > 0 ? 'inference' : 'outcome');
-    this.begun = [];
+    this.begun = NOTHING;
     this.hasOutcome = false;
     if (kept) return kept.then(() => this.call(begun));
     this.call(begun);
@@ -174,7 +175,7 @@ export class ToolRound {
   }
 
   private noteEnd(id: ToolExecutionId, finished: FinishedTool | undefined): void {
-    if (finished) this.ended.push({ id, finished });
+    if (finished) this.ended = pushed(this.ended, { id, finished });
     else {
       this.running--;
       this.run.checkAbort();
@@ -187,7 +188,8 @@ export class ToolRound {
   /** Takes in what has ended. A promise only when there is something to wait for. */
   private takeIn(): Promise<void> | undefined {
     const { ended } = this;
-    this.ended = [];
+    if (ended === undefined) return undefined;
+    this.ended = undefined;
     this.running -= ended.length;
     return this.run.loop.hooks.has('afterToolUse') ? this.takeInEach(ended) : this.takeInAll(ended);
   }
@@ -201,22 +203,22 @@ export class ToolRound {
         await this.fail(error);
       }
     }
-    if (this.ended.length > 0) await this.takeIn();
+    if (this.ended) await this.takeIn();
   }
 
   /** In one change, unless a call stops the run, or has ended before one that was asked for earlier. */
   private takeInAll(ended: readonly EndedCall[]): Promise<void> | undefined {
     const at = this.run.now();
-    let ends: ToolExecution[] = [];
+    let ends: ToolExecution[] | undefined;
     let [count, place] = [0, -1];
     try {
-      for (const { id, finished } of ended) {
-        count++;
+      while (count < ended.length) {
+        const { id, finished } = ended[count++] as EndedCall;
         const previous = place;
         place = this.placeOf(id, previous + 1);
         if (place < previous) ends = this.takeEnds(ends, at);
         const end = this.endOf(place, finished, at);
-        ends.push(end);
+        ends = pushed(ends, end);
         const stops = this.stopsOf(end, finished);
         if (stops.length === 0) continue;
         ends = this.takeEnds(ends, at);
@@ -230,10 +232,10 @@ export class ToolRound {
     }
   }
 
-  private takeEnds(ends: readonly ToolExecution[], at: Instant): ToolExecution[] {
-    if (ends.length > 0) this.run.advance({ type: 'toolsAdvanced', toolExecutions: ends, at });
+  private takeEnds(ends: readonly ToolExecution[] | undefined, at: Instant): undefined {
+    if (ends === undefined) return;
+    this.run.advance({ type: 'toolsAdvanced', toolExecutions: ends, at });
     this.hasOutcome ||= this.run.kept.isAsked && ends.some((end) => hasEffect(this.run, end));
-    return [];
   }
 
   private placeOf(id: ToolExecutionId, likely = 0): number {

@@ -45,27 +45,15 @@ export async function runTool(
 ): Promise<FinishedTool | undefined> {
   const { signal, runSignal } = context;
   const tool = options.tools.get(execution.call.toolName);
-  /** Set while it runs. */
-  let running: Tool | undefined;
+  const attempt: Attempt = { execution, running: undefined };
   try {
     if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
     const validation = validated(execution, tool);
-    const begin = (checked: Validated<unknown>, within: ToolContext): unknown => {
-      const args = acceptedBy(execution, checked);
-      running = tool;
-      return tool.execute(args, within);
-    };
     const isUnbounded = tool.timeoutSeconds === undefined && signal === NEVER;
     const returned = await (isUnbounded && !(validation instanceof Promise)
-      ? begin(validation, context)
-      : withinTime(tool, context, async (within) => {
-          const checked =
-            validation instanceof Promise
-              ? await unlessAborted(validation, eitherOf(within.signal, runSignal))
-              : validation;
-          return ended(tool, async () => begin(checked, within), within);
-        }));
-    running = undefined;
+      ? begin(attempt, tool, validation, context)
+      : beginWithin(attempt, tool, validation, context));
+    attempt.running = undefined;
     return { outcome: succeededOf(tool, returned, options) };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
@@ -74,13 +62,42 @@ export async function runTool(
       const value = toJsonValue({ stop: { reason, message } });
       return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
-    const hasBegun = running !== undefined || !isAbort;
+    const hasBegun = attempt.running !== undefined || !isAbort;
     if (error instanceof CallWaits) return undefined;
     if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
     if (signal.aborted)
       return { outcome: hasBegun || execution.attempt > 1 ? interrupted(execution) : notCalled(execution) };
-    return failedBy(error, running, execution, options);
+    return failedBy(error, attempt.running, execution, options);
   }
+}
+
+/** One try of a call. */
+interface Attempt {
+  readonly execution: ToolExecution;
+  /** Set while it runs. */
+  running: Tool | undefined;
+}
+
+function begin(attempt: Attempt, tool: Tool, checked: Validated<unknown>, context: ToolContext): unknown {
+  const args = acceptedBy(attempt.execution, checked);
+  attempt.running = tool;
+  return tool.execute(args, context);
+}
+
+/** The same, until the run is aborted or the time of the tool is up. */
+function beginWithin(
+  attempt: Attempt,
+  tool: Tool,
+  validation: ReturnType<Tool['validate']>,
+  context: RunningTool,
+): Promise<unknown> {
+  return withinTime(tool, context, async (within) => {
+    const checked =
+      validation instanceof Promise
+        ? await unlessAborted(validation, eitherOf(within.signal, context.runSignal))
+        : validation;
+    return ended(tool, async () => begin(attempt, tool, checked, within), within);
+  });
 }
 
 /** Only what the tool threw itself, while it was `running`, may be gone with another try. */

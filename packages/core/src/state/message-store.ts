@@ -45,8 +45,7 @@ export class MessageStore {
 
   /** The messages of a section; empty when it does not exist. */
   section(name: string): Messages {
-    for (const section of this.sections) if (section.name === name) return section.messages;
-    return List.empty();
+    return this.sections[this.placeOf(name)]?.messages ?? List.empty();
   }
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
@@ -78,14 +77,19 @@ export class MessageStore {
 
   /** The same for messages that were made or checked here. @internal */
   withChecked(name: string, messages: Messages): MessageStore {
-    const sections: Section[] = [];
-    let isNew = true;
-    for (const section of this.sections) {
-      if (section.name === name) isNew = false;
-      sections.push(section.name === name ? Object.freeze({ name, messages }) : section);
-    }
-    if (isNew) sections.push(Object.freeze({ name, messages }));
+    const [place, section] = [this.placeOf(name), Object.freeze({ name, messages })];
+    const sections =
+      place < 0
+        ? [...this.sections, section]
+        : this.sections.map((known, other) => (other === place ? section : known));
     return new MessageStore(Object.freeze(sections));
+  }
+
+  /** Where a section stands; -1 when it does not exist. */
+  private placeOf(name: string): number {
+    const { sections } = this;
+    for (let place = 0; place < sections.length; place++) if (sections[place]?.name === name) return place;
+    return -1;
   }
 
   /** The same without a section; `this` when there is none of that name. */

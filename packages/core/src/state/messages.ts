@@ -252,10 +252,11 @@ export function checkedToolCall(call: ToolCallPart): ToolCallPart {
 
 /** A message of parts that were checked already: members in one order, empty ones left out. @internal */
 export function messageOf(role: MessageRole, fields: MessageFields): Message {
-  const message: Record<string, unknown> = { id: fields.id, role, content: fields.content };
-  if (fields.createdAt !== undefined) message['createdAt'] = fields.createdAt;
-  if (isFilled(fields.providerOptions)) message['providerOptions'] = fields.providerOptions;
-  if (isFilled(fields.metadata)) message['metadata'] = fields.metadata;
+  const { id, content, createdAt, providerOptions, metadata } = fields;
+  const message: Record<string, unknown> =
+    createdAt === undefined ? { id, role, content } : { id, role, content, createdAt };
+  if (isFilled(providerOptions)) message['providerOptions'] = providerOptions;
+  if (isFilled(metadata)) message['metadata'] = metadata;
   return Object.freeze(message) as unknown as Message;
 }
 

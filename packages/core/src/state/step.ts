@@ -5,6 +5,7 @@ import { DocumentReader } from '../json.ts';
 import { draft, frozen } from './copy.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { readErrorRecords, toErrorRecord } from './error-record.ts';
+import { some } from './frozen-array.ts';
 import { MessageId, StepId } from './ids.ts';
 import { InferenceResponse } from './inference.ts';
 import { Usage } from './usage.ts';
@@ -90,7 +91,7 @@ export class AgentStep {
   /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
-    for (const { rule } of this.toolExecutions) if (rule?.makesStepError) return 'error';
+    if (some(this.toolExecutions, makesStepError)) return 'error';
     return this.askedForTools ? 'toolExecution' : 'finalResponse';
   }
 
@@ -147,7 +148,8 @@ export class AgentStep {
   /** What its inference used, and its tools themselves. */
   get usage(): Usage {
     let usage = this.response?.usage ?? Usage.none;
-    for (const execution of this.toolExecutions) usage = usage.plus(execution.usage);
+    if (some(this.toolExecutions, hasUsage))
+      for (const execution of this.toolExecutions) usage = usage.plus(execution.usage);
     return usage;
   }
 
@@ -242,6 +244,7 @@ export class AgentStep {
   /** What its tools set in the agent's metadata, in the order of the calls. @internal */
   metadataFrom(metadata: Metadata): Metadata {
     let changed = metadata;
+    if (!some(this.toolExecutions, hasMetadata)) return metadata;
     for (const { outcome } of this.toolExecutions) {
       if (outcome?.type !== 'succeeded' || outcome.metadata === undefined) continue;
       for (const [name, value] of Object.entries(outcome.metadata)) changed = changed.with(name, value);
@@ -305,11 +308,25 @@ export class AgentStep {
 
 const STEP_NAME_SET = new Set(STEP_NAMES);
 
+function makesStepError({ rule }: ToolExecution): boolean {
+  return rule?.makesStepError ?? false;
+}
+
+function hasUsage({ usage }: ToolExecution): boolean {
+  return usage !== Usage.none;
+}
+
+function hasMetadata({ outcome }: ToolExecution): boolean {
+  return outcome?.type === 'succeeded' && outcome.metadata !== undefined;
+}
+
+function hasApproval({ approval }: ToolExecution): boolean {
+  return approval !== undefined;
+}
+
 /** Those that a person has approved. */
 function approvedIn(executions: readonly ToolExecution[]): readonly ToolExecution[] {
-  for (const { approval } of executions)
-    if (approval !== undefined) return executions.filter(({ isApproved }) => isApproved);
-  return NOTHING;
+  return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
 
 const readAloneStep = readAlone((reader, members, refs) =>

@@ -43,7 +43,13 @@ export function callsWithout(
   if (calls.length === 0 || executions.length === 0) return calls;
   let met = 0;
   while (met < calls.length && executions[met]?.call.toolCallId === calls[met]?.toolCallId) met++;
-  if (met === calls.length) return NOTHING;
+  return met === calls.length ? NOTHING : callsWithoutAny(executions, calls);
+}
+
+function callsWithoutAny(
+  executions: readonly ToolExecution[],
+  calls: readonly ToolCallPart[],
+): readonly ToolCallPart[] {
   const known = new Set(executions.map(({ call }) => call.toolCallId));
   return calls.filter(({ toolCallId }) => !known.has(toolCallId));
 }

@@ -194,8 +194,16 @@ function withUnknowns(reported: CallUsage): UsageFields {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = reported;
   const unreportedCalls = inputTokens === undefined || outputTokens === undefined ? 1 : 0;
   const unpricedCalls = cost === undefined ? 1 : 0;
-  const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens };
-  return { ...tokens, cost, unreportedCalls, unpricedCalls };
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    cost,
+    unreportedCalls,
+    unpricedCalls,
+  };
 }
 
 const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));
