@@ -4,6 +4,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { text } from 'node:stream/consumers';
 
 const TIMEOUT = 600_000;
+const FLAGS = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
 
 /** Nothing of this process's settings but where programs are, and no framework reports what it does. */
 const ENVIRONMENT = {
@@ -22,10 +23,14 @@ const ENVIRONMENT = {
  * Runs a module in a fresh process, with the task as JSON in its first argument, and answers the message that it sends;
  * `Answer` is what that module is known to send. @throws Error with the end of what the process wrote when it fails.
  */
-export async function inFreshProcess<Answer>(worker: URL, task: object): Promise<Answer> {
+export async function inFreshProcess<Answer>(
+  worker: URL,
+  task: object,
+  flags: readonly string[] = FLAGS,
+): Promise<Answer> {
   const child = fork(worker, [JSON.stringify(task)], {
     env: ENVIRONMENT,
-    execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'],
+    execArgv: [...flags],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     timeout: TIMEOUT,
   });
