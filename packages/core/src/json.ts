@@ -242,7 +242,8 @@ export class DocumentReader {
   }
 }
 
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+/** An object as a literal, JSON or another realm makes it. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   // The second test is for an object of another realm, whose Object.prototype is not ours.
@@ -296,9 +297,11 @@ export const readCount: Read<number> = (reader, value) =>
 
 /** A moment: whole milliseconds since the Unix epoch. */
 export const readInstant: Read<number> = (reader, value) =>
-  typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0)
-    ? value
-    : reader.fail('whole milliseconds since 1970', value);
+  isInstant(value) ? value : reader.fail('whole milliseconds since 1970', value);
+
+export function isInstant(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
+}
 
 /** One of the listed strings. */
 export function readOneOf<T extends string>(choices: readonly T[]): Read<T> {
@@ -309,9 +312,25 @@ export function readOneOf<T extends string>(choices: readonly T[]): Read<T> {
 
 /** Any JSON value, taken over as it is and frozen. */
 export const readJson: Read<JsonValue> = (reader, value) => {
-  takeOver(reader, value, MAX_NESTING);
+  // The second look is for what does not fit: it knows where that is.
+  if (!takesOver(value)) takeOver(reader, value, MAX_NESTING);
   return value as JsonValue;
 };
+
+/** Freezes a JSON value through and through. False at the first thing in it that is none. */
+export function takesOver(value: unknown, levels = MAX_NESTING): boolean {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!takesOver(value[index], levels - 1)) return false;
+  } else {
+    if (!isPlainObject(value)) return false;
+    for (const name in value) if (!takesOver(value[name], levels - 1)) return false;
+  }
+  Object.freeze(value);
+  return true;
+}
 
 function takeOver(reader: DocumentReader, value: unknown, levels: number): void {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return;

@@ -385,7 +385,7 @@ export class ExecutionState {
       errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
       workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
       waiting,
-      finishedUsage: sumOfUsage(stepExecutions),
+      finishedUsage: Usage.sumOf(stepExecutions),
       otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
     });
     return frozen(execution);
@@ -411,12 +411,6 @@ const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
 const readStatus = readOneOf(EXECUTION_STATUSES);
 const readFilledAmount = readFilled(readAmount);
-
-function sumOfUsage(steps: Iterable<StepExecution>): Usage {
-  let sum = Usage.none;
-  for (const { usage } of steps) sum = sum.plus(usage);
-  return sum;
-}
 
 const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
   approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),

@@ -52,11 +52,11 @@ function idKind<Kind extends string>(
 }
 
 const textKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
-  idKind(
-    name,
-    `1 to ${MAX_TEXT_LENGTH} characters of well-formed Unicode`,
-    (text) => text.length > 0 && text.length <= MAX_TEXT_LENGTH && text.isWellFormed(),
-  );
+  idKind(name, `1 to ${MAX_TEXT_LENGTH} characters of well-formed Unicode`, isIdText);
+
+function isIdText(text: string): boolean {
+  return text.length > 0 && text.length <= MAX_TEXT_LENGTH && text.isWellFormed();
+}
 
 // A table, as every id of a document is checked when it is read and a regular expression takes four times as long.
 const HEX_DIGIT = 1;

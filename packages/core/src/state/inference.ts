@@ -159,6 +159,7 @@ export class InferenceResponse {
     content: readonly AssistantPart[],
     usage = reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
   ): InferenceResponse {
+    if (isPlainEnvelope(members)) return new InferenceResponse({ ...members, content, usage });
     return new InferenceResponse({
       content,
       finishReason: reader.required(members, 'finishReason', readFinishReason),
@@ -192,16 +193,16 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const readFinishReason = readOneOf(FINISH_REASONS);
-const KNOWN_REASONS: ReadonlySet<string> = new Set(FINISH_REASONS);
+const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 
 /** Has it nothing in it that needs a reader? */
-function isPlainEnvelope(envelope: Omit<InferenceResponseFields, 'content' | 'usage'>): boolean {
+function isPlainEnvelope(envelope: Members): envelope is Omit<InferenceResponseFields, 'content' | 'usage'> {
   const { finishReason, rawFinishReason, providerMetadata, modelId, responseId } = envelope;
   if (providerMetadata !== undefined || !KNOWN_REASONS.has(finishReason)) return false;
   return isTextOrNone(rawFinishReason) && isTextOrNone(modelId) && isTextOrNone(responseId);
 }
 
-function isTextOrNone(value: string | undefined): boolean {
+function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 

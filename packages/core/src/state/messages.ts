@@ -18,6 +18,7 @@ import {
 } from '../json.ts';
 import { MessageId } from './ids.ts';
 import type { List } from './list.ts';
+import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
 import { requireClock, requireObject } from './require-argument.ts';
 
 /**
@@ -371,7 +372,8 @@ export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>('type'
 });
 
 /** Reads the content of an assistant message. @internal */
-export const readAssistantContent = contentReaders.assistant as Read<readonly AssistantPart[]>;
+export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
+  (takesOverAnswer(value) ? value : contentReaders.assistant(reader, value)) as readonly AssistantPart[];
 
 function messageShape(role: MessageRole): Shape<unknown> {
   return shapeOf({
@@ -385,7 +387,10 @@ function messageShape(role: MessageRole): Shape<unknown> {
 }
 
 /** Reads one message. @internal */
-export const readMessage: Read<Message> = readVariant<Message>('role', {
+export const readMessage: Read<Message> = (reader, value) =>
+  takesOverMessage(value) ? (value as Message) : readAnyMessage(reader, value);
+
+const readAnyMessage = readVariant<Message>('role', {
   system: messageShape('system'),
   user: messageShape('user'),
   assistant: messageShape('assistant'),

@@ -1,5 +1,6 @@
-import type { DocumentReader, JsonValue, Read } from '../json.ts';
+import type { DocumentReader, JsonValue, Members } from '../json.ts';
 import type { ErrorRecord } from './error-record.ts';
+import { pushed } from './frozen-array.ts';
 import type { StepId } from './ids.ts';
 import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
 import type { MessageRange, MessageView } from './message-refs.ts';
@@ -47,14 +48,21 @@ export function readResponse(
 
 /** Reads the executions of a step, each call of which has one. @internal */
 export function readToolExecutions(
+  reader: DocumentReader,
+  value: unknown,
   output: readonly Message[],
   response: InferenceResponse | undefined,
-): Read<readonly ToolExecution[]> {
-  return (reader, value) => {
-    const executions = reader.filledList(value, (r, one) => readToolExecution(r, one, output, response));
-    requireDistinct(reader, executions);
-    return executions;
-  };
+): readonly ToolExecution[] {
+  if (!Array.isArray(value)) return reader.fail('an array', value);
+  let executions: ToolExecution[] | undefined;
+  for (let index = 0; index < value.length; index++) {
+    reader.enter(index);
+    executions = pushed(executions, readToolExecution(reader, value[index], output, response));
+    reader.leave();
+  }
+  if (executions === undefined) return reader.fail('no such member, or one that says something', value);
+  requireDistinct(reader, executions);
+  return Object.freeze(executions);
 }
 
 function readToolExecution(
@@ -66,12 +74,24 @@ function readToolExecution(
   const members = reader.members(value, TOOL_EXECUTION_NAMES);
   if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
     reader.fail('a call or the id of one in the response', value);
-  const readCallId: Read<ToolCallPart> = (r, id) =>
-    callInResponse(response, id) ?? r.fail('the id of a call in the response', id);
-  const call =
-    reader.optional(members, 'call', readToolCall) ?? reader.required(members, 'toolCallId', readCallId);
-  const readOutcome = readOutcomeWith(() => valueInOutput(output, call.toolCallId));
-  return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+  const call = reader.optional(members, 'call', readToolCall) ?? readCallId(reader, members, response);
+  const outcome = members['outcome'];
+  if (outcome === undefined) return ToolExecution.decode(reader, members, call, undefined);
+  reader.enter('outcome');
+  const read = readOutcomeWith(reader, outcome, valueInOutput(output, call.toolCallId));
+  reader.leave();
+  return ToolExecution.decode(reader, members, call, read);
+}
+
+function readCallId(
+  reader: DocumentReader,
+  { toolCallId }: Members,
+  response: InferenceResponse | undefined,
+): ToolCallPart {
+  const call = callInResponse(response, toolCallId);
+  if (call !== undefined) return call;
+  reader.enter('toolCallId');
+  return reader.fail('the id of a call in the response', toolCallId);
 }
 
 /** Fails at an execution whose id or call one before it has. */
@@ -130,9 +150,12 @@ function callInResponse(
 function valueInOutput(output: readonly Message[], toolCallId: string): JsonValue | undefined {
   for (const message of output) {
     if (message.role !== 'tool') continue;
-    const result = message.content.find((part) => part.toolCallId === toolCallId);
-    if (result?.output.type === 'text') return result.output.value;
-    if (result?.output.type === 'json' && typeof result.output.value !== 'string') return result.output.value;
+    for (const { toolCallId: id, output: shown } of message.content) {
+      if (id !== toolCallId) continue;
+      if (shown.type === 'text') return shown.value;
+      if (shown.type === 'json' && typeof shown.value !== 'string') return shown.value;
+      break;
+    }
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import { secondsBetween, toInstant } from '../clock.ts';
 import type { Members, Read } from '../json.ts';
-import { DocumentReader, readInstant } from '../json.ts';
+import { DocumentReader, isInstant, readInstant } from '../json.ts';
 import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StepId } from './ids.ts';
 import { List } from './list.ts';
@@ -11,7 +11,7 @@ import { readAlone, writeAlone } from './message-refs.ts';
 import { requireObject } from './require-argument.ts';
 import type { StepDocument } from './step-document.ts';
 import { STEP_NAMES } from './step-document.ts';
-import type { StepIds } from './step-ids.ts';
+import { StepIds } from './step-ids.ts';
 import { AgentStep, requireStep } from './step.ts';
 
 type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
@@ -88,13 +88,16 @@ export class StepExecution {
     previous?: StepExecution,
   ): StepExecution {
     const members: Members = reader.members(value, NAMES);
-    const startedAt = reader.required(members, 'startedAt', readInstant);
-    const completedAt = reader.required(members, 'completedAt', readInstant);
+    const { startedAt: start, completedAt: end, continuation } = members;
+    const startedAt = isInstant(start) ? start : reader.required(members, 'startedAt', readInstant);
+    const completedAt = isInstant(end) ? end : reader.required(members, 'completedAt', readInstant);
     if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
-    const readOne = readContinuation(previous?.continuation);
     return new StepExecution({
       step: AgentStep.decode(reader, members, refs, previous?.step.input),
-      continuation: reader.optional(members, 'continuation', readOne) ?? Continuation.empty,
+      continuation:
+        continuation === undefined
+          ? Continuation.empty
+          : reader.required(members, 'continuation', readContinuation(previous?.continuation)),
       startedAt,
       completedAt,
     });
@@ -116,13 +119,15 @@ const readAloneStepExecution = readAlone((reader, members, refs) =>
 /** Reads finished steps in their order, and keeps their ids. @internal */
 export function readStepExecutions(refs: MessageRefReader, ids: StepIds): Read<List<StepExecution>> {
   return (reader, value) => {
-    let previous: StepExecution | undefined;
-    const read = reader.list(value, (r, document) => {
-      previous = StepExecution.decode(r, document, refs, previous);
-      ids.check(r, previous.step);
-      ids.add(previous.step);
-      return previous;
-    });
+    if (!Array.isArray(value)) return reader.fail('an array', value);
+    const read: StepExecution[] = [];
+    for (let index = 0; index < value.length; index++) {
+      reader.enter(index);
+      const finished = StepExecution.decode(reader, value[index], refs, read[index - 1]);
+      if (!ids.adds(finished.step)) StepIds.from(read).check(reader, finished.step);
+      read.push(finished);
+      reader.leave();
+    }
     const steps = List.from(read);
     ids.keepWith(steps);
     return steps;

@@ -39,7 +39,7 @@ export class StepIds {
     return ids;
   }
 
-  private static from(steps: Iterable<Finished>): StepIds {
+  static from(steps: Iterable<Finished>): StepIds {
     const ids = new StepIds();
     for (const { step } of steps) ids.add(step);
     return ids;
@@ -71,6 +71,13 @@ export class StepIds {
     if (clash === undefined) return;
     for (const key of clash.path) reader.enter(key);
     reader.fail('an id that no other has', clash.id);
+  }
+
+  /** Takes the ids of one step more. False when one of them was there: what is kept is then of no use. */
+  adds(step: AgentStep): boolean {
+    const count = this.steps.size + this.toolExecutions.size;
+    this.add(step);
+    return this.steps.size + this.toolExecutions.size === count + 1 + step.toolExecutions.length;
   }
 
   /** Keeps the ids with the list of the steps that were added. */

@@ -290,20 +290,49 @@ export class AgentStep {
     refs: MessageRefReader,
     previous?: Messages,
   ): AgentStep {
-    const input = reader.required(members, 'input', (r, value) => refs.view(r, value, previous));
-    const added = Object.freeze(reader.optional(members, 'output', refs.messages) ?? NOTHING);
-    const response = reader.optional(members, 'response', (r, value) => readResponse(r, value, added));
-    const readExecutions = readToolExecutions(added, response);
+    reader.enter('input');
+    const input = refs.view(reader, members['input'], previous);
+    reader.leave();
+    const hasOutput = members['output'] !== undefined;
+    const added = hasOutput ? Object.freeze(reader.required(members, 'output', refs.messages)) : NOTHING;
+    const response = decodeResponse(reader, members, added);
+    const toolExecutions = decodeToolExecutions(reader, members, added, response);
     const step = new AgentStep({
-      id: reader.required(members, 'id', StepId.read),
+      id: StepId.is(members['id']) ? members['id'] : reader.required(members, 'id', StepId.read),
       input,
       added,
       response,
-      toolExecutions: reader.optional(members, 'toolExecutions', readExecutions) ?? NOTHING,
-      errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
+      toolExecutions,
+      errors:
+        members['errors'] === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
     });
     return frozen(step);
   }
+}
+
+function decodeResponse(
+  reader: DocumentReader,
+  { response: value }: Members,
+  added: readonly Message[],
+): InferenceResponse | undefined {
+  if (value === undefined) return undefined;
+  reader.enter('response');
+  const response = readResponse(reader, value, added);
+  reader.leave();
+  return response;
+}
+
+function decodeToolExecutions(
+  reader: DocumentReader,
+  { toolExecutions: value }: Members,
+  added: readonly Message[],
+  response: InferenceResponse | undefined,
+): readonly ToolExecution[] {
+  if (value === undefined) return NOTHING;
+  reader.enter('toolExecutions');
+  const toolExecutions = readToolExecutions(reader, value, added, response);
+  reader.leave();
+  return toolExecutions;
 }
 
 const STEP_NAME_SET = new Set(STEP_NAMES);

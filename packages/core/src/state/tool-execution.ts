@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue, Members, Read } from '../json.ts';
 import {
   checked,
   DocumentReader,
+  isInstant,
   isJsonObject,
   isSameJson,
   readCount,
@@ -330,24 +331,26 @@ export class ToolExecution {
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
-    const startedAt = reader.optional(members, 'startedAt', readInstant);
-    const completedAt = reader.optional(members, 'completedAt', readInstant);
+    const { startedAt: start, completedAt: end } = members;
+    const startedAt = isInstant(start) ? start : reader.optional(members, 'startedAt', readInstant);
+    const completedAt = isInstant(end) ? end : reader.optional(members, 'completedAt', readInstant);
     if ((outcome === undefined) !== (completedAt === undefined))
       reader.fail('an outcome and completedAt together, or neither', members);
     if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
       reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
     if (completedAt !== undefined && completedAt < (startedAt ?? 0))
       reader.fail('completedAt not before startedAt', completedAt);
+    const { id, attempt, approval, usage, progress } = members;
     const execution = new ToolExecution({
-      id: reader.required(members, 'id', ToolExecutionId.read),
+      id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
       call,
-      attempt: reader.optional(members, 'attempt', readLaterAttempt) ?? 1,
-      approval: reader.optional(members, 'approval', readApproval),
+      attempt: attempt === undefined ? 1 : reader.required(members, 'attempt', readLaterAttempt),
+      approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
       startedAt,
       completedAt,
       outcome,
-      usage: reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
-      progress: reader.optional(members, 'progress', readJson),
+      usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
+      progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
     });
     return frozen(execution);
   }

@@ -1,5 +1,5 @@
 import { describeValue, invalidArgument } from '../errors.ts';
-import type { JsonObject, JsonValue, Read } from '../json.ts';
+import type { DocumentReader, JsonObject, JsonValue, Read } from '../json.ts';
 import {
   checked,
   compact,
@@ -116,23 +116,27 @@ const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
 
 /** Reads an outcome. The value of a success may be known from elsewhere. @internal */
-export function readOutcomeWith(valueElsewhere: () => JsonValue | undefined): Read<ToolOutcome> {
-  return (reader, value) => {
-    const type = reader.required(reader.object(value), 'type', readOutcomeType);
-    if (type !== 'succeeded') {
-      const members = reader.members(value, FAILURE_NAMES);
-      return Object.freeze({ type, error: reader.required(members, 'error', readErrorRecord) });
-    }
-    const members = reader.members(value, SUCCESS_NAMES);
-    const known = members['value'] === undefined ? valueElsewhere() : undefined;
-    return compact({
-      type,
-      value: known === undefined ? reader.required(members, 'value', readJson) : known,
-      modelOutput: reader.optional(members, 'modelOutput', readToolOutput),
-      metadata: reader.optional(members, 'metadata', readFilledObject),
-    }) as ToolOutcome;
-  };
+export function readOutcomeWith(
+  reader: DocumentReader,
+  value: unknown,
+  valueElsewhere: JsonValue | undefined,
+): ToolOutcome {
+  const document = reader.object(value);
+  const isSuccess = document['type'] === 'succeeded';
+  const type = isSuccess ? 'succeeded' : reader.required(document, 'type', readOutcomeType);
+  if (type !== 'succeeded') {
+    const members = reader.members(value, FAILURE_NAMES);
+    return Object.freeze({ type, error: reader.required(members, 'error', readErrorRecord) });
+  }
+  const members = reader.members(value, SUCCESS_NAMES);
+  const known = members['value'] === undefined ? valueElsewhere : undefined;
+  const result = known === undefined ? reader.required(members, 'value', readJson) : known;
+  if (members['modelOutput'] === undefined && members['metadata'] === undefined)
+    return Object.freeze({ type, value: result });
+  const modelOutput = reader.optional(members, 'modelOutput', readToolOutput);
+  const metadata = reader.optional(members, 'metadata', readFilledObject);
+  return compact({ type, value: result, modelOutput, metadata }) as ToolOutcome;
 }
 
 /** Reads an outcome. @internal */
-export const readOutcome: Read<ToolOutcome> = readOutcomeWith(() => undefined);
+export const readOutcome: Read<ToolOutcome> = (reader, value) => readOutcomeWith(reader, value, undefined);

@@ -1,5 +1,14 @@
 import type { Read } from '../json.ts';
-import { checked, DocumentReader, readAmount, readCount, readFilled, readShape, shapeOf } from '../json.ts';
+import {
+  checked,
+  DocumentReader,
+  isPlainObject,
+  readAmount,
+  readCount,
+  readFilled,
+  readShape,
+  shapeOf,
+} from '../json.ts';
 import { addAmounts, addCounts } from './amounts.ts';
 import { wrongArgument } from './require-argument.ts';
 
@@ -105,16 +114,17 @@ export class Usage implements Required<UsageFields> {
     requireUsage(other);
     if (other === Usage.none) return this;
     if (this === Usage.none) return other;
-    return new Usage({
-      inputTokens: sum(this.inputTokens, other.inputTokens, addCounts),
-      outputTokens: sum(this.outputTokens, other.outputTokens, addCounts),
-      cacheReadTokens: sum(this.cacheReadTokens, other.cacheReadTokens, addCounts),
-      cacheWriteTokens: sum(this.cacheWriteTokens, other.cacheWriteTokens, addCounts),
-      reasoningTokens: sum(this.reasoningTokens, other.reasoningTokens, addCounts),
-      cost: sum(this.cost, other.cost, addAmounts),
-      unreportedCalls: addCounts(this.unreportedCalls, other.unreportedCalls),
-      unpricedCalls: addCounts(this.unpricedCalls, other.unpricedCalls),
-    });
+    const total: Summed = { ...NOTHING_USED };
+    addTo(total, this);
+    addTo(total, other);
+    return new Usage(total);
+  }
+
+  /** The sum of what many used. @internal */
+  static sumOf(all: Iterable<{ readonly usage: Usage }>): Usage {
+    let sum: Summed | undefined;
+    for (const { usage } of all) if (usage !== Usage.none) addTo((sum ??= { ...NOTHING_USED }), usage);
+    return sum ? new Usage(sum) : Usage.none;
   }
 
   /** What was added since this sum was the earlier one. A number that did not change, or went down, is left out. @internal */
@@ -156,6 +166,8 @@ export class Usage implements Required<UsageFields> {
 
   /** @internal */
   static readonly read: Read<Usage> = (reader, value) => {
+    const plain = plainSum(value);
+    if (plain) return new Usage(plain);
     const fields = readUsageFields(reader, value);
     for (const _ in fields) return new Usage(fields);
     return Usage.none;
@@ -180,6 +192,30 @@ const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
 
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
 const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
+
+type Summed = { -readonly [K in keyof Required<UsageFields>]: Usage[K] };
+
+const NOTHING_USED: Summed = {
+  inputTokens: undefined,
+  outputTokens: undefined,
+  cacheReadTokens: undefined,
+  cacheWriteTokens: undefined,
+  reasoningTokens: undefined,
+  cost: undefined,
+  unreportedCalls: 0,
+  unpricedCalls: 0,
+};
+
+function addTo(total: Summed, used: Usage): void {
+  total.inputTokens = sum(total.inputTokens, used.inputTokens, addCounts);
+  total.outputTokens = sum(total.outputTokens, used.outputTokens, addCounts);
+  total.cacheReadTokens = sum(total.cacheReadTokens, used.cacheReadTokens, addCounts);
+  total.cacheWriteTokens = sum(total.cacheWriteTokens, used.cacheWriteTokens, addCounts);
+  total.reasoningTokens = sum(total.reasoningTokens, used.reasoningTokens, addCounts);
+  total.cost = sum(total.cost, used.cost, addAmounts);
+  total.unreportedCalls = addCounts(total.unreportedCalls, used.unreportedCalls);
+  total.unpricedCalls = addCounts(total.unpricedCalls, used.unpricedCalls);
+}
 
 function sum(
   left: number | undefined,
@@ -218,8 +254,29 @@ function plainUsage(fields: CallUsage): UsageFields | undefined {
   return isPlain && isCountOrNone(cacheReadTokens) && isCountOrNone(cacheWriteTokens) ? usage : undefined;
 }
 
-function isCountOrNone(value: number | undefined): boolean {
-  return value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
+/** The usage in a document that has counts of tokens and calls, and no cost; `undefined` for any other. */
+function plainSum(document: unknown): UsageFields | undefined {
+  if (!isPlainObject(document)) return undefined;
+  const { inputTokens, outputTokens, unreportedCalls, unpricedCalls } = document;
+  if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens)) return undefined;
+  if (!isCallCount(unreportedCalls) || !isCallCount(unpricedCalls)) return undefined;
+  let count = unreportedCalls === undefined ? 2 : 3;
+  if (unpricedCalls !== undefined) count++;
+  for (const _ in document) count--;
+  return count === 0 ? { inputTokens, outputTokens, unreportedCalls, unpricedCalls } : undefined;
+}
+
+function isTokenCount(value: unknown): value is number {
+  return value !== undefined && isCountOrNone(value);
+}
+
+function isCallCount(value: unknown): value is number | undefined {
+  return value !== 0 && isCountOrNone(value);
+}
+
+function isCountOrNone(value: unknown): value is number | undefined {
+  if (value === undefined) return true;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
 }
 
 function isReportable(name: string, value: unknown): boolean {
