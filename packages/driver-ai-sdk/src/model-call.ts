@@ -45,11 +45,11 @@ export class ModelCall {
   /** The answer. @throws DriverError when there is none, the signal's reason when it aborts before anything came. */
   async answer(
     request: InferenceRequest,
-    pendingPrompt: Promise<LanguageModelV4Prompt>,
+    given: LanguageModelV4Prompt | Promise<LanguageModelV4Prompt>,
   ): Promise<InferenceResponse> {
     const { headers, maxRetries, wait } = this.policy;
     const { signal, onDelta } = this.inference;
-    const prompt = await this.value(() => pendingPrompt);
+    const prompt = given instanceof Promise ? await this.value(() => given) : { answer: given };
     if ('error' in prompt) throw this.failure(prompt.error, 0);
     const convert = (): CallOptions => convertRequest(request, prompt.answer, { headers, signal });
     const attempt = (): Promise<Attempt<InferenceResponse>> =>

@@ -47,19 +47,23 @@ export class PromptBuilder {
     this.promptCache = promptCache;
   }
 
-  /** @throws what a download throws. */
-  async build(
+  /** A promise only when there are files to wait for. It rejects with what a download throws. */
+  build(
     messages: Messages,
     systemPrompt: string | undefined,
     signal: AbortSignal,
-  ): Promise<LanguageModelV4Prompt> {
+  ): LanguageModelV4Prompt | Promise<LanguageModelV4Prompt> {
     const first = messages.at(0);
     const prompt: LanguageModelV4Prompt = [];
     if (systemPrompt) prompt.push(Object.freeze({ role: 'system', content: systemPrompt }));
     if (first === undefined) return prompt;
     const withFiles = this.continuation(first, messages).added.filter(hasFiles);
-    if (withFiles.length > 0)
-      await Promise.all(withFiles.map((message) => this.convertWithFiles(message, signal)));
+    if (withFiles.length === 0) return this.whole(prompt, first, messages);
+    const converted = withFiles.map((message) => this.convertWithFiles(message, signal));
+    return Promise.all(converted).then(() => this.whole(prompt, first, messages));
+  }
+
+  private whole(prompt: LanguageModelV4Prompt, first: Message, messages: Messages): LanguageModelV4Prompt {
     const whole = prompt.concat(this.grown(first, messages));
     if (this.promptCache === 'auto') addCacheMarks(whole);
     return whole;

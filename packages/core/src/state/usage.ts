@@ -72,7 +72,7 @@ export class Usage implements Required<UsageFields> {
    * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
    */
   static of(fields: CallUsage): Usage {
-    return new Usage(withUnknowns(checked('usage', fields, readCallUsage)));
+    return new Usage(plainUsage(fields) ?? withUnknowns(checked('usage', fields, readCallUsage)));
   }
 
   /**
@@ -245,7 +245,8 @@ function withUnknowns(reported: CallUsage): UsageFields {
 const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));
 
 /** The usage of a plain object with nothing but counts of tokens; `undefined` for any other, which a reader must check. */
-function plainUsage(fields: CallUsage): UsageFields | undefined {
+function plainUsage(fields: CallUsage | null): UsageFields | undefined {
+  if (typeof fields !== 'object' || fields === null) return undefined;
   if (Object.getPrototypeOf(fields) !== Object.prototype) return undefined;
   for (const name in fields) if (!TOKENS.has(name)) return undefined;
   const usage = withUnknowns(fields);
