@@ -15,7 +15,7 @@ import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './run-signals.ts';
 import type { Outcome } from './stepper.ts';
-import { apply, withToolsOf } from './stepper.ts';
+import { applied, withToolsOf } from './stepper.ts';
 import { WorkTime } from './work-time.ts';
 
 /**
@@ -47,7 +47,7 @@ export class RunState {
   }
 
   advance(outcome: Outcome): void {
-    this.change(apply(this.state, outcome, this.hasNewIds));
+    this.change(applied(this.state, outcome, this.hasNewIds));
   }
 
   change(state: AgentState): void {

@@ -116,10 +116,14 @@ export function canRunTools({ execution }: AgentState): boolean {
 
 /**
  * The state after an action came to an outcome. Pure.
- * @throws RangeError `ARGUMENT_INVALID` for an id that something before has, unless the ids of the outcome are known to be
- * new: `hasNewIds`.
+ * @throws RangeError `ARGUMENT_INVALID` for an id that something before has.
  */
-export function apply(state: AgentState, outcome: Outcome, hasNewIds = false): AgentState {
+export function apply(state: AgentState, outcome: Outcome): AgentState {
+  return applied(state, outcome, false);
+}
+
+/** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. @internal */
+export function applied(state: AgentState, outcome: Outcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
   switch (outcome.type) {
     case 'started':
