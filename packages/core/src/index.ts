@@ -204,9 +204,9 @@ export { readSessionRecord } from './session/read-session-record.ts';
 export type { SessionRecord } from './session/session-record.ts';
 export { compareDue, compareListedSessions, fitsDue, fitsQuery, isAfter } from './session/session-cursor.ts';
 export type { ResolvedDueQuery, ResolvedSessionQuery, SessionPosition } from './session/session-cursor.ts';
-export { planSave, restoreSession } from './session/save-plan.ts';
+export { planSave, restoreSession, savedParts } from './session/save-plan.ts';
 export { carriedOut } from './session/saved-session.ts';
-export type { ListChange, SavedSession, SavePlan } from './session/saved-session.ts';
+export type { ListChange, SavedParts, SavedSession, SavePlan } from './session/saved-session.ts';
 
 export { SessionRuntime } from './session/session-runtime.ts';
 export type { ForkOptions } from './session/fork.ts';

@@ -6,7 +6,7 @@ import type { MessageStore } from '../state/message-store.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { Metadata } from '../state/metadata.ts';
 import { AgentSession } from './session.ts';
-import type { SavedSession, SavePlan, ListChange } from './saved-session.ts';
+import type { SavedParts, SavedSession, SavePlan, ListChange } from './saved-session.ts';
 import { misfit } from './saved-session.ts';
 import type { SessionInfo } from './session-info.ts';
 
@@ -218,11 +218,18 @@ function remember(session: AgentSession, others: readonly Message[], size: numbe
   written.set(session, { refs, lists: listsOf(session, refs.otherMessages), size });
 }
 
-interface Head {
+interface Head extends SavedParts {
   readonly version: number;
   readonly document: JsonObject;
-  readonly values: readonly string[];
-  readonly lists: readonly (readonly [string, number])[];
+}
+
+/**
+ * What a saved session holds beside its head, for stores that read it part by part.
+ * @throws StateFormatError when the head cannot be read.
+ */
+export function savedParts(head: string): SavedParts {
+  const { values, lists } = parsedHead(head);
+  return { values, lists };
 }
 
 function parsedHead(text: string): Head {

@@ -10,6 +10,13 @@ export interface SavedSession {
   readonly lists: ReadonlyMap<string, readonly string[]>;
 }
 
+/** The names of the parts that a head goes with. */
+export interface SavedParts {
+  readonly values: readonly string[];
+  /** Each with its length. */
+  readonly lists: readonly (readonly [name: string, length: number])[];
+}
+
 /** How one list changes. */
 export interface ListChange {
   readonly name: string;
