@@ -4,7 +4,7 @@ import { RedisKeys } from './redis-keys.ts';
 import { PREPARE } from './scripts.ts';
 
 /** The version of the layout: of the hashes, the indexes and their keys. */
-const SCHEMA = 2;
+const SCHEMA = 3;
 
 /** What is found or put under a prefix. */
 export interface KeysRequest {

@@ -1,29 +1,34 @@
-import { dueAt, fitsQuery, isExpired, StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import { dueAt, fitsQuery, isExpired, listedSession, StateFormatError, StoreUnavailableError } from '@holdfast/core';
 import type {
   DueSession,
   Instant,
+  ItemRange,
+  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionBackend,
-  SessionInfo,
   SessionRecord,
   StoreCapabilities,
+  StoredItem,
   StoredSession,
+  SwapResult,
 } from '@holdfast/core';
 import { evictionWarning, prepareKeys } from './prepare.ts';
 import type { KeysRequest } from './prepare.ts';
+import { readInbox } from './read-inbox.ts';
+import { readSession } from './read-session.ts';
+import type { SessionPlace } from './read-session.ts';
 import type { RedisCalls } from './redis-calls.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { READ, SWAP } from './scripts.ts';
+import { SWAP, SWAPPED } from './scripts.ts';
 import type { ServerClock } from './server-clock.ts';
-import { readHash, readItems, readRecord, RECORD_FIELDS } from './session-hash.ts';
-import type { RecordFields } from './session-hash.ts';
+import { readRecord, RECORD_FIELDS } from './session-hash.ts';
+import type { Fields } from './session-hash.ts';
 import { dueRange, EXPIRY, expiryRange, listRange } from './session-indexes.ts';
 import { sessionsAlong, unlessExpired } from './session-walk.ts';
 import { swapInput } from './swap-arguments.ts';
 import type { ScriptInput } from './swap-arguments.ts';
-import { newSwapToken } from './swap-token.ts';
 
 /** What a backend is made of. */
 export interface RedisBackendFields extends KeysRequest {
@@ -75,22 +80,20 @@ export class RedisBackend implements SessionBackend {
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
     const key = (await this.ready()).session(sessionId);
-    const fields = ['hmget', ...RECORD_FIELDS];
-    return readRecord(await this.calls.run<RecordFields>(READ, [key], fields), sessionId);
+    const [fields] = await this.calls.read<[Fields]>([['hmget', key, ...RECORD_FIELDS]]);
+    return readRecord(fields, sessionId);
   }
 
   async readAll(sessionId: string): Promise<StoredSession | undefined> {
-    const keys = await this.ready();
-    return readHash(await this.calls.run(READ, [keys.session(sessionId)], ['hgetall']), sessionId);
+    return readSession(await this.placeOf(sessionId));
   }
 
-  async readItems(
+  async readInbox(
     sessionId: string,
     incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const key = (await this.ready()).session(sessionId);
-    return readItems(ids, incarnation, (fields) => this.calls.run(READ, [key], ['hmget', ...fields]));
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    return readInbox(await this.placeOf(sessionId), incarnation, range);
   }
 
   async swap(
@@ -98,24 +101,28 @@ export class RedisBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean> {
+  ): Promise<SwapResult> {
     const keys = await this.ready();
-    const token = newSwapToken();
     const expiresAt = this.now ? after?.expiresAt : undefined; // another clock than the server's decides
     const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVED_AFTER_MILLISECONDS;
-    const swap = { sessionId, before, after, change, token, removeAt };
+    const swap = { sessionId, before, after, change, removeAt };
     const code = await this.swapKept(swapInput(swap, keys, this.fields.maxValueBytes));
-    if (code < 0) {
+    if (code === SWAPPED.torn) {
       const where = `session ${JSON.stringify(sessionId)}`;
       throw new StateFormatError(where, 'lists as long as they were written', 'a shorter one');
     }
-    if (code === 1 && expiresAt !== undefined) await this.pruneBeside(keys.bucketOf(sessionId));
-    return code === 1;
+    if (code === SWAPPED.duplicate) return 'duplicate';
+    if (code !== SWAPPED.done) return 'outdated';
+    if (expiresAt !== undefined) await this.pruneBeside(keys.bucketOf(sessionId));
+    return 'done';
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const [keys, { calls }] = [await this.ready(), this];
-    const pick = unlessExpired(now, ({ info }) => (fitsQuery(info, query) ? info : undefined));
+    const pick = unlessExpired(now, (record) => {
+      const listed = listedSession(record);
+      return fitsQuery(listed, query) ? listed : undefined;
+    });
     return sessionsAlong({ calls, keys, range: listRange(query), count: query.limit + 1, pick });
   }
 
@@ -138,6 +145,10 @@ export class RedisBackend implements SessionBackend {
     this.calls.close();
   }
 
+  private async placeOf(sessionId: string): Promise<SessionPlace> {
+    return { calls: this.calls, key: (await this.ready()).session(sessionId), sessionId };
+  }
+
   private async prepare(): Promise<RedisKeys> {
     const [keys, warning] = await Promise.all([
       prepareKeys(this.calls, this.fields),
@@ -153,7 +164,7 @@ export class RedisBackend implements SessionBackend {
     for (let reconnections = 0; reconnections < MAX_RECONNECTIONS; reconnections++) {
       const { lostConnections } = this;
       const code = Number(await this.calls.run(SWAP, keys, args)); // some clients give numbers as texts
-      if (code !== 1 || minReplicas === 0) return code;
+      if (code !== SWAPPED.done || minReplicas === 0) return code;
       const replicas = await this.calls.replicas(minReplicas, REPLICAS_WAIT_MILLISECONDS);
       // WAIT knows only of what its own connection wrote, and a new one may lead to another master.
       if (lostConnections !== this.lostConnections) continue;
@@ -180,7 +191,7 @@ export class RedisBackend implements SessionBackend {
       const expired = await sessionsAlong({ calls, keys, indexKeys, range: expiryRange(now), count, pick });
       if (expired.length === 0) return removed;
       const swaps = expired.map((record) => this.swap(record.info.sessionId, record, undefined, {}));
-      removed += (await Promise.all(swaps)).filter(Boolean).length;
+      removed += (await Promise.all(swaps)).filter((result) => result === 'done').length;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
-import type { RedisArgument, RedisClient } from './redis-client.ts';
-import { failureOf, isOtherType } from './redis-errors.ts';
+import type { RedisArgument, RedisBatch, RedisClient } from './redis-client.ts';
+import { failureOf, isOfCluster, isOtherType, reasonOf } from './redis-errors.ts';
 import { SCRIPTS } from './scripts.ts';
 import type { RedisScript } from './scripts.ts';
 import type { ServerClock } from './server-clock.ts';
@@ -16,10 +16,12 @@ interface RedisCallsFields {
 
 /** The time of the server in seconds and microseconds, and what the script has to say. */
 type ScriptReply = readonly [seconds: Buffer, micros: Buffer, answer: unknown];
+/** A command that reads one key. */
+export type ReadCommand = readonly [command: 'hmget', key: string, ...fields: string[]];
 type ScriptMethod = (args: readonly RedisArgument[]) => Promise<ScriptReply>;
 
 /**
- * Calls scripts: again when that may help and cannot harm, and not for longer than was allowed. Every script may be
+ * Reads, and calls scripts: again when that may help and cannot harm, and not for longer than was allowed. Every script may be
  * sent twice: those that write know what they did.
  */
 export class RedisCalls {
@@ -59,17 +61,33 @@ export class RedisCalls {
       // One array: a session of 100,000 messages is more arguments than a function takes.
       const reply = await this.methods[`${script.name}Buffer`]?.([keys.length, ...keys, ...args]);
       if (!reply) throw new TypeError(`The client has lost the script ${script.name}.`);
-      const [seconds, micros, answer] = reply;
-      this.clock.learn(Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt, performance.now());
-      return answer as T;
+      this.learn(reply, sentAt);
+      return reply[2] as T;
     };
-    try {
-      return await this.persist(script.isWrite, call);
-    } catch (cause) {
-      if (!isOtherType(cause)) throw cause;
-      const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
-      throw new StateFormatError(where, 'what this package has written', 'another type', { cause });
-    }
+    return this.typed(keys, () => this.persist(script.isWrite, call));
+  }
+
+  /**
+   * The replies to commands on keys of one slot; `T` is what these commands answer. They are sent together behind `TIME`,
+   * which ioredis does not know as a command that reads: so all of them go to a master, whatever the client does with
+   * reads. Not a transaction, which a server without memory refuses.
+   * @throws StoreUnavailableError; StateFormatError for a key of another type.
+   */
+  async read<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
+    return this.readVia(commands, async (batch) => {
+      try {
+        return await this.sent<T>(this.client.pipeline(batch));
+      } catch (error) {
+        if (!isOfCluster(error)) throw error;
+        // The client follows a slot that moves only with transactions, because TIME has succeeded.
+        return this.sent<T>(this.client.multi(batch));
+      }
+    });
+  }
+
+  /** The same, all of one moment. */
+  async readAtOnce<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
+    return this.readVia(commands, (batch) => this.sent<T>(this.client.multi(batch)));
   }
 
   /** How many replicas have what was written on this connection, after at most so long. */
@@ -84,6 +102,36 @@ export class RedisCalls {
   /** What the server says of itself. */
   async info(section: string): Promise<string> {
     return String(await this.persist(false, () => this.client.callBuffer('info', [section])));
+  }
+
+  private readVia<T>(commands: readonly ReadCommand[], send: (batch: string[][]) => Promise<T>): Promise<T> {
+    const keys = commands.map(([, key]) => key);
+    const reads = commands.map(([command, ...args]) => [`${command}Buffer`, ...args]);
+    return this.typed(keys, () => this.persist(false, () => send([['time'], ...reads])));
+  }
+
+  /** The replies to a batch behind that to `TIME`. */
+  private async sent<T extends readonly unknown[]>(batch: RedisBatch): Promise<T> {
+    const sentAt = performance.now();
+    const [time, ...replies] = await repliesOf(batch);
+    this.learn(time as readonly unknown[], sentAt);
+    return replies as unknown as T;
+  }
+
+  /** @param time begins with what `TIME` answers */
+  private learn([seconds, micros]: readonly unknown[], sentAt: number): void {
+    this.clock.learn(Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt, performance.now());
+  }
+
+  /** Names the keys of which one has another type. */
+  private async typed<T>(keys: readonly string[], call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (cause) {
+      if (!isOtherType(cause)) throw cause;
+      const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
+      throw new StateFormatError(where, 'what this package has written', 'another type', { cause });
+    }
   }
 
   private async persist<T>(isWrite: boolean, call: () => Promise<T>): Promise<T> {
@@ -116,6 +164,17 @@ function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): Store
 }
 
 class LateError extends Error {}
+
+/** The replies to a batch. @throws what kept one of its commands from being carried out. */
+async function repliesOf(batch: RedisBatch): Promise<readonly unknown[]> {
+  const results = await batch.exec().catch((error: unknown) => {
+    throw reasonOf(error);
+  });
+  return (results ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
+}
 
 /** The result of a call that may never end. */
 async function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {

@@ -3,6 +3,12 @@ import { invalidArgument } from '@holdfast/core';
 /** What a command may be given. */
 export type RedisArgument = string | number | Buffer;
 
+/** Commands that are sent together. */
+export interface RedisBatch {
+  /** For each command an error or a reply. */
+  exec(): Promise<readonly (readonly [error: Error | null, reply: unknown])[] | null>;
+}
+
 /**
  * What the store uses of a client. `Redis` and `Cluster` of ioredis 5 and 6 have it, and those of iovalkey.
  */
@@ -13,6 +19,10 @@ export interface RedisClient {
   readonly nodes?: ((role?: never) => readonly unknown[]) | undefined;
   defineCommand(name: string, definition: { readonly lua: string }): void;
   callBuffer(command: string, args: RedisArgument[]): Promise<unknown>;
+  /** @param commands each the name of a method, and its arguments */
+  pipeline(commands: unknown[][]): RedisBatch;
+  /** The same, as a transaction. */
+  multi(commands: unknown[][]): RedisBatch;
   on(event: 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -24,7 +34,8 @@ export function isCluster(client: RedisClient): boolean {
 
 /** @throws TypeError `ARGUMENT_INVALID` for what is no client, or one that changes keys. */
 export function checkedClient(client: RedisClient): RedisClient {
-  if (typeof client?.defineCommand !== 'function' || typeof client.callBuffer !== 'function') {
+  const methods = [client?.defineCommand, client?.callBuffer, client?.pipeline, client?.multi];
+  if (methods.some((method) => typeof method !== 'function')) {
     throw invalidArgument('client must be a Redis or Cluster of ioredis or iovalkey.', TypeError);
   }
   const { keyPrefix, redisOptions } = client.options as {

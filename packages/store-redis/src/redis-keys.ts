@@ -24,16 +24,27 @@ export class RedisKeys {
   }
 
   session(sessionId: string): string {
-    return `${this.prefix}:{${this.bucketOf(sessionId)}}:s:${sessionId}`;
+    return `${this.bucket(this.bucketOf(sessionId))}s:${sessionId}`;
   }
 
-  /** @param index one of `indexScores` */
+  /** @param index one of `indexMoves` */
   index(bucket: number, index: string): string {
-    return `${this.prefix}:{${bucket}}:${index}`;
+    return this.bucket(bucket) + index;
+  }
+
+  /** The key of a session, and behind it those of indexes in its bucket. */
+  sessionWith(sessionId: string, indexes: readonly { readonly index: string }[]): readonly string[] {
+    const bucket = this.bucket(this.bucketOf(sessionId));
+    return [`${bucket}s:${sessionId}`, ...indexes.map(({ index }) => bucket + index)];
   }
 
   /** The same index in all buckets. */
   indexes(index: string): readonly string[] {
     return Array.from({ length: this.buckets }, (_, bucket) => this.index(bucket, index));
+  }
+
+  /** What all keys of a bucket begin with. */
+  private bucket(bucket: number): string {
+    return `${this.prefix}:{${bucket}}:`;
   }
 }

@@ -14,27 +14,6 @@ function script(name: string, isWrite: boolean, lua: string): RedisScript {
 }
 
 /**
- * One command that reads, and the time. As a script it goes to a master, whatever the client does with other reads.
- * KEYS: what is read. ARGV: the command and what follows the key.
- */
-export const READ = script(
-  'read',
-  false,
-  `local time = redis.call('TIME')
-return {time[1], time[2], redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))}`,
-);
-
-/** Some fields of several hashes. KEYS: the hashes, of one slot. ARGV: the fields. */
-export const READ_EACH = script(
-  'read-each',
-  false,
-  `local time = redis.call('TIME')
-local found = {}
-for index, key in ipairs(KEYS) do found[index] = redis.call('HMGET', key, unpack(ARGV)) end
-return {time[1], time[2], found}`,
-);
-
-/**
  * What the sessions are kept under, written if there is nothing. KEYS: meta. ARGV: the version of the layout, the number
  * of buckets.
  */
@@ -82,24 +61,35 @@ return {time[1], time[2], redis.call('ZRANGE', key, first, first + count - 1, 'W
 
 /**
  * Removes an entry of an index, if it and the session still are what they were judged by. KEYS: session, index. ARGV:
- * incarnation, writes ('' for no session), id, score.
+ * the name of the record ('' for no session), id, score.
  */
 export const DROP = script(
   'drop',
   true,
   `local time = redis.call('TIME')
-local found = redis.call('HMGET', KEYS[1], 'i', 'w')
-local score = redis.call('ZSCORE', KEYS[2], ARGV[3])
-if (found[1] or '') ~= ARGV[1] or (found[2] or '') ~= ARGV[2] or tonumber(score) ~= tonumber(ARGV[4]) then
-  return {time[1], time[2], 0}
-end
-return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[3])}`,
+local name = redis.call('HGET', KEYS[1], 'w')
+local score = redis.call('ZSCORE', KEYS[2], ARGV[2])
+if (name or '') ~= ARGV[1] or tonumber(score) ~= tonumber(ARGV[3]) then return {time[1], time[2], 0} end
+return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[2])}`,
 );
 
+/** What `SWAP` answers. */
+export const SWAPPED = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const;
+
 /**
- * Puts one record in the place of another. Answers 1 when that was done, now or by an earlier sending of the same swap; 0
- * when something else was there; -1 when a list is shorter than the plan knows. KEYS: session, indexes. ARGV: as
- * `swapInput` says.
+ * Puts one record in the place of another. Answers `SWAPPED.done` when that was done, now or by an earlier sending of the
+ * same swap; `outdated` when another record was there; `duplicate` when the item to enqueue waits already; `torn` when a
+ * list is shorter than the plan knows. The client names every field, so that the script builds no lists.
+ *
+ * KEYS: the session, the indexes to change.
+ * ARGV: 1 the mode: `keep` or replace the `whole` content, write a `new` incarnation, `delete`
+ *       2 the name of the record before, '' for no session     3 the name of the record after
+ *       4 the token of the record after                        5 when the server removes the hash, `persist`, or ''
+ *       6 the number of guards                                 7 the number of fields to remove
+ *       then for each guard the value that its field must have, '' for none; for each index a score, `=` for the score
+ *       before, or `-` to remove the entry; the fields to remove; the fields to set, each with its value.
+ * The first fields to set are those of the guards: lengths of lists, which are longer than expected where the plan
+ * shortens them, and the id of an item to enqueue.
  *
  * The server undoes nothing when a script fails. So all that can fail is looked at before the first write; and the first
  * write is one that a server without memory refuses, for after any other it would let the rest pass.
@@ -107,95 +97,82 @@ return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[3])}`,
 export const SWAP = script(
   'swap',
   true,
-  `local key, token, incarnation, writes, mode = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local time = redis.call('TIME')
+  `local call, key, mode, token = redis.call, KEYS[1], ARGV[1], ARGV[4]
+local guards, keys, last = tonumber(ARGV[6]), #KEYS, #ARGV
+local scores = 6 + guards
+local gone = scores + keys
+local set = gone + tonumber(ARGV[7])
+local time = call('TIME')
 local function answer(code) return {time[1], time[2], code} end
-local function in_chunks(command, fields)
-  for first = 1, #fields, 1000 do
-    redis.call(command, key, unpack(fields, first, math.min(first + 999, #fields)))
+local function in_chunks(command, list, first, to)
+  for at = first, to, 1000 do call(command, key, unpack(list, at, math.min(at + 999, to))) end
+end
+
+local asked = {'w', 't'}
+for guard = 1, guards do asked[guard + 2] = ARGV[set + 2 * guard - 1] end
+local found = call('HMGET', key, unpack(asked))
+local name, tokens = found[1], found[2]
+
+if (name or '') ~= ARGV[2] or (not name and call('EXISTS', key) == 1) then
+  if mode == 'delete' or not (tokens and string.find(tokens, token, 1, true)) then
+    return answer(${SWAPPED.outdated})
   end
-end
-
-local sizes = {}
-for size in string.gmatch(ARGV[9], '%d+') do sizes[#sizes + 1] = tonumber(size) end
-local set_to = 9 + sizes[1]
-local gone_to = set_to + sizes[2]
-local lists, asked, at = {}, {'i', 'w', 't'}, gone_to
-for index = 3, #sizes, 2 do
-  local name, keep, added = ARGV[at + 1], sizes[index], sizes[index + 1]
-  lists[#lists + 1] = {name = name, keep = keep, length = keep + added, from = at + 2}
-  asked[#asked + 1] = 'n:' .. name
-  at = at + 1 + added
-end
-local found = {}
-for first = 1, #asked, 1000 do
-  local some = redis.call('HMGET', key, unpack(asked, first, math.min(first + 999, #asked)))
-  for index = 1, #some do found[#found + 1] = some[index] end
-end
-
-if (found[1] or '') ~= incarnation or (found[2] or '') ~= writes
-  or (incarnation == '' and redis.call('EXISTS', key) == 1) then
-  if not (found[3] and string.find(found[3], token, 1, true)) then return answer(0) end
   -- Written again: WAIT knows of what its connection wrote, in newer servers of nothing else, and that was another one.
-  redis.pcall('HSET', key, 't', found[3])
-  return answer(1)
+  redis.pcall('HSET', key, 't', tokens)
+  return answer(${SWAPPED.done})
 end
-for index, list in ipairs(lists) do
-  list.before = mode == 'keep' and tonumber(found[3 + index] or 0) or 0
-  if list.keep > list.before then return answer(-1) end
+
+local removed = {}
+for guard = 1, guards do
+  local expected, actual = ARGV[7 + guard], found[guard + 2] or ''
+  if actual ~= expected then
+    local field = asked[guard + 2]
+    local kind, list = string.sub(field, 1, 2), string.sub(field, 3)
+    if kind == 'k:' then return answer(${SWAPPED.duplicate}) end
+    local before, length = tonumber(actual) or 0, tonumber(ARGV[set + 2 * guard])
+    if (tonumber(expected) or 0) > before then return answer(${SWAPPED.torn}) end
+    if length == 0 then removed[#removed + 1] = field end
+    for index = length, before - 1 do removed[#removed + 1] = 'l:' .. list .. ':' .. index end
+  end
 end
 
 if mode == 'delete' then
-  redis.call('UNLINK', key)
+  call('UNLINK', key)
 else
-  local tokens = mode == 'new' and '' or string.sub(found[3] or '', 1, 180)
-  local set, gone = {'w', ARGV[6], 't', token .. tokens}, {}
-  if mode == 'new' then set[5], set[6] = 'i', ARGV[5] end
-  if mode == 'new' and found[1] then
-    in_chunks('HSET', set)
-    redis.call('UNLINK', key)
-  elseif mode == 'whole' then
-    in_chunks('HSET', set)
-    local replaced = {}
-    for _, field in ipairs(redis.call('HKEYS', key)) do
-      if string.find(field, '^[vln]:') then replaced[#replaced + 1] = field end
-    end
-    in_chunks('HDEL', replaced)
-  end
-  for index = 10, set_to do set[#set + 1] = ARGV[index] end
-  for index = set_to + 1, gone_to do gone[#gone + 1] = ARGV[index] end
-  for _, list in ipairs(lists) do
-    local length, element = 'n:' .. list.name, 'l:' .. list.name .. ':'
-    if list.length == 0 then
-      gone[#gone + 1] = length
+  if mode ~= 'new' and tokens then token = token .. string.sub(tokens, 1, 180) end
+  if mode ~= 'keep' and name then
+    call('HSET', key, 'w', ARGV[3], 't', token)
+    if mode == 'new' then
+      call('UNLINK', key)
     else
-      set[#set + 1] = length
-      set[#set + 1] = list.length
+      for _, field in ipairs(call('HKEYS', key)) do
+        if string.find(field, '^[vln]:') then removed[#removed + 1] = field end
+      end
+      in_chunks('HDEL', removed, 1, #removed)
+      removed = {}
     end
-    for index = list.keep, list.length - 1 do
-      set[#set + 1] = element .. index
-      set[#set + 1] = ARGV[list.from + index - list.keep]
-    end
-    for index = list.length, list.before - 1 do gone[#gone + 1] = element .. index end
   end
-  in_chunks('HSET', set)
-  in_chunks('HDEL', gone)
-  if ARGV[7] == 'persist' then redis.call('PERSIST', key)
-  elseif ARGV[7] ~= '' then redis.call('PEXPIREAT', key, ARGV[7]) end
+  call('HSET', key, 'w', ARGV[3], 't', token, unpack(ARGV, set + 1, math.min(set + 1000, last)))
+  in_chunks('HSET', ARGV, set + 1001, last)
+  in_chunks('HDEL', ARGV, gone + 1, set)
+  in_chunks('HDEL', removed, 1, #removed)
+  if ARGV[5] == 'persist' then call('PERSIST', key)
+  elseif ARGV[5] ~= '' then call('PEXPIREAT', key, ARGV[5]) end
 end
 
-local id, score = string.match(key, '^[^}]*}:s:(.*)$'), nil
-local place = 2
-for word in string.gmatch(ARGV[8], '%S+') do
-  if word == '-' then
-    redis.call('ZREM', KEYS[place], id)
-  else
-    if word ~= '=' then score = word end
-    redis.call('ZADD', KEYS[place], score, id)
+if keys > 1 then
+  local id, score = string.sub(key, string.find(key, '}:s:', 1, true) + 4), nil
+  for place = 2, keys do
+    local word = ARGV[scores + place]
+    if word == '-' then
+      call('ZREM', KEYS[place], id)
+    else
+      if word ~= '=' then score = word end
+      call('ZADD', KEYS[place], score, id)
+    end
   end
-  place = place + 1
 end
-return answer(1)`,
+return answer(${SWAPPED.done})`,
 );
 
-export const SCRIPTS = [READ, READ_EACH, WALK, PREPARE, DROP, SWAP] as const;
+export const SCRIPTS = [WALK, PREPARE, DROP, SWAP] as const;

@@ -17,34 +17,63 @@ const FILTERS = {
   status: 's',
 } as const satisfies Partial<Record<keyof SessionInfo, string>>;
 
-const ORDERS = { createdAt: 'c', updatedAt: 'u' };
+const ORDERS = { createdAt: 'c', lastActiveAt: 'l' };
 
 /** Sessions that need somebody, by when. */
 const DUE = 'd';
 /** Sessions that will be forgotten, by when. */
 export const EXPIRY = 'x';
 
+/** An entry of an index that a write sets or removes. */
+export interface IndexMove {
+  readonly index: string;
+  /** `undefined`: the entry is removed. */
+  readonly score: number | undefined;
+}
+
+type Facts = SessionRecord | undefined;
+
 /**
- * The score of a session in each index that it stands in. Lists show the newest first, so there it is the moment's
- * opposite. Redis orders equal scores by id. A page can begin after any place, also one where nothing is any more.
+ * The entries of a session that change when one record takes the place of another. All that it has, where there was none.
+ *
+ * Lists show the newest first, so the score is the moment's opposite there. Redis orders equal scores by id. A page can
+ * begin after any place, also one where nothing is any more.
  */
-export function indexScores(record: SessionRecord): ReadonlyMap<string, number> {
-  const { info, expiresAt } = record;
-  const [created, updated] = [newestFirst(info.createdAt), newestFirst(info.updatedAt)];
-  const scores = new Map([
-    [ORDERS.createdAt, created],
-    [ORDERS.updatedAt, updated],
-  ]);
+export function indexMoves(before: Facts, after: Facts): readonly IndexMove[] {
+  const moves: IndexMove[] = [];
+  const move = (index: string, old: number | undefined, score: number | undefined): void => {
+    if (old !== score) moves.push({ index, score });
+  };
+  move(DUE, before && dueAt(before), after && dueAt(after));
+  move(EXPIRY, before?.expiresAt, after?.expiresAt);
+  addListMoves(ORDERS.createdAt, before, after, ({ info }) => info.createdAt, moves);
+  addListMoves(ORDERS.lastActiveAt, before, after, ({ lastActiveAt }) => lastActiveAt, moves);
+  return moves;
+}
+
+/** The score of a session in an index; `undefined` where it has no entry. */
+export function scoreIn(record: SessionRecord, index: string): number | undefined {
+  return indexMoves(undefined, record).find((move) => move.index === index)?.score;
+}
+
+/** The moves in the lists of one order. */
+function addListMoves(
+  order: string,
+  before: Facts,
+  after: Facts,
+  momentOf: (record: SessionRecord) => Instant,
+  moves: IndexMove[],
+): void {
+  const [old, score] = [before && newestFirst(momentOf(before)), after && newestFirst(momentOf(after))];
+  if (old !== score) moves.push({ index: order, score });
   for (const name of FILTER_NAMES) {
-    const value = info[name];
-    if (value === undefined) continue;
-    const filter = filterName(name, value);
-    scores.set(ORDERS.createdAt + filter, created).set(ORDERS.updatedAt + filter, updated);
+    const [oldValue, value] = [before?.info[name], after?.info[name]];
+    if (oldValue === value && old === score) continue; // most writes: no name of an index is made
+    if (oldValue !== undefined && oldValue !== value) {
+      moves.push({ index: order + filterName(name, oldValue), score: undefined });
+    }
+    if (value !== undefined) moves.push({ index: order + filterName(name, value), score });
   }
-  const due = dueAt(record);
-  if (due !== undefined) scores.set(DUE, due);
-  if (expiresAt !== undefined) scores.set(EXPIRY, expiresAt);
-  return scores;
 }
 
 /** A place in an index. */

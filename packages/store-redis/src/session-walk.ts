@@ -1,13 +1,13 @@
-import { isExpired, StateFormatError } from '@holdfast/core';
+import { isExpired, recordName, StateFormatError } from '@holdfast/core';
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { IndexWalk } from './index-walk.ts';
 import type { IndexEntry } from './index-walk.ts';
-import type { RedisCalls } from './redis-calls.ts';
+import type { ReadCommand, RedisCalls } from './redis-calls.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { DROP, READ_EACH } from './scripts.ts';
+import { DROP } from './scripts.ts';
 import { readRecord, RECORD_FIELDS } from './session-hash.ts';
-import type { RecordFields } from './session-hash.ts';
-import { indexScores } from './session-indexes.ts';
+import type { Fields } from './session-hash.ts';
+import { scoreIn } from './session-indexes.ts';
 import type { IndexRange } from './session-indexes.ts';
 
 const LONGEST_STEP = 500;
@@ -47,7 +47,7 @@ export async function sessionsAlong<T>(walk: SessionWalk<T>): Promise<readonly T
         if (walk.pickUnread) found.push(walk.pickUnread(String(entry.id), entry.score));
         continue;
       }
-      const isStale = !record || indexScores(record).get(range.index) !== entry.score;
+      const isStale = !record || scoreIn(record, range.index) !== entry.score;
       if (isStale) stale.push(drop(walk, entry, record));
       const picked = isStale ? undefined : pick(record);
       if (picked !== undefined) found.push(picked);
@@ -66,8 +66,8 @@ async function recordsOf(
   const buckets = Map.groupBy(sessionIds, (sessionId) => keys.bucketOf(sessionId));
   const records = new Map<string, SessionRecord | typeof UNREAD>();
   const read = async (some: readonly string[]): Promise<void> => {
-    const sessionKeys = some.map((sessionId) => keys.session(sessionId));
-    const found = await calls.run<readonly RecordFields[]>(READ_EACH, sessionKeys, RECORD_FIELDS);
+    const asked = some.map((sessionId): ReadCommand => ['hmget', keys.session(sessionId), ...RECORD_FIELDS]);
+    const found = await calls.read<readonly Fields[]>(asked);
     for (const [place, sessionId] of some.entries()) {
       const fields = found[place] ?? [];
       const record = pickUnread ? readOrNot(fields, sessionId) : readRecord(fields, sessionId);
@@ -78,7 +78,7 @@ async function recordsOf(
   return records;
 }
 
-function readOrNot(fields: RecordFields, sessionId: string): SessionRecord | typeof UNREAD | undefined {
+function readOrNot(fields: Fields, sessionId: string): SessionRecord | typeof UNREAD | undefined {
   try {
     return readRecord(fields, sessionId);
   } catch (error) {
@@ -101,6 +101,6 @@ function drop(
   { id, score, indexKey }: IndexEntry,
   record: SessionRecord | undefined,
 ): Promise<unknown> {
-  const judgedBy = [record?.incarnation ?? '', record?.writes ?? '', id, score];
+  const judgedBy = [record ? recordName(record) : '', id, score];
   return calls.run(DROP, [keys.session(String(id)), indexKey], judgedBy);
 }

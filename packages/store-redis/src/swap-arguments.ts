@@ -1,9 +1,10 @@
-import { SessionTooLargeError } from '@holdfast/core';
-import type { RecordChange, SessionRecord } from '@holdfast/core';
+import { recordName, SessionTooLargeError } from '@holdfast/core';
+import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core';
 import type { RedisArgument } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { toName } from './session-hash.ts';
-import { indexScores } from './session-indexes.ts';
+import { elementPrefix, itemField, itemIdField, lengthField, valueField } from './session-hash.ts';
+import { indexMoves } from './session-indexes.ts';
+import type { IndexMove } from './session-indexes.ts';
 import { encodeValue } from './value-codec.ts';
 
 /** One swap, as `SessionBackend` asks for it. */
@@ -12,8 +13,6 @@ export interface Swap {
   readonly before: SessionRecord | undefined;
   readonly after: SessionRecord | undefined;
   readonly change: RecordChange;
-  /** Names the swap over all its sendings; 12 characters. */
-  readonly token: string;
   /** When the server removes the hash by itself. */
   readonly removeAt: number | undefined;
 }
@@ -24,40 +23,37 @@ export interface ScriptInput {
   readonly args: readonly RedisArgument[];
 }
 
+type Mode = 'keep' | 'whole' | 'new' | 'delete';
+type Encode = (json: string) => string | Buffer;
+
 /**
- * What the script is called with. Its arguments: the token; incarnation and writes before; the mode; the incarnation
- * after where it is another one, and the writes; when the hash is removed; for each index which entry goes and which
- * comes, as places from 1, or 0 for none; how many of the following there are: fields that are set, with their values, fields that go, and of each list
- * how many elements stay and how many follow on its name; last, the entries of indexes.
+ * The keys and arguments of the script `SWAP`, which describes them.
  * @throws SessionTooLargeError for a value beyond `maxValueBytes`.
  */
 export function swapInput(swap: Swap, keys: RedisKeys, maxValueBytes: number): ScriptInput {
-  const { sessionId, before, after, change, token } = swap;
-  const lists = change.plan?.lists ?? [];
-  const encode = (json: string): string | Buffer => {
-    const bytes = Buffer.byteLength(json);
-    if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
+  const { sessionId, before, after, change } = swap;
+  const mode = modeOf(swap);
+  const moves = indexMoves(before, after);
+  const encode: Encode = (json) => {
+    refuseLarger(json, maxValueBytes, sessionId);
     return encodeValue(json);
   };
-  const moves = indexMoves(swap, keys);
-  const { set, gone } = fieldChanges(swap, encode);
-  const mode = modeOf(swap);
-  const sizes = [set.length, gone.length, ...lists.flatMap(({ keep, append }) => [keep, append.length])];
+  const { guards, guarded, removed, set } = fieldChanges(after, change, mode, encode);
   return {
-    keys: [keys.session(sessionId), ...moves.keys],
+    keys: keys.sessionWith(sessionId, moves),
     args: [
-      token,
-      before?.incarnation ?? '',
-      before?.writes ?? '',
       mode,
-      mode === 'new' ? (after?.incarnation ?? '') : '',
-      after?.writes ?? '',
+      before ? recordName(before) : '',
+      after ? recordName(after) : '',
+      after ? after.token : '',
       removalOf(swap),
-      moves.scores.join(' '),
-      sizes.join(' '),
+      guards.length,
+      removed.length,
+      ...guards,
+      ...scoresOf(moves),
+      ...removed,
+      ...guarded,
       ...set,
-      ...gone,
-      ...lists.flatMap(({ name, append }) => [toName(name), ...append.map(encode)]),
     ],
   };
 }
@@ -68,51 +64,76 @@ function removalOf({ before, removeAt }: Swap): number | 'persist' | '' {
 }
 
 /** What remains of what was there: nothing, the inbox, or all but what the plan changes. */
-function modeOf({ before, after, change }: Swap): 'delete' | 'new' | 'whole' | 'keep' {
+function modeOf({ before, after, change }: Swap): Mode {
   if (after === undefined) return 'delete';
   if (before?.incarnation !== after.incarnation) return 'new';
   return change.plan?.isWhole ? 'whole' : 'keep';
 }
 
 interface FieldChanges {
+  /** For each guarded field the value that it must have; '' for none. */
+  readonly guards: RedisArgument[];
+  /** Guarded fields and their new values in turn. */
+  readonly guarded: RedisArgument[];
+  readonly removed: string[];
   /** Fields and values in turn. */
   readonly set: RedisArgument[];
-  readonly gone: string[];
 }
 
-function fieldChanges({ after, change }: Swap, encode: (json: string) => string | Buffer): FieldChanges {
-  const { plan, enqueue, acknowledge = [] } = change;
-  const changes: FieldChanges = { set: [], gone: [] };
-  // Of what a record says only the ids of the inbox can be many: a full one is still worked on.
-  if (after) changes.set.push('r', (enqueue ? encode : encodeValue)(JSON.stringify(after)));
-  if (plan) changes.set.push('h', encode(plan.head));
+function fieldChanges(
+  after: SessionRecord | undefined,
+  { plan, enqueue, acknowledge = [] }: RecordChange,
+  mode: Mode,
+  encode: Encode,
+): FieldChanges {
+  const changes: FieldChanges = { guards: [], guarded: [], removed: [], set: [] };
+  const { guards, guarded, removed, set } = changes;
+  if (after) set.push('r', encodeValue(JSON.stringify(after)));
+  if (plan) set.push('h', encode(plan.head));
   for (const [name, json] of plan?.values ?? []) {
-    const field = `v:${toName(name)}`;
-    if (json === undefined) changes.gone.push(field);
-    else changes.set.push(field, encode(json));
+    if (json === undefined) removed.push(valueField(name));
+    else set.push(valueField(name), encode(json));
   }
-  if (enqueue) changes.set.push(`q:${toName(enqueue.id)}`, encode(enqueue.item));
-  changes.gone.push(...acknowledge.map((id) => `q:${toName(id)}`));
+  for (const list of plan?.lists ?? []) addList(changes, list, mode, encode);
+  if (enqueue) {
+    guards.push('');
+    guarded.push(itemIdField(enqueue.id), enqueue.position);
+    set.push(itemField(enqueue.position), encode(enqueue.json));
+  }
+  for (const { id, position } of acknowledge) removed.push(itemField(position), itemIdField(id));
   return changes;
 }
 
-interface IndexMoves {
-  readonly keys: string[];
-  /** For each key. */
-  readonly scores: (number | '=' | '-')[];
+/** A list that continues is guarded by the length that the plan knows. */
+function addList(
+  { guards, guarded, set }: FieldChanges,
+  { name, keep, append }: ListChange,
+  mode: Mode,
+  encode: Encode,
+): void {
+  const length = keep + append.length;
+  if (mode === 'keep') {
+    guards.push(keep === 0 ? '' : keep);
+    guarded.push(lengthField(name), length);
+  } else if (length > 0) {
+    set.push(lengthField(name), length);
+  }
+  const prefix = elementPrefix(name);
+  for (const [index, json] of append.entries()) set.push(prefix + (keep + index), encode(json));
 }
 
-function indexMoves({ sessionId, before, after }: Swap, keys: RedisKeys): IndexMoves {
-  const [old, now] = [before, after].map((record) => record && indexScores(record));
-  const moves: IndexMoves = { keys: [], scores: [] };
-  const bucket = keys.bucketOf(sessionId);
+function refuseLarger(json: string, maxValueBytes: number, sessionId: string): void {
+  if (json.length * 3 <= maxValueBytes) return; // no character takes more bytes
+  const bytes = Buffer.byteLength(json);
+  if (bytes > maxValueBytes) throw new SessionTooLargeError(sessionId, bytes, maxValueBytes);
+}
+
+function scoresOf(moves: readonly IndexMove[]): (number | '=' | '-')[] {
   let last: number | undefined;
-  for (const index of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
-    const score = now?.get(index);
-    if (score === old?.get(index)) continue;
-    moves.keys.push(keys.index(bucket, index));
-    moves.scores.push(score === undefined ? '-' : score === last ? '=' : score);
-    last = score ?? last;
-  }
-  return moves;
+  return moves.map(({ score }) => {
+    if (score === undefined) return '-';
+    const isSame = score === last;
+    last = score;
+    return isSame ? '=' : score;
+  });
 }

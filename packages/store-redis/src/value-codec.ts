@@ -10,9 +10,11 @@ const FIRST_TEXT_BYTE = 0x20;
 
 /** A JSON text as it is kept: its bytes, or deflated behind one byte that says so. */
 export function encodeValue(json: string): string | Buffer {
-  if (json.length * 3 < DEFLATED_FROM_BYTES || Buffer.byteLength(json) < DEFLATED_FROM_BYTES) return json;
+  if (json.length * 3 < DEFLATED_FROM_BYTES) return json;
+  const bytes = Buffer.byteLength(json);
+  if (bytes < DEFLATED_FROM_BYTES) return json;
   const deflated = deflateRawSync(json);
-  if (deflated.length + 1 >= Buffer.byteLength(json)) return json;
+  if (deflated.length + 1 >= bytes) return json;
   return Buffer.concat([Buffer.of(DEFLATED), deflated]);
 }
 

@@ -4,7 +4,7 @@ import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, test } from 'vitest';
 import { RedisServer } from './redis-server.ts';
 
@@ -42,7 +42,7 @@ export interface Harness {
 }
 
 /** Stores on a client, each under a prefix of its own. */
-export function harness(client: () => RedisClient, options: RedisStoreOptions = {}): Harness {
+export function harness(client: () => ServerClient, options: RedisStoreOptions = {}): Harness {
   let prefix = '';
   const reopen: CreateStore = async (clock, settings) =>
     new RedisSessionStore({ client: client(), clock, prefix, ...options, ...settings });
@@ -50,7 +50,37 @@ export function harness(client: () => RedisClient, options: RedisStoreOptions = 
     prefix = newPrefix();
     return reopen(clock, settings);
   };
-  return { createStore, abilities: { reopen } };
+  return { createStore, abilities: { reopen, remember: () => remember(client(), prefix) } };
+}
+
+type ServerClient = Redis | Cluster;
+
+/** Remembers all keys under a prefix, and puts them back. */
+async function remember(client: ServerClient, prefix: string): Promise<() => Promise<void>> {
+  const dumps = new Map<string, Buffer>();
+  for (const key of await keysUnder(client, prefix)) dumps.set(key, await client.dumpBuffer(key));
+  return async () => {
+    for (const key of await keysUnder(client, prefix)) await client.unlink(key);
+    for (const [key, dump] of dumps) await client.restore(key, 0, dump);
+  };
+}
+
+/** How often the harness itself has walked through the keys of a server. */
+export const scans = { count: 0 };
+
+async function keysUnder(client: ServerClient, prefix: string): Promise<readonly string[]> {
+  const nodes = client instanceof Cluster ? client.nodes('master') : [client];
+  const keys: string[] = [];
+  for (const node of nodes) {
+    let cursor = '0';
+    do {
+      const [next, found] = await node.scan(cursor, 'MATCH', `${prefix}:*`, 'COUNT', 1_000);
+      scans.count += 1;
+      keys.push(...found);
+      cursor = next;
+    } while (cursor !== '0');
+  }
+  return keys;
 }
 
 /** A test for each case; what the harness cannot do is skipped by name. */
@@ -61,8 +91,8 @@ export function testConformance({ createStore, abilities }: Harness): void {
   }
 }
 
-/** The same client, on which something happens before a script is sent. */
-export function observed(client: Redis, before: (script: string) => Promise<void>): RedisClient {
+/** The same client, on which something happens before it reads, or sends a script. */
+export function observed(client: Redis, before: (what: string) => Promise<void>): RedisClient {
   const methods: Record<string, unknown> = Object.create(client) as object as Record<string, unknown>;
   methods['defineCommand'] = (name: string, definition: { lua: string }): void => {
     client.defineCommand(name, definition);
@@ -72,6 +102,12 @@ export function observed(client: Redis, before: (script: string) => Promise<void
       return send?.call(client, args);
     };
   };
+  methods['pipeline'] = (commands: unknown[][]) => ({
+    async exec(): Promise<unknown> {
+      await before('read');
+      return client.pipeline(commands).exec();
+    },
+  });
   return methods as unknown as RedisClient;
 }
 

@@ -23,7 +23,7 @@ const IDS = ['\u0000', '\n', '-', 'B', 'a', 'a\u0000', 'aB', 'aa', 'ab', 'b', '}
 
 test.each([
   ['createdAt', 1],
-  ['updatedAt', 1],
+  ['lastActiveAt', 1],
   ['createdAt', 3],
 ] as const)(
   'sessions of one moment are in the order of their ids: by %s, %i buckets',

@@ -24,12 +24,18 @@ const sample = () => {
   return newSession('a', { state: AgentState.empty().withMessages(messages) });
 };
 
+/** Lets the head say that a list is longer than any. */
+async function hugeList(at: string): Promise<void> {
+  const head = (await redis.client.hget(at, 'h')) ?? '';
+  await redis.client.hset(at, 'h', head.replace('["messages:messages",3]', '["messages:messages",9007199254740991]'));
+}
+
 describe('a session', () => {
   test('is one hash, and texts from 4 KB on are deflated', async () => {
     const created = await opened().create(sample());
     const hash = await redis.client.hgetallBuffer(key);
     expect(Object.keys(hash).toSorted()).toEqual(
-      ['h', 'i', 'l:messages:messages:0', 'l:messages:messages:1', 'l:messages:messages:2'].concat([
+      ['h', 'l:messages:messages:0', 'l:messages:messages:1', 'l:messages:messages:2'].concat([
         'n:messages:messages',
         'r',
         't',
@@ -50,7 +56,8 @@ describe('a session', () => {
     ['the head is missing', (at: string) => redis.client.hdel(at, 'h')],
     ['a value is missing', (at: string) => redis.client.hdel(at, 'v:definition')],
     ['the record is missing', (at: string) => redis.client.hdel(at, 'r')],
-    ['the record is of another write', (at: string) => redis.client.hset(at, 'w', 7)],
+    ['the record is of another write', (at: string) => redis.client.hset(at, 'w', '7')],
+    ['the head names more elements than there can be', hugeList],
     ['a field has an unknown encoding', (at: string) => redis.client.hset(at, 'h', Buffer.from([9, 1, 2]))],
     ['a deflated field is damaged', (at: string) => redis.client.hset(at, 'h', Buffer.from([1, 255, 255]))],
     ['a field is not JSON', (at: string) => redis.client.hset(at, 'r', '{"info"')],
@@ -78,7 +85,7 @@ describe('a session', () => {
     const store = opened();
     await store.create(sample(), { expiry: { at: Date.now() - 1 } });
     await store.create(newSession('a'));
-    expect((await redis.client.hkeys(key)).toSorted()).toEqual(['h', 'i', 'r', 't', 'v:definition', 'w']);
+    expect((await redis.client.hkeys(key)).toSorted()).toEqual(['h', 'r', 't', 'v:definition', 'w']);
     expect(await redis.client.zcard(`${prefix}:{0}:x`)).toBe(0);
   });
 
@@ -150,21 +157,40 @@ describe('a session', () => {
     await expect(store.load('a')).resolves.toEqual(base);
   });
 
-  test('with as many inbox items as fit can be worked on', async () => {
-    const store = opened({ maxValueBytes: 10_000 });
+  test('with a full inbox of items with long ids can be worked on', async () => {
+    const store = opened({ maxValueBytes: 10_000, maxInboxItems: 100 });
     await store.create(newSession('a'));
-    let count = 0;
-    for (let length = 1_000; length > 4;) {
-      const id = String(count).padStart(length, '0');
-      const isIn = await store.enqueue('a', { id, content: null }).catch(() => false);
-      if (isIn) count += 1;
-      else length = Math.floor(length / 2);
-    }
+    const ids = Array.from({ length: 100 }, (_, index) => String(index).padStart(1_000, '0'));
+    for (const id of ids) await store.enqueue('a', { id, content: null });
+    await expect(store.enqueue('a', { id: 'i', content: null })).rejects.toMatchObject({ code: 'INBOX_FULL' });
     const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
-    expect(inbox).toHaveLength(count);
-    const acknowledge = inbox.map(({ id }) => id);
-    await store.save(session, { base: session, epoch: claim.epoch, acknowledge });
+    expect(inbox.map(({ id }) => id)).toEqual(ids);
+    await store.save(session, { base: session, epoch: claim.epoch, acknowledge: inbox });
     await expect(store.load('a')).resolves.toMatchObject({ version: 2 });
+    expect((await redis.client.hkeys(key)).filter((field) => /^[qk]:/.test(field))).toEqual([]);
+  });
+
+  test('keeps an inbox item in a field, and its position under its id', async () => {
+    const store = opened();
+    await store.create(newSession('a'));
+    for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
+    const hash = await redis.client.hgetall(key);
+    expect(JSON.parse(hash['q:1'] ?? '')).toMatchObject({ id: 'j', content: 'j' });
+    expect([hash['k:i'], hash['k:j']]).toEqual(['0', '1']);
+  });
+
+  test('of which an inbox item is damaged gives the others', async () => {
+    const store = opened();
+    await store.create(newSession('a'));
+    for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
+    await redis.client.hset(key, 'q:0', Buffer.from([9, 1, 2]));
+    await redis.client.hdel(key, 'q:1');
+    const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    expect(inbox.map(({ id }) => id)).toEqual(['k']);
+    expect(unreadable.map(({ position, error }) => [position, error.code])).toEqual([
+      [0, 'STATE_FORMAT'],
+      [1, 'STATE_FORMAT'],
+    ]);
   });
 });
 
@@ -172,15 +198,15 @@ describe('a prefix', () => {
   test('holds so many buckets as it was begun with', async () => {
     await opened({ buckets: 3 }).create(newSession('a'));
     const before = await redis.client.hgetall(`${prefix}:meta`);
-    expect(before).toEqual({ schema: '2', buckets: '3' });
+    expect(before).toEqual({ schema: '3', buckets: '3' });
     await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
     await expect(opened().exists('a')).resolves.toBe(true);
     expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual(before);
   });
 
   test.each([
-    ['3', 'STATE_VERSION'],
-    ['1', 'STATE_FORMAT'],
+    ['4', 'STATE_VERSION'],
+    ['2', 'STATE_FORMAT'],
     ['x', 'STATE_FORMAT'],
   ])('whose schema is %s is left as it is', async (schema, code) => {
     await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });

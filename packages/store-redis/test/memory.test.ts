@@ -15,9 +15,14 @@ async function started(policy: string, megabytes: number): Promise<void> {
   server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
   client = new Redis(server.port);
   // Above what the server needs for itself.
-  const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
-  await client.config('SET', 'maxmemory', used + megabytes * 1_000_000);
+  await limitMemory(megabytes * 1_000_000);
   store = new RedisSessionStore({ client, onWarning: (warning) => warnings.push(warning) });
+}
+
+/** Limits the server to so many bytes more than it uses. */
+async function limitMemory(more: number): Promise<void> {
+  const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
+  await client.config('SET', 'maxmemory', used + more);
 }
 
 afterEach(async () => {
@@ -43,6 +48,7 @@ test('a server without memory refuses, and says that nothing was done', async ()
   await expect(fill()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
   const [first] = kept;
   if (!first) throw new Error('Not one session found room.');
+  await limitMemory(-20_000); // not even a small one finds room
   await expect(store.load(`session ${kept.length}`)).resolves.toBeUndefined();
   await expect(store.save(first, { base: first })).rejects.toMatchObject({ isAmbiguous: false });
   await expect(store.load(first.sessionId)).resolves.toEqual(first);

@@ -9,7 +9,10 @@ export const FAULTS: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
 /** What the server says instead of doing what it was asked. */
 const REFUSAL = `return redis.error_reply('LOADING Redis is loading the dataset in memory')`;
 
-/** Stands between a client and a server, counts, and lets a request fail. Greetings and INFO are no requests. */
+/**
+ * Stands between a client and a server, counts, and lets a request fail. Greetings and INFO are no requests. TIME is one
+ * together with the reads that follow it.
+ */
 export class Proxy implements StoreFaults {
   readonly kinds: readonly Fault[] = FAULTS;
   private readonly server: Server;
@@ -83,7 +86,7 @@ export class Proxy implements StoreFaults {
   }
 
   private faultOf(name: string): Fault | undefined {
-    if (!['eval', 'evalsha', 'wait'].includes(name)) return undefined;
+    if (!['eval', 'evalsha', 'time', 'wait'].includes(name)) return undefined;
     this.cost.requests++;
     if (!this.fault || --this.fault.left > 0) return undefined;
     const { kind } = this.fault;

@@ -1,7 +1,7 @@
 import type { StoreFaults } from '@holdfast/conformance';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { harness, testConformance } from './harness.ts';
+import { harness, scans, testConformance } from './harness.ts';
 import { FAULTS, Proxy } from './proxy.ts';
 import { RedisServer } from './redis-server.ts';
 
@@ -47,5 +47,6 @@ describe('seven buckets', () => {
 test.runIf(REDIS_URL === undefined)('nothing walks through the keys of the server', async () => {
   const stats = await client.info('commandstats');
   expect(stats).toMatch(/^cmdstat_zrange:/m);
-  expect(stats).not.toMatch(/^cmdstat_(keys|scan|hscan|zscan|sscan|randomkey):/m);
+  expect(stats).not.toMatch(/^cmdstat_(keys|hscan|zscan|sscan|randomkey):/m);
+  expect(/^cmdstat_scan:calls=(\d+)/m.exec(stats)?.[1]).toBe(String(scans.count));
 });

@@ -17,7 +17,7 @@ const opened = (options: RedisStoreOptions = {}) =>
   new RedisSessionStore({ client: redis.client, prefix, ...options });
 
 const entries = async (index: string) => redis.client.zcard(`${prefix}:{0}:${index}`);
-const INDEXES = ['c', 'u', 'd', 'x', 'c:a:tester', 'u:a:tester', 'c:s:active', 'u:s:active'];
+const INDEXES = ['c', 'l', 'd', 'x', 'c:a:tester', 'l:a:tester', 'c:s:active', 'l:s:active'];
 const allEntries = async () => Promise.all(INDEXES.map(entries));
 
 describe('what the server removes by itself', () => {
@@ -56,16 +56,16 @@ describe('what the server removes by itself', () => {
 
   test('is not what was saved while a list looked at it', async () => {
     let happens: (() => Promise<unknown>) | undefined;
-    const late = observed(redis.client, async (script) => {
-      if (script === 'read-each') await happens?.();
+    const late = observed(redis.client, async (what) => {
+      if (what === 'read') await happens?.();
     });
     let at = 2_000_000_000_000;
     const clock = { now: () => at++, newId: () => crypto.randomUUID() };
     const [store, other] = [new RedisSessionStore({ client: late, prefix }), opened({ clock })];
     const base = await other.create(newSession('a'));
     happens = () => other.save(base, { base });
-    expect((await store.list({ order: 'updatedAt' })).sessions).toEqual([]);
-    expect((await other.list({ order: 'updatedAt' })).sessions).toHaveLength(1);
+    expect((await store.list({ order: 'lastActiveAt' })).sessions).toEqual([]);
+    expect((await other.list({ order: 'lastActiveAt' })).sessions).toHaveLength(1);
   });
 
   test('is what has expired for an hour', async () => {
