@@ -17,8 +17,8 @@ export async function readInbox(
   let positions = range(from, Math.min(to, from + limit));
   while (positions.length > 0) {
     const asked = [...RECORD_FIELDS, ...positions.map(itemField)];
-    const [[name, text, ...found]] = await calls.read<[Fields]>([['hmget', key, ...asked]]);
-    const record = readRecord([name, text], sessionId);
+    const [[token, text, ...found]] = await calls.read<[Fields]>([['hmget', key, ...asked]]);
+    const record = readRecord([token, text], sessionId);
     if (record?.incarnation !== incarnation) return [];
     for (const [place, position] of positions.entries()) {
       const bytes = found[place];

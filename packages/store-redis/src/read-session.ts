@@ -21,8 +21,6 @@ const MAX_ELEMENTS = 10_000_000;
 
 /** What a session says of itself before its content is read. */
 interface Outline {
-  /** The name of the record, as it is kept. */
-  readonly name: string;
   readonly record: SessionRecord;
   readonly head: string;
   readonly parts: SavedParts;
@@ -50,20 +48,20 @@ export async function readSession(place: SessionPlace): Promise<StoredSession | 
     const asked = pagesOf(key, outline.parts);
     const pages = turns < PAGED_TURNS ? await readApart(calls, asked) : await calls.readAtOnce<Fields[]>(asked);
     const found = pages.flatMap(([, ...fields]) => fields);
-    if (pages.every(([name]) => String(name) === outline.name)) return stored(place, outline, found);
+    if (pages.every(([token]) => String(token) === outline.record.token)) return stored(place, outline, found);
     last = { outline, found };
   }
   throw new StoreThrottledError(`Session "${place.sessionId}" was changed ${MAX_TURNS} times while it was read.`);
 }
 
 async function readOutline({ calls, key, sessionId }: SessionPlace): Promise<Outline | undefined> {
-  const [[name, text, head]] = await calls.read<[Fields]>([['hmget', key, ...RECORD_FIELDS, 'h']]);
-  if (!name && !text && !head) return undefined;
-  const record = readRecord([name, text], sessionId);
+  const [[token, text, head]] = await calls.read<[Fields]>([['hmget', key, ...RECORD_FIELDS, 'h']]);
+  if (!token && !text && !head) return undefined;
+  const record = readRecord([token, text], sessionId);
   return naming(sessionId, () => {
     if (record === undefined) throw new StateFormatError('the hash', 'a session', 'other fields');
     const headText = textOf(head, 'the head');
-    return { name: String(name), record, head: headText, parts: checkedParts(headText) };
+    return { record, head: headText, parts: checkedParts(headText) };
   });
 }
 
@@ -76,7 +74,7 @@ function checkedParts(head: string): SavedParts {
   return parts;
 }
 
-/** Requests for all fields of the content, in the order of `savedOf`. The name of the record comes first in each. */
+/** Requests for all fields of the content, in the order of `savedOf`. The token of the record comes first in each. */
 function pagesOf(key: string, { values, lists }: SavedParts): ReadCommand[] {
   const fields = values.map(valueField);
   for (const [list, length] of lists) {

@@ -61,31 +61,33 @@ return {time[1], time[2], redis.call('ZRANGE', key, first, first + count - 1, 'W
 
 /**
  * Removes an entry of an index, if it and the session still are what they were judged by. KEYS: session, index. ARGV:
- * the name of the record ('' for no session), id, score.
+ * the token of the record ('' for no session), id, score.
  */
 export const DROP = script(
   'drop',
   true,
   `local time = redis.call('TIME')
-local name = redis.call('HGET', KEYS[1], 'w')
+local token = redis.call('HGET', KEYS[1], 'w')
 local score = redis.call('ZSCORE', KEYS[2], ARGV[2])
-if (name or '') ~= ARGV[1] or tonumber(score) ~= tonumber(ARGV[3]) then return {time[1], time[2], 0} end
+if (token or '') ~= ARGV[1] or tonumber(score) ~= tonumber(ARGV[3]) then return {time[1], time[2], 0} end
 return {time[1], time[2], redis.call('ZREM', KEYS[2], ARGV[2])}`,
 );
 
-/** What `SWAP` answers. */
+/** How long the token of a record is. */
+const TOKEN_LENGTH = 12;
+
+/** What `SWAP` answers. `torn`: a list is shorter than the plan knows. */
 export const SWAPPED = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const;
 
 /**
- * Puts one record in the place of another. Answers `SWAPPED.done` when that was done, now or by an earlier sending of the
- * same swap; `outdated` when another record was there; `duplicate` when the item to enqueue waits already; `torn` when a
- * list is shorter than the plan knows. The client names every field, so that the script builds no lists.
+ * Puts one record in the place of another: a record is known by its token. An earlier sending of the same swap is `done`,
+ * also when others have written since. The client names every field, so that the script builds no lists.
  *
  * KEYS: the session, the indexes to change.
  * ARGV: 1 the mode: `keep` or replace the `whole` content, write a `new` incarnation, `delete`
- *       2 the name of the record before, '' for no session     3 the name of the record after
- *       4 the token of the record after                        5 when the server removes the hash, `persist`, or ''
- *       6 the number of guards                                 7 the number of fields to remove
+ *       2 the token of the record before, '' for no session    3 the token of the record after
+ *       4 when the server removes the hash, `persist`, or ''
+ *       5 the number of guards                                 6 the number of fields to remove
  *       then for each guard the value that its field must have, '' for none; for each index a score, `=` for the score
  *       before, or `-` to remove the entry; the fields to remove; the fields to set, each with its value.
  * The first fields to set are those of the guards: lengths of lists, which are longer than expected where the plan
@@ -97,11 +99,11 @@ export const SWAPPED = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const
 export const SWAP = script(
   'swap',
   true,
-  `local call, key, mode, token = redis.call, KEYS[1], ARGV[1], ARGV[4]
-local guards, keys, last = tonumber(ARGV[6]), #KEYS, #ARGV
-local scores = 6 + guards
+  `local call, key, mode, token = redis.call, KEYS[1], ARGV[1], ARGV[3]
+local guards, keys, last = tonumber(ARGV[5]), #KEYS, #ARGV
+local scores = 5 + guards
 local gone = scores + keys
-local set = gone + tonumber(ARGV[7])
+local set = gone + tonumber(ARGV[6])
 local time = call('TIME')
 local function answer(code) return {time[1], time[2], code} end
 local function in_chunks(command, list, first, to)
@@ -111,20 +113,20 @@ end
 local asked = {'w', 't'}
 for guard = 1, guards do asked[guard + 2] = ARGV[set + 2 * guard - 1] end
 local found = call('HMGET', key, unpack(asked))
-local name, tokens = found[1], found[2]
+local present, earlier = found[1], found[2] or ''
 
-if (name or '') ~= ARGV[2] or (not name and call('EXISTS', key) == 1) then
-  if mode == 'delete' or not (tokens and string.find(tokens, token, 1, true)) then
+if (present or '') ~= ARGV[2] or (not present and call('EXISTS', key) == 1) then
+  if mode == 'delete' or (present ~= token and not string.find(earlier, token, 1, true)) then
     return answer(${SWAPPED.outdated})
   end
   -- Written again: WAIT knows of what its connection wrote, in newer servers of nothing else, and that was another one.
-  redis.pcall('HSET', key, 't', tokens)
+  redis.pcall('HSET', key, 'w', present)
   return answer(${SWAPPED.done})
 end
 
 local removed = {}
 for guard = 1, guards do
-  local expected, actual = ARGV[7 + guard], found[guard + 2] or ''
+  local expected, actual = ARGV[6 + guard], found[guard + 2] or ''
   if actual ~= expected then
     local field = asked[guard + 2]
     local kind, list = string.sub(field, 1, 2), string.sub(field, 3)
@@ -139,9 +141,9 @@ end
 if mode == 'delete' then
   call('UNLINK', key)
 else
-  if mode ~= 'new' and tokens then token = token .. string.sub(tokens, 1, 180) end
-  if mode ~= 'keep' and name then
-    call('HSET', key, 'w', ARGV[3], 't', token)
+  earlier = mode == 'new' and '' or present .. string.sub(earlier, 1, ${14 * TOKEN_LENGTH})
+  if mode ~= 'keep' and present then
+    call('HSET', key, 'w', token)
     if mode == 'new' then
       call('UNLINK', key)
     else
@@ -152,12 +154,12 @@ else
       removed = {}
     end
   end
-  call('HSET', key, 'w', ARGV[3], 't', token, unpack(ARGV, set + 1, math.min(set + 1000, last)))
+  call('HSET', key, 'w', token, 't', earlier, unpack(ARGV, set + 1, math.min(set + 1000, last)))
   in_chunks('HSET', ARGV, set + 1001, last)
   in_chunks('HDEL', ARGV, gone + 1, set)
   in_chunks('HDEL', removed, 1, #removed)
-  if ARGV[5] == 'persist' then call('PERSIST', key)
-  elseif ARGV[5] ~= '' then call('PEXPIREAT', key, ARGV[5]) end
+  if ARGV[4] == 'persist' then call('PERSIST', key)
+  elseif ARGV[4] ~= '' then call('PEXPIREAT', key, ARGV[4]) end
 end
 
 if keys > 1 then

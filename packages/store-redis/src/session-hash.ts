@@ -1,12 +1,12 @@
-import { hasErrorCode, readSessionRecord, recordName, StateFormatError } from '@holdfast/core';
+import { hasErrorCode, readSessionRecord, StateFormatError } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core';
 import { decodeValue } from './value-codec.ts';
 
 /**
  * A session is one hash, so that it expires and is evicted as a whole. Its fields:
  *
- *     w                  the name of the record, which the scripts compare
- *     t                  the tokens of the last writes, newest first
+ *     w                  the token of the record, which the scripts compare
+ *     t                  the tokens of the 15 writes before, newest first
  *     r, h               the record, the head
  *     v:<value>          a value of the session
  *     n:<list>           how long a list is
@@ -44,12 +44,20 @@ export function toName(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** A record as it is kept: without a content token that is its own token, as after each save. */
+export function recordText(record: SessionRecord): string {
+  const { token, contentToken } = record;
+  return JSON.stringify(token === contentToken ? { ...record, contentToken: undefined } : record);
+}
+
 /** The record in the fields of `RECORD_FIELDS`; `undefined` for no session. @throws StateFormatError naming the session. */
-export function readRecord([name, record]: Fields, sessionId: string): SessionRecord | undefined {
-  if (!name && !record) return undefined;
+export function readRecord([token, record]: Fields, sessionId: string): SessionRecord | undefined {
+  if (!token && !record) return undefined;
   return naming(sessionId, () => {
-    const read = readSessionRecord(JSON.parse(textOf(record, 'the record')));
-    const [expected, found] = [`${String(name)} of ${sessionId}`, `${recordName(read)} of ${read.info.sessionId}`];
+    const kept: object = JSON.parse(textOf(record, 'the record'));
+    const read = readSessionRecord({ contentToken: String(token), ...kept });
+    const expected = `write ${String(token)} of ${sessionId}`;
+    const found = `write ${read.token} of ${read.info.sessionId}`;
     if (found !== expected) throw new StateFormatError('the record', expected, found);
     return read;
   });

@@ -1,4 +1,4 @@
-import { isExpired, recordName, StateFormatError } from '@holdfast/core';
+import { isExpired, StateFormatError } from '@holdfast/core';
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { IndexWalk } from './index-walk.ts';
 import type { IndexEntry } from './index-walk.ts';
@@ -101,6 +101,6 @@ function drop(
   { id, score, indexKey }: IndexEntry,
   record: SessionRecord | undefined,
 ): Promise<unknown> {
-  const judgedBy = [record ? recordName(record) : '', id, score];
+  const judgedBy = [record?.token ?? '', id, score];
   return calls.run(DROP, [keys.session(String(id)), indexKey], judgedBy);
 }

@@ -1,8 +1,8 @@
-import { recordName, SessionTooLargeError } from '@holdfast/core';
+import { SessionTooLargeError } from '@holdfast/core';
 import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core';
 import type { RedisArgument } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { elementPrefix, itemField, itemIdField, lengthField, valueField } from './session-hash.ts';
+import { elementPrefix, itemField, itemIdField, lengthField, recordText, valueField } from './session-hash.ts';
 import { indexMoves } from './session-indexes.ts';
 import type { IndexMove } from './session-indexes.ts';
 import { encodeValue } from './value-codec.ts';
@@ -43,8 +43,7 @@ export function swapInput(swap: Swap, keys: RedisKeys, maxValueBytes: number): S
     keys: keys.sessionWith(sessionId, moves),
     args: [
       mode,
-      before ? recordName(before) : '',
-      after ? recordName(after) : '',
+      before ? before.token : '',
       after ? after.token : '',
       removalOf(swap),
       guards.length,
@@ -88,7 +87,7 @@ function fieldChanges(
 ): FieldChanges {
   const changes: FieldChanges = { guards: [], guarded: [], removed: [], set: [] };
   const { guards, guarded, removed, set } = changes;
-  if (after) set.push('r', encodeValue(JSON.stringify(after)));
+  if (after) set.push('r', encodeValue(recordText(after)));
   if (plan) set.push('h', encode(plan.head));
   for (const [name, json] of plan?.values ?? []) {
     if (json === undefined) removed.push(valueField(name));

@@ -78,11 +78,31 @@ test('a save costs the server the same after 10 messages and after 5,000', async
   expect(Math.abs(long.output - short.output)).toBeLessThanOrEqual(10);
 });
 
-test('a load is one command, and a page of a list two', async () => {
+test('a save under a claim changes no index', async () => {
+  const base = await created('claimed', 10);
+  const { claim, session } = await store.claim('claimed', { owner: 'Ada', leaseSeconds: 60, base });
+  const next = session.withState(session.state.withUserMessage('x'));
+  const save = await costOf(() => store.save(next, { base: session, epoch: claim.epoch }));
+  expect(save.calls).toEqual({ evalsha: 1, time: 1, hmget: 1, hset: 1 });
+});
+
+test('a load is two requests and no script, and a page of a list two', async () => {
   for (let count = 0; count < 60; count++) await created(`listed ${count}`, 1);
-  await Promise.all([store.load('listed 0'), store.list()]); // the connection has the scripts now
+  await store.list(); // the connection has the script now
   const load = await costOf(() => store.load('listed 1'));
-  expect(load.calls).toEqual({ evalsha: 1, time: 1, hgetall: 1 });
+  expect(load.calls).toEqual({ time: 2, hmget: 2 });
   const list = await costOf(() => store.list());
-  expect(list.calls).toEqual({ evalsha: 2, time: 2, zcount: 1, zrange: 1, hmget: 51 });
+  expect(list.calls).toEqual({ evalsha: 1, time: 2, zcount: 1, zrange: 1, hmget: 51 });
+});
+
+test('a long session is read in pages, and nothing of its inbox', async () => {
+  const base = await created('long', 1_200);
+  for (let count = 0; count < 20; count++) {
+    await store.enqueue('long', { id: `item ${count}`, content: 'x'.repeat(4_000) });
+  }
+  const load = await costOf(() => store.load('long'));
+  expect(load.calls).toEqual({ time: 4, hmget: 4 });
+  const { inbox } = await store.claim('long', { owner: 'Ada', leaseSeconds: 60, base });
+  expect(inbox).toHaveLength(20);
+  expect(load.output).toBeLessThan(1_200 * 200);
 });

@@ -7,12 +7,14 @@ import { newPrefix, testServer } from './harness.ts';
 
 const redis = testServer();
 let events: SessionEvent[];
+let prefix: string;
 let store: RedisSessionStore;
 let runtime: SessionRuntime;
 
 beforeEach(() => {
   events = [];
-  store = new RedisSessionStore({ client: redis.client, prefix: newPrefix(), maxValueBytes: 20_000 });
+  prefix = newPrefix();
+  store = new RedisSessionStore({ client: redis.client, prefix, maxValueBytes: 20_000 });
   const pay = tool({
     name: 'pay',
     description: 'Pays.',
@@ -42,16 +44,12 @@ test('a decision with which its step would be too large is ignored, and the next
   await expect(store.due()).resolves.toMatchObject({ sessions: [] });
 });
 
-test('a message that is too large only as a message is ignored, and the others are said', async () => {
+test('a message that another store took and this one cannot save is ignored, and the others are said', async () => {
   const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
-  const itemAround = JSON.stringify({
-    id: 'large',
-    content: { type: 'message', content: '' },
-    enqueuedAt: 1e12,
-  });
-  const content = 'x'.repeat(20_000 - itemAround.length);
+  const roomy = new RedisSessionStore({ client: redis.client, prefix, maxValueBytes: 30_000 });
+  const content = 'x'.repeat(20_000);
   await runtime.enqueue(sessionId, { type: 'message', content: 'Pay.' }, { id: 'small' });
-  await runtime.enqueue(sessionId, { type: 'message', content }, { id: 'large' });
+  await roomy.enqueue(sessionId, { id: 'large', content: { type: 'message', content } });
   await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'yield' } });
   await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'parked' } });
   const [first] = (await runtime.get(sessionId)).state.messages.toArray();
