@@ -44,14 +44,19 @@ export async function readSession(place: SessionPlace): Promise<StoredSession | 
     const outline = await readOutline(place);
     if (outline === undefined) return undefined;
     // Claims and enqueued items change the record and leave the content alone.
-    if (last?.outline.record.contentToken === outline.record.contentToken) return stored(place, outline, last.found);
+    if (last?.outline.record.contentToken === outline.record.contentToken)
+      return stored(place, outline, last.found);
     const asked = pagesOf(key, outline.parts);
-    const pages = turns < PAGED_TURNS ? await readApart(calls, asked) : await calls.readAtOnce<Fields[]>(asked);
+    const pages =
+      turns < PAGED_TURNS ? await readApart(calls, asked) : await calls.readAtOnce<Fields[]>(asked);
     const found = pages.flatMap(([, ...fields]) => fields);
-    if (pages.every(([token]) => String(token) === outline.record.token)) return stored(place, outline, found);
+    if (pages.every(([token]) => String(token) === outline.record.token))
+      return stored(place, outline, found);
     last = { outline, found };
   }
-  throw new StoreThrottledError(`Session "${place.sessionId}" was changed ${MAX_TURNS} times while it was read.`);
+  throw new StoreThrottledError(
+    `Session "${place.sessionId}" was changed ${MAX_TURNS} times while it was read.`,
+  );
 }
 
 async function readOutline({ calls, key, sessionId }: SessionPlace): Promise<Outline | undefined> {
@@ -69,7 +74,8 @@ async function readOutline({ calls, key, sessionId }: SessionPlace): Promise<Out
 function checkedParts(head: string): SavedParts {
   const parts = savedParts(head);
   for (const [list, length] of parts.lists) {
-    if (length > MAX_ELEMENTS) throw new StateFormatError(`the list "${list}"`, `${MAX_ELEMENTS} elements`, String(length));
+    if (length > MAX_ELEMENTS)
+      throw new StateFormatError(`the list "${list}"`, `${MAX_ELEMENTS} elements`, String(length));
   }
   return parts;
 }

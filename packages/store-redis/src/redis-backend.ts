@@ -1,4 +1,11 @@
-import { dueAt, fitsQuery, isExpired, listedSession, StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import {
+  dueAt,
+  fitsQuery,
+  isExpired,
+  listedSession,
+  StateFormatError,
+  StoreUnavailableError,
+} from '@holdfast/core';
 import type {
   DueSession,
   Instant,
@@ -88,11 +95,7 @@ export class RedisBackend implements SessionBackend {
     return readSession(await this.placeOf(sessionId));
   }
 
-  async readInbox(
-    sessionId: string,
-    incarnation: string,
-    range: ItemRange,
-  ): Promise<readonly StoredItem[]> {
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     return readInbox(await this.placeOf(sessionId), incarnation, range);
   }
 

@@ -32,10 +32,11 @@ export function isCluster(client: RedisClient): boolean {
   return typeof client.nodes === 'function';
 }
 
+const METHODS = ['defineCommand', 'callBuffer', 'pipeline', 'multi'] as const;
+
 /** @throws TypeError `ARGUMENT_INVALID` for what is no client, or one that changes keys. */
 export function checkedClient(client: RedisClient): RedisClient {
-  const methods = [client?.defineCommand, client?.callBuffer, client?.pipeline, client?.multi];
-  if (methods.some((method) => typeof method !== 'function')) {
+  if (!METHODS.every((name) => typeof client?.[name] === 'function')) {
     throw invalidArgument('client must be a Redis or Cluster of ioredis or iovalkey.', TypeError);
   }
   const { keyPrefix, redisOptions } = client.options as {

@@ -2,7 +2,14 @@ import { SessionTooLargeError } from '@holdfast/core';
 import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core';
 import type { RedisArgument } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
-import { elementPrefix, itemField, itemIdField, lengthField, recordText, valueField } from './session-hash.ts';
+import {
+  elementPrefix,
+  itemField,
+  itemIdField,
+  lengthField,
+  recordText,
+  valueField,
+} from './session-hash.ts';
 import { indexMoves } from './session-indexes.ts';
 import type { IndexMove } from './session-indexes.ts';
 import { encodeValue } from './value-codec.ts';

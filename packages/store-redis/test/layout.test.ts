@@ -27,7 +27,11 @@ const sample = () => {
 /** Lets the head say that a list is longer than any. */
 async function hugeList(at: string): Promise<void> {
   const head = (await redis.client.hget(at, 'h')) ?? '';
-  await redis.client.hset(at, 'h', head.replace('["messages:messages",3]', '["messages:messages",9007199254740991]'));
+  await redis.client.hset(
+    at,
+    'h',
+    head.replace('["messages:messages",3]', '["messages:messages",9007199254740991]'),
+  );
 }
 
 describe('a session', () => {
@@ -164,7 +168,9 @@ describe('a session', () => {
     await store.create(newSession('a'));
     const ids = Array.from({ length: 100 }, (_, index) => String(index).padStart(1_000, '0'));
     for (const id of ids) await store.enqueue('a', { id, content: null });
-    await expect(store.enqueue('a', { id: 'i', content: null })).rejects.toMatchObject({ code: 'INBOX_FULL' });
+    await expect(store.enqueue('a', { id: 'i', content: null })).rejects.toMatchObject({
+      code: 'INBOX_FULL',
+    });
     const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
     expect(inbox.map(({ id }) => id)).toEqual(ids);
     await store.save(session, { base: session, epoch: claim.epoch, acknowledge: inbox });

@@ -55,10 +55,51 @@ async function expectWhole(store: RedisSessionStore, writers: readonly Writer[])
   expect(sessions).toHaveLength(ended.length);
 }
 
+test('reads go to masters, whatever the client does with other reads', async () => {
+  const other = new Cluster(cluster.nodes, { scaleReads: 'slave' });
+  const store = new RedisSessionStore({ client: other, prefix: newPrefix() });
+  await cluster.each((node) => node.config('RESETSTAT'));
+  for (let count = 0; count < 10; count++) {
+    const { sessionId, version } = await store.create(newSession(`session ${count}`));
+    await store.enqueue(sessionId, { id: 'i', content: 1 });
+    await expect(store.load(sessionId)).resolves.toMatchObject({ version });
+    const { inbox } = await store.claim(sessionId, { owner: 'Ada', leaseSeconds: 60 });
+    expect(inbox).toHaveLength(1);
+  }
+  expect((await store.list()).sessions).toHaveLength(10);
+  const readers = await cluster.each(async (node) => {
+    const [role] = await node.role();
+    return /^cmdstat_hmget:/m.test(await node.info('commandstats')) ? [role] : [];
+  });
+  expect(readers.flat()).toEqual(['master', 'master', 'master']);
+  other.disconnect();
+});
+
+/** Loads a session again and again, until it is told to stop. */
+class Reader {
+  readonly versions: number[] = [];
+  private isOver = false;
+  private readonly ended: Promise<void>;
+
+  constructor(store: RedisSessionStore, sessionId: string) {
+    this.ended = this.read(store, sessionId);
+  }
+
+  async stop(): Promise<void> {
+    this.isOver = true;
+    await this.ended;
+  }
+
+  private async read(store: RedisSessionStore, sessionId: string): Promise<void> {
+    while (!this.isOver) this.versions.push((await store.load(sessionId))?.version ?? 0);
+  }
+}
+
 test('sessions in slots that move lose nothing', async () => {
   const prefix = newPrefix();
   const store = new RedisSessionStore({ client, prefix });
   const writers = await writing(store);
+  const readers = writers.slice(0, 6).map(({ session }) => new Reader(store, session.sessionId));
   const [first, second] = await cluster.masters();
   let moved = 0;
   for (let bucket = 0; bucket < 32; bucket++) {
@@ -68,6 +109,13 @@ test('sessions in slots that move lose nothing', async () => {
   }
   expect(moved).toBeGreaterThan(10);
   await goOn(writers, 5);
+  for (const reader of readers) {
+    await reader.stop();
+    const { versions } = reader;
+    expect(versions.length).toBeGreaterThan(0);
+    expect(versions).toEqual(versions.toSorted((left, right) => left - right));
+    expect(versions).not.toContain(0);
+  }
   await expectWhole(store, writers);
 }, 60_000);
 
