@@ -1,0 +1,80 @@
+import { newSession, withFact } from '@holdfast/conformance';
+import type { AgentSession } from '@holdfast/core';
+import { AgentState, userMessage } from '@holdfast/core';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import { beforeEach, expect, test } from 'vitest';
+import { newPrefix, observed, testServer } from './harness.ts';
+
+const redis = testServer();
+/** Another process, which writes. */
+let writer: RedisSessionStore;
+/** Reads; something happens before each request. */
+let reader: RedisSessionStore;
+let latest: AgentSession;
+let requests: number;
+let happens: (nth: number) => Promise<unknown>;
+
+beforeEach(async () => {
+  const prefix = newPrefix();
+  requests = 0;
+  happens = async () => undefined;
+  const client = observed(redis.client, async (what) => {
+    if (what === 'read') await happens(++requests);
+  });
+  writer = new RedisSessionStore({ client: redis.client, prefix });
+  reader = new RedisSessionStore({ client, prefix });
+  const messages = ['one', 'two', 'three'].map((text) => userMessage(text));
+  latest = await writer.create(newSession('a', { state: AgentState.empty().withMessages(messages) }));
+});
+
+async function saveNext(): Promise<void> {
+  latest = await writer.save(withFact(latest, 'n', latest.version), { base: latest });
+}
+
+/** Saves a session whose last message is another one. */
+async function saveOther(): Promise<void> {
+  const { state } = latest;
+  const other = state.withMessages([...state.messages.slice(0, 2), userMessage('other')]);
+  latest = await writer.save(latest.withState(other), { base: latest });
+}
+
+test('a session that is saved between the requests for it is read again', async () => {
+  happens = async (nth) => nth === 2 && saveOther();
+  const loaded = await reader.load('a');
+  expect(loaded).toEqual(latest);
+  expect(latest.version).toBe(2);
+  expect(requests).toBe(4);
+});
+
+test('the content of a session whose record alone changes between the requests is read once', async () => {
+  happens = async (nth) => nth === 2 && writer.enqueue('a', { id: 'i', content: 1 });
+  const loaded = await reader.load('a');
+  expect(loaded).toEqual(latest);
+  expect(requests).toBe(3);
+  // With the present record the next save is the first and only request.
+  requests = 0;
+  await reader.save(withFact(latest, 'n', 1), { base: loaded });
+  expect(requests).toBe(0);
+});
+
+test('a session that is saved before every request is read at one moment', async () => {
+  happens = saveNext;
+  const loaded = await reader.load('a');
+  expect(loaded).toEqual(latest);
+  expect(requests).toBe(5); // record and content twice, then the record; the content comes in a transaction
+});
+
+test('a session that is deleted between the requests for it is absent', async () => {
+  happens = async (nth) => nth === 2 && writer.delete('a');
+  await expect(reader.load('a')).resolves.toBeUndefined();
+});
+
+test('a session that is created anew between the requests for it is the new one', async () => {
+  happens = async (nth) => {
+    if (nth !== 2) return;
+    await writer.delete('a');
+    latest = await writer.create(newSession('a'));
+  };
+  const loaded = await reader.load('a');
+  expect(loaded).toEqual(latest);
+});
