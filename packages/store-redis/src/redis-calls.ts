@@ -21,8 +21,8 @@ export type ReadCommand = readonly [command: 'hmget', key: string, ...fields: st
 type ScriptMethod = (args: readonly RedisArgument[]) => Promise<ScriptReply>;
 
 /**
- * Reads, and calls scripts: again when that may help and cannot harm, and not for longer than was allowed. Every script may be
- * sent twice: those that write know what they did.
+ * Reads, and calls scripts: again when that may help and cannot harm, and not for longer than was allowed. Every script
+ * may be sent twice: those that write know what they did.
  */
 export class RedisCalls {
   readonly client: RedisClient;
@@ -55,7 +55,7 @@ export class RedisCalls {
    * What a script answers; `T` is what that script is known to answer.
    * @throws StoreUnavailableError; StateFormatError for a key of another type.
    */
-  async run<T>(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<T> {
+  run<T>(script: RedisScript, keys: readonly string[], args: readonly RedisArgument[]): Promise<T> {
     const call = async (): Promise<T> => {
       const sentAt = performance.now();
       // One array: a session of 100,000 messages is more arguments than a function takes.
@@ -64,7 +64,7 @@ export class RedisCalls {
       this.learn(reply, sentAt);
       return reply[2] as T;
     };
-    return this.typed(keys, () => this.persist(script.isWrite, call));
+    return this.persist(script.isWrite, call, keys);
   }
 
   /**
@@ -73,7 +73,7 @@ export class RedisCalls {
    * reads. Not a transaction, which a server without memory refuses.
    * @throws StoreUnavailableError; StateFormatError for a key of another type.
    */
-  async read<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
+  read<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
     return this.readVia(commands, async (batch) => {
       try {
         return await this.sent<T>(this.client.pipeline(batch));
@@ -86,7 +86,7 @@ export class RedisCalls {
   }
 
   /** The same, all of one moment. */
-  async readAtOnce<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
+  readAtOnce<T extends readonly unknown[]>(commands: readonly ReadCommand[]): Promise<T> {
     return this.readVia(commands, (batch) => this.sent<T>(this.client.multi(batch)));
   }
 
@@ -107,7 +107,7 @@ export class RedisCalls {
   private readVia<T>(commands: readonly ReadCommand[], send: (batch: string[][]) => Promise<T>): Promise<T> {
     const keys = commands.map(([, key]) => key);
     const reads = commands.map(([command, ...args]) => [`${command}Buffer`, ...args]);
-    return this.typed(keys, () => this.persist(false, () => send([['time'], ...reads])));
+    return this.persist(false, () => send([['time'], ...reads]), keys);
   }
 
   /** The replies to a batch behind that to `TIME`. */
@@ -123,18 +123,12 @@ export class RedisCalls {
     this.clock.learn(Number(seconds) * 1_000 + Number(micros) / 1_000, sentAt, performance.now());
   }
 
-  /** Names the keys of which one has another type. */
-  private async typed<T>(keys: readonly string[], call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (cause) {
-      if (!isOtherType(cause)) throw cause;
-      const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
-      throw new StateFormatError(where, 'what this package has written', 'another type', { cause });
-    }
-  }
-
-  private async persist<T>(isWrite: boolean, call: () => Promise<T>): Promise<T> {
+  /** @param keys what a key of another type is looked for among */
+  private async persist<T>(
+    isWrite: boolean,
+    call: () => Promise<T>,
+    keys: readonly string[] = [],
+  ): Promise<T> {
     const deadline = performance.now() + this.timeoutSeconds * 1_000;
     let isAmbiguous = false;
     for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS)) {
@@ -145,7 +139,7 @@ export class RedisCalls {
         this.connectionError = undefined;
         return reply;
       } catch (thrown) {
-        if (isOtherType(thrown)) throw thrown;
+        if (isOtherType(thrown)) throw otherType(keys, thrown);
         const error = thrown instanceof LateError ? (this.connectionError ?? thrown) : thrown;
         const failure = failureOf(thrown);
         isAmbiguous ||= isWrite && failure.isAmbiguous;
@@ -163,6 +157,11 @@ function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): Store
   return new StoreUnavailableError(what + why, { isAmbiguous, cause });
 }
 
+function otherType(keys: readonly string[], cause: unknown): StateFormatError {
+  const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
+  return new StateFormatError(where, 'what this package has written', 'another type', { cause });
+}
+
 class LateError extends Error {}
 
 /** The replies to a batch. @throws what kept one of its commands from being carried out. */
@@ -177,17 +176,13 @@ async function repliesOf(batch: RedisBatch): Promise<readonly unknown[]> {
 }
 
 /** The result of a call that may never end. */
-async function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+function before<T>(deadline: number, call: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new LateError('It did not answer in time.')); // made only when it is late
-    timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+    const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+    const ended = (): void => clearTimeout(timer);
+    call().then(resolve, reject).then(ended, ended);
   });
-  try {
-    return await Promise.race([call(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function elapsed(milliseconds: number): Promise<void> {
