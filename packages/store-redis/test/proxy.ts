@@ -100,9 +100,10 @@ interface Request {
   readonly bytes: Buffer;
 }
 
-/** Parts what a client sends into requests: `*2\r\n$3\r\nGET\r\n$1\r\na\r\n`. */
+/** Parts what a client sends into requests: `*2\r\n$3\r\nGET\r\n$1\r\na\r\n`. Each word is looked at once. */
 class RequestReader {
   private rest: Buffer = Buffer.alloc(0);
+  private begun: { readonly words: Buffer[]; left: number } | undefined;
 
   read(data: Buffer): readonly Request[] {
     this.rest = Buffer.concat([this.rest, data]);
@@ -112,25 +113,43 @@ class RequestReader {
   }
 
   private next(): Request | undefined {
-    let [at, name] = [0, ''];
-    const line = (): number | undefined => {
-      const end = this.rest.indexOf('\r\n', at);
-      if (end < 0) return undefined;
-      const count = Number(this.rest.toString('latin1', at + 1, end));
-      at = end + 2;
-      return count;
-    };
-    const count = line();
-    for (let index = 0; index < (count ?? 0); index++) {
-      const length = line();
-      if (length === undefined || at + length + 2 > this.rest.length) return undefined;
-      if (index === 0) name = this.rest.toString('latin1', at, at + length).toLowerCase();
-      at += length + 2;
+    this.begun ??= this.begin();
+    const { begun } = this;
+    if (begun === undefined) return undefined;
+    for (; begun.left > 0; begun.left--) {
+      const word = this.word();
+      if (word === undefined) return undefined;
+      begun.words.push(word);
     }
-    if (count === undefined) return undefined;
-    const bytes = this.rest.subarray(0, at);
-    this.rest = this.rest.subarray(at);
-    return { name, bytes };
+    this.begun = undefined;
+    const [, first] = begun.words;
+    const name = first?.toString('latin1').split('\r\n')[1]?.toLowerCase() ?? '';
+    return { name, bytes: Buffer.concat(begun.words) };
+  }
+
+  /** The line that says how many words follow. */
+  private begin(): RequestReader['begun'] {
+    const end = this.rest.indexOf('\r\n');
+    if (end < 0) return undefined;
+    const left = this.number(end);
+    return { words: [this.taken(end + 2)], left };
+  }
+
+  /** A word and its length, once all of it is there. */
+  private word(): Buffer | undefined {
+    const end = this.rest.indexOf('\r\n');
+    const bytes = end + 2 + this.number(end) + 2;
+    return end < 0 || bytes > this.rest.length ? undefined : this.taken(bytes);
+  }
+
+  private number(end: number): number {
+    return Number(this.rest.toString('latin1', 1, end));
+  }
+
+  private taken(bytes: number): Buffer {
+    const taken = this.rest.subarray(0, bytes);
+    this.rest = this.rest.subarray(bytes);
+    return taken;
   }
 }
 
