@@ -1,11 +1,26 @@
 import { parseArgs } from 'node:util';
+import { benchBusy } from './busy/bench-busy.ts';
+import { BUSY_NAMES } from './busy/busy-peers.ts';
 import { benchLoop } from './loop/bench-loop.ts';
 import { PEER_NAMES } from './loop/peers.ts';
+import type { Row } from './report.ts';
 import { benchState } from './state.ts';
 import { benchStores } from './stores/bench-stores.ts';
 import { STORE_NAMES } from './stores/store-peers.ts';
+import { reportTargets } from './targets.ts';
+import { benchTurns } from './turns/bench-turns.ts';
+import { TURN_NAMES } from './turns/turn-peers.ts';
 
-const { positionals, values } = parseArgs({
+/** The parts, and what each measures. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  loop: PEER_NAMES,
+  state: [],
+  stores: STORE_NAMES,
+  turns: TURN_NAMES,
+  busy: BUSY_NAMES,
+};
+
+const { positionals: parts, values } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
@@ -16,14 +31,11 @@ const { positionals, values } = parseArgs({
   },
 });
 
+refuseUnknown('parts', parts, Object.keys(PARTS));
 const chosen = values.peers?.split(',');
-const known: readonly string[] = [
-  ...(positionals.includes('loop') ? PEER_NAMES : []),
-  ...(positionals.includes('stores') ? STORE_NAMES : []),
-];
-const unknown = chosen?.filter((name) => !known.includes(name)) ?? [];
-if (unknown.length > 0) {
-  throw new RangeError(`No peers: ${unknown.join(', ')}. There are: ${known.join(', ')}.`);
+if (chosen) {
+  const known = parts.flatMap((part) => PARTS[part] ?? []);
+  refuseUnknown('peers', chosen, [...new Set(known)]);
 }
 const isChosen = (name: string): boolean => chosen?.includes(name) ?? true;
 
@@ -38,8 +50,24 @@ const options = {
   rounds: values.rounds === undefined ? undefined : Number(values.rounds),
   isQuick: values.quick,
 };
-if (positionals.includes('loop')) await benchLoop({ ...options, peers: PEER_NAMES.filter(isChosen) });
-if (positionals.includes('state')) await benchState(values.quick ? 13 : 41);
-if (positionals.includes('stores')) {
-  await benchStores({ ...options, names: STORE_NAMES.filter(isChosen), steps });
+const rows: Row[] = [];
+if (parts.includes('loop')) {
+  rows.push(...(await benchLoop({ ...options, peers: PEER_NAMES.filter(isChosen) })));
+}
+if (parts.includes('state')) rows.push(...(await benchState(values.quick ? 13 : 41)));
+if (parts.includes('stores')) {
+  rows.push(...(await benchStores({ ...options, names: STORE_NAMES.filter(isChosen), steps })));
+}
+if (parts.includes('turns')) {
+  rows.push(...(await benchTurns({ ...options, names: TURN_NAMES.filter(isChosen) })));
+}
+if (parts.includes('busy')) {
+  rows.push(...(await benchBusy({ ...options, names: BUSY_NAMES.filter(isChosen) })));
+}
+if (parts.length > 1) reportTargets(rows);
+
+function refuseUnknown(what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new RangeError(`Unknown ${what}: ${unknown.join(', ')}. Known ${what}: ${known.join(', ')}.`);
 }

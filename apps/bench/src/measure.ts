@@ -40,3 +40,9 @@ export function median(values: readonly number[]): number {
   const half = sorted.length / 2;
   return ((sorted[Math.ceil(half) - 1] ?? NaN) + (sorted[Math.floor(half)] ?? NaN)) / 2;
 }
+
+/** The value below which a tenth of them are: it stays steady while others use the machine. NaN of nothing. */
+export function bestTenth(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 10)] ?? NaN;
+}

@@ -9,6 +9,7 @@ const FLAGS = ['--expose-gc', '--disable-warning=ExperimentalWarning'];
 /** Nothing of this process's settings but where programs are, and no framework reports what it does. */
 const ENVIRONMENT = {
   PATH: process.env['PATH'],
+  REDIS_SERVER: process.env['REDIS_SERVER'],
   NODE_ENV: 'production',
   DO_NOT_TRACK: '1',
   LANGSMITH_TRACING: 'false',
@@ -21,7 +22,8 @@ const ENVIRONMENT = {
 
 /**
  * Runs a module in a fresh process, with the task as JSON in its first argument, and answers the message that it sends;
- * `Answer` is what that module is known to send. @throws Error with the end of what the process wrote when it fails.
+ * `Answer` is what that module is known to send. It gets the flags that Node was started with, so that `--cpu-prof`
+ * profiles it too. @throws Error with the end of what the process wrote when it fails.
  */
 export async function inFreshProcess<Answer>(
   worker: URL,
@@ -30,7 +32,7 @@ export async function inFreshProcess<Answer>(
 ): Promise<Answer> {
   const child = fork(worker, [JSON.stringify(task)], {
     env: ENVIRONMENT,
-    execArgv: [...flags],
+    execArgv: [...process.execArgv, ...flags],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     timeout: TIMEOUT,
   });
@@ -42,8 +44,30 @@ export async function inFreshProcess<Answer>(
   throw new Error(`ended with ${code ?? signal}: ${(await written).trim().slice(-400)}`);
 }
 
+/** The same, but tells what is measured, and notes a failure: the answer is then `undefined`. */
+export async function measured<Answer>(
+  what: string,
+  worker: URL,
+  task: object,
+  notes: Set<string>,
+): Promise<Answer | undefined> {
+  console.error(what);
+  try {
+    return await inFreshProcess<Answer>(worker, task);
+  } catch (error) {
+    notes.add(`Failed: ${what}: ${String(error)}`);
+    return undefined;
+  }
+}
+
 /** What a report says of where it was made. */
 export function machine(): string {
   const load = loadavg()[0]?.toFixed(1);
   return `Node ${process.version}, ${availableParallelism()} CPUs, load ${load}`;
+}
+
+/** Milliseconds of CPU that all threads of this process have used since. */
+export function cpuSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }

@@ -1,30 +1,45 @@
 import { median } from './measure.ts';
 
-/** One line of a report: a number, and the most it may be. */
+/** One line of a report: a number, and what it must reach. */
 export interface Row {
   readonly what: string;
   /** A ratio if it has no unit; NaN when it was not measured. */
   readonly value: number;
   readonly unit?: string;
+  /** The most that the value may be. */
   readonly target: number;
+  /** True when `target` is the least that the value may be. */
+  readonly isLeast?: boolean;
   readonly detail: string;
 }
 
 /** A line with what was measured in each round. */
 export function rowOf(what: string, values: readonly number[], target: number, unit = ''): Row {
-  return { what, value: median(values), unit, target, detail: spread(values) };
+  return { what, value: median(values), unit, target, detail: spread(values, unit) };
 }
 
-function spread(values: readonly number[]): string {
+function spread(values: readonly number[], unit: string): string {
   if (values.length < 2) return '';
-  return `${inUnit(Math.min(...values))} to ${inUnit(Math.max(...values))}, ${values.length} rounds`;
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return `${inUnit(least)} to ${inUnit(most, unit)}, ${values.length} rounds`;
+}
+
+/** Does the value reach its target? `undefined` when it was not measured. */
+export function isReached({ value, target, isLeast }: Row): boolean | undefined {
+  if (Number.isNaN(value)) return undefined;
+  return isLeast ? value >= target : value <= target;
+}
+
+/** The target with its direction and unit. */
+export function targetCell({ target, unit, isLeast }: Pick<Row, 'target' | 'unit' | 'isLeast'>): string {
+  return `${isLeast ? '≥' : '≤'} ${target}${unit ? ` ${unit}` : ''}`;
 }
 
 /** Prints the rows as a table. The exit code says nothing: a benchmark is not a test. */
 export function reportRows(title: string, rows: readonly Row[]): void {
-  const cells = rows.map(({ what, value, unit = '', target, detail }) => {
-    const mark = value > target ? ' **missed**' : '';
-    return [what, `${inUnit(value, unit)}${mark}`, `≤ ${target}${unit && ` ${unit}`}`, detail];
+  const cells = rows.map((row) => {
+    const mark = isReached(row) === false ? ' **missed**' : '';
+    return [row.what, `${inUnit(row.value, row.unit)}${mark}`, targetCell(row), row.detail];
   });
   reportTable(title, ['what', 'measured', 'target', 'detail'], cells);
 }

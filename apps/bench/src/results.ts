@@ -1,3 +1,6 @@
+import { median } from './measure.ts';
+import { inUnit } from './report.ts';
+
 /** Numbers by what they say. */
 export type Metrics<Metric extends string> = Partial<Record<Metric, number>>;
 
@@ -25,15 +28,26 @@ export class Results<Peer extends string, Metric extends string> {
     return defined(ratios);
   }
 
-  /** How a number grows from one metric to another, `times` larger: 1 is in proportion, 2 with the square. */
-  exponents(peer: Peer, from: Metric, to: Metric, times: number): readonly number[] {
-    const exponents = this.rounds.map((byPeer) => {
+  /** One number of a peer beside another of its own, in every round that measured both. */
+  growths(peer: Peer, from: Metric, to: Metric): readonly number[] {
+    const growths = this.rounds.map((byPeer) => {
       const metrics = byPeer.get(peer);
       const [low, high] = [metrics?.[from], metrics?.[to]];
-      if (low === undefined || high === undefined) return undefined;
-      return Math.log(high / low) / Math.log(times);
+      return low !== undefined && high !== undefined ? high / low : undefined;
     });
-    return defined(exponents);
+    return defined(growths);
+  }
+
+  /** How a number grows from one metric to another, `times` larger: 1 is in proportion, 2 with the square. */
+  exponents(peer: Peer, from: Metric, to: Metric, times: number): readonly number[] {
+    return this.growths(peer, from, to).map((growth) => Math.log(growth) / Math.log(times));
+  }
+
+  /** For a table: the middle of the rounds, and in brackets the middle of their ratios to another peer. */
+  cell(peer: Peer, base: Peer, metric: Metric, scale = 1): string {
+    const value = inUnit(median(this.values(peer, metric)) * scale);
+    const ratio = inUnit(median(this.ratios(peer, base, metric)));
+    return ratio === '–' ? value : `${value} (${ratio})`;
   }
 }
 

@@ -1,21 +1,34 @@
-import { AgentState, AgentStep, InferenceResponse, userMessage } from '@holdfast/core';
+import {
+  AgentSession,
+  AgentState,
+  AgentStep,
+  carriedOut,
+  InferenceResponse,
+  planSave,
+  restoreSession,
+  userMessage,
+} from '@holdfast/core';
 import type { Timing } from './measure.ts';
 import { compare } from './measure.ts';
 import type { Row } from './report.ts';
-import { reportRows } from './report.ts';
+import { reportRows, rowOf } from './report.ts';
 import { stateAfter, stateOf } from './states.ts';
+import type { TargetName } from './targets.ts';
+import { targetRow } from './targets.ts';
 
 const SIZES = [10, 10_000] as const;
 
-/** Measures what states cost, in so many rounds, and prints it. */
-export async function benchState(rounds: number): Promise<void> {
-  reportRows('State', [
+/** Measures what states cost, in so many rounds, and prints it. Returns the targets. */
+export async function benchState(rounds: number): Promise<readonly Row[]> {
+  const targets = [
     appending(rounds),
     stepping(rounds),
     ...format('1 000 messages of 1 KB', stateOf(1_000), rounds),
-    ...format('500 tool steps, 1 002 messages', await stateAfter(500), rounds),
+    ...format('500 tool steps, 1 002 messages', await stateAfter(500), rounds, 'restore'),
     ...(await size()),
-  ]);
+  ];
+  reportRows('State', targets);
+  return targets;
 }
 
 /** Appending a message costs the same, however many there are. */
@@ -49,7 +62,7 @@ function growth(what: string, timings: ReadonlyMap<string, Timing>): Row {
 }
 
 /** Writing and reading a whole state, beside the same plain data. */
-function format(what: string, state: AgentState, rounds: number): Row[] {
+function format(what: string, state: AgentState, rounds: number, target?: TargetName): Row[] {
   const text = JSON.stringify(state);
   const plain: unknown = JSON.parse(text);
   const subjects = [
@@ -57,24 +70,27 @@ function format(what: string, state: AgentState, rounds: number): Row[] {
     { name: 'write', calls: 3, run: () => JSON.stringify(state.toJSON()) },
     { name: 'parse', calls: 3, run: () => JSON.parse(text) as unknown },
     { name: 'read', calls: 3, run: () => AgentState.fromJSON(JSON.parse(text)) },
+    { name: 'restore', calls: 3, run: restoring(state) },
   ];
   const timings = compare(subjects, rounds);
-  const median = (name: string): number => (timings.get(name) as Timing).median;
-  const detail = `${(text.length / 1e6).toFixed(2)} MB`;
-  return [
-    {
-      what: `toJSON + JSON.stringify / JSON.stringify, ${what}`,
-      value: median('write') / median('stringify'),
-      target: 1.5,
-      detail,
-    },
-    {
-      what: `JSON.parse + fromJSON / JSON.parse, ${what}`,
-      value: median('read') / median('parse'),
-      target: 1.5,
-      detail,
-    },
+  const ratio = (name: string, base: string): readonly number[] => {
+    const [own, plainly] = [timings.get(name), timings.get(base)] as [Timing, Timing];
+    return [own.median / plainly.median];
+  };
+  const read = ratio('read', 'parse');
+  const rows = [
+    rowOf(`toJSON + JSON.stringify / JSON.stringify, ${what}`, ratio('write', 'stringify'), 1.5),
+    target ? targetRow(target, read) : rowOf(`JSON.parse + fromJSON / JSON.parse, ${what}`, read, 1.5),
+    rowOf(`restoreSession / JSON.parse, ${what}`, ratio('restore', 'parse'), 1.5),
   ];
+  return rows.map((row) => ({ ...row, detail: `${(text.length / 1e6).toFixed(2)} MB` }));
+}
+
+/** Makes a session of the texts that a store has kept, each message and each step a text of its own. */
+function restoring(state: AgentState): () => AgentSession {
+  const session = AgentSession.create({ definition: { name: 'bench' }, state });
+  const saved = carriedOut(undefined, planSave(session));
+  return () => restoreSession(saved, session.info, 'bench');
 }
 
 /** Bytes, which do not depend on the machine. */

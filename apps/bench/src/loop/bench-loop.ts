@@ -1,11 +1,12 @@
 import { inFreshProcess, machine } from '../process.ts';
+import type { Row } from '../report.ts';
 import { reportRows } from '../report.ts';
 import { Results } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
 import type { PeerName } from './peers.ts';
 import { PEERS } from './peers.ts';
 import { reportPeers } from './tables.ts';
-import { targetRows } from './targets.ts';
+import { loopTargets } from './targets.ts';
 import type { Task } from './worker.ts';
 import type { Effort, Metric, Metrics, Workload } from './workloads.ts';
 
@@ -23,8 +24,8 @@ const WORKER = new URL('./worker.ts', import.meta.url);
 const LENGTHS = [1, 10, 50, 200, 1_000];
 const WORKLOADS: readonly Workload[] = ['steps', 'parallel', 'heap', 'concurrent', 'stream', 'import'];
 
-/** Runs all peers, each workload in a process of its own, and prints what they needed. */
-export async function benchLoop(options: LoopBenchOptions): Promise<void> {
+/** Runs all peers, each workload in a process of its own, and prints what they needed. Returns the targets. */
+export async function benchLoop(options: LoopBenchOptions): Promise<readonly Row[]> {
   const { peers, seed, isQuick, rounds = isQuick ? 3 : 5 } = options;
   console.log(`\n# Loop\n\n${rounds} rounds, seed ${seed}, ${machine()}`);
   const shuffle = shuffler(seed);
@@ -42,10 +43,12 @@ export async function benchLoop(options: LoopBenchOptions): Promise<void> {
       }
     }
   }
-  reportRows('Targets', targetRows(results));
+  const targets = loopTargets(results);
+  reportRows('Targets', targets);
   reportPeers(results, peers, LENGTHS);
   console.log(`\n${machine()}`);
   for (const failure of failures) console.log(`\nFailed: ${failure}`);
+  return targets;
 }
 
 function isShort(peer: PeerName, workload: Workload, round: number): boolean {

@@ -12,18 +12,22 @@ export function reportPeers(
   peers: readonly PeerName[],
   lengths: readonly number[],
 ): void {
+  const cell = (peer: PeerName, metric: Metric, scale?: number): string =>
+    results.cell(peer, 'generateText', metric, scale);
   reportTable(
     'All peers: µs a step (ratio to generateText)',
     [
       'peer',
       ...lengths.map((steps) => (steps === 1 ? '1 step' : `${steps} steps`)),
       '50 steps of 8 calls',
+      'CPU µs a step, 200 steps',
       'exponent 200 → 1 000',
     ],
     peers.map((peer) => [
       peer,
-      ...lengths.map((steps) => besides(results, peer, `steps ${steps}`, 1_000 / steps)),
-      besides(results, peer, 'parallel 50', 1_000 / 50),
+      ...lengths.map((steps) => cell(peer, `steps ${steps}`, 1_000 / steps)),
+      cell(peer, 'parallel 50', 1_000 / 50),
+      cell(peer, 'cpu 200', 1_000 / 200),
       inUnit(median(results.exponents(peer, 'steps 200', 'steps 1000', 5))),
     ]),
   );
@@ -34,6 +38,7 @@ export function reportPeers(
       'live heap MB, 200 steps',
       'live heap MB, 1 000 steps',
       '1 000 runs, ms',
+      '1 000 runs, CPU ms',
       'loop delay p99, ms',
       'µs a delta',
       'import ms',
@@ -42,22 +47,16 @@ export function reportPeers(
     ],
     peers.map((peer) => [
       peer,
-      besides(results, peer, 'heap 200'),
-      besides(results, peer, 'heap 1000'),
-      besides(results, peer, 'concurrent total'),
-      besides(results, peer, 'concurrent delay'),
-      besides(results, peer, 'delta', 1_000),
-      besides(results, peer, 'import'),
+      cell(peer, 'heap 200'),
+      cell(peer, 'heap 1000'),
+      cell(peer, 'concurrent total'),
+      cell(peer, 'concurrent cpu'),
+      cell(peer, 'concurrent delay'),
+      cell(peer, 'delta', 1_000),
+      cell(peer, 'import'),
       ...installCells(peer),
     ]),
   );
-}
-
-/** The middle of the rounds, and in brackets the middle of their ratios. */
-function besides(results: Results<PeerName, Metric>, peer: PeerName, metric: Metric, scale = 1): string {
-  const value = inUnit(median(results.values(peer, metric)) * scale);
-  const ratio = inUnit(median(results.ratios(peer, 'generateText', metric)));
-  return ratio === '–' ? value : `${value} (${ratio})`;
 }
 
 function installCells(peer: PeerName): readonly string[] {

@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { cpuSince } from '../process.ts';
 import type { Metrics as MetricsOf } from '../results.ts';
 import { Job } from './job.ts';
 import type { Peer } from './peer.ts';
@@ -7,12 +8,17 @@ import type { PeerEntry } from './peers.ts';
 /** What one process measures. */
 export type Workload = 'steps' | 'parallel' | 'heap' | 'concurrent' | 'stream' | 'import';
 
-/** Milliseconds of a run at so many steps; MB; milliseconds; and, for `delta`, milliseconds a piece of text. */
+/**
+ * Milliseconds of a run at so many steps, and of CPU that the process needs for one; MB; milliseconds; and, for `delta`,
+ * milliseconds a piece of text.
+ */
 export type Metric =
   | `steps ${number}`
+  | `cpu ${number}`
   | `parallel ${number}`
   | `heap ${number}`
   | 'concurrent total'
+  | 'concurrent cpu'
   | 'concurrent delay'
   | 'delta'
   | 'import';
@@ -44,7 +50,7 @@ export async function measure(workload: Workload, entry: PeerEntry, effort: Effo
       return runTimes(peer, effort);
     case 'parallel': {
       const job = new Job({ steps: PARALLEL_STEPS, parallel: PARALLEL_CALLS });
-      return { [`parallel ${PARALLEL_STEPS}`]: await runTime(peer, job, effort.sampleTime) };
+      return { [`parallel ${PARALLEL_STEPS}`]: (await runCosts(peer, job, effort.sampleTime)).time };
     }
     case 'heap':
       return liveHeaps(peer, effort);
@@ -53,6 +59,12 @@ export async function measure(workload: Workload, entry: PeerEntry, effort: Effo
     case 'stream':
       return deltaTime(peer);
   }
+}
+
+/** Milliseconds of one run. */
+interface RunCosts {
+  readonly time: number;
+  readonly cpu: number;
 }
 
 async function importTime(entry: PeerEntry): Promise<Metrics> {
@@ -64,34 +76,35 @@ async function importTime(entry: PeerEntry): Promise<Metrics> {
 
 async function runTimes(peer: Peer, { lengths, sampleTime }: Effort): Promise<Metrics> {
   const metrics: Metrics = {};
-  for (const steps of lengths)
-    metrics[`steps ${steps}`] = await runTime(peer, new Job({ steps }), sampleTime);
+  for (const steps of lengths) {
+    const { time, cpu } = await runCosts(peer, new Job({ steps }), sampleTime);
+    metrics[`steps ${steps}`] = time;
+    metrics[`cpu ${steps}`] = cpu;
+  }
   return metrics;
 }
 
-/** The best of many runs: ten at least, unless they take very long. */
-async function runTime(peer: Peer, job: Job, sampleTime: number): Promise<number> {
+/** Milliseconds of the best of many runs, and the mean CPU of a run in all threads: ten runs at least, unless they take very long. */
+async function runCosts(peer: Peer, job: Job, sampleTime: number): Promise<RunCosts> {
   const run = peer.agent(job);
   const texts: unknown[] = [];
   const warmedUp = performance.now() + sampleTime;
   do texts.push(await run());
   while (performance.now() < warmedUp);
   collectGarbage();
+  const usage = process.cpuUsage();
   const begun = performance.now();
-  let best = Infinity;
-  for (
-    let count = 0, elapsed = 0;
-    elapsed < sampleTime || (count < 10 && elapsed < 4 * sampleTime);
-    count++
-  ) {
+  let [best, count, elapsed] = [Infinity, 0, 0];
+  for (; elapsed < sampleTime || (count < 10 && elapsed < 4 * sampleTime); count++) {
     const started = performance.now();
     texts.push(await run());
     const ended = performance.now();
     best = Math.min(best, ended - started);
     elapsed = ended - begun;
   }
+  const cpu = cpuSince(usage) / count;
   job.verify(texts);
-  return best;
+  return { time: best, cpu };
 }
 
 /** What a run keeps alive when the model is called for the last time. */
@@ -119,12 +132,18 @@ async function concurrentRuns(peer: Peer): Promise<Metrics> {
   collectGarbage();
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
+  const usage = process.cpuUsage();
   const started = performance.now();
   const texts = await Promise.all(Array.from({ length: CONCURRENT_RUNS }, run));
   const total = performance.now() - started;
+  const cpu = cpuSince(usage);
   delay.disable();
   job.verify(texts);
-  return { 'concurrent total': total, 'concurrent delay': delay.percentile(99) / 1e6 };
+  return {
+    'concurrent total': total,
+    'concurrent cpu': cpu,
+    'concurrent delay': delay.percentile(99) / 1e6,
+  };
 }
 
 async function deltaTime(peer: Peer): Promise<Metrics> {

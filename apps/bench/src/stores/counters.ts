@@ -57,6 +57,21 @@ export class RedisCounters implements Counters {
   }
 }
 
+/** What the server did, by command: how often, and microseconds in all. A script's count what it calls, too. */
+export interface CommandTime {
+  readonly calls: number;
+  readonly time: number;
+}
+
+/** What the server has done since its statistics were reset. */
+export async function commandTimes(client: Redis): Promise<ReadonlyMap<string, CommandTime>> {
+  const info = await client.info('commandstats');
+  const lines = info.matchAll(/^cmdstat_(\S+?):calls=(\d+),usec=(\d+)/gm);
+  return new Map(
+    [...lines].map(([, name = '', calls, time]) => [name, { calls: Number(calls), time: Number(time) }]),
+  );
+}
+
 /** What this process writes, and a folder. For a store that does all of its work before it returns. */
 export class FileCounters implements Counters {
   private readonly folder: string;

@@ -29,6 +29,8 @@ export interface RunCosts {
   /** Bytes of JSON, by step. */
   readonly newBytes: readonly number[];
   readonly stores: Readonly<Partial<Record<StoreName, StoreCosts>>>;
+  /** The reasons of those that could not be opened. */
+  readonly skipped: Readonly<Partial<Record<StoreName, string>>>;
 }
 
 interface Measured {
@@ -83,9 +85,13 @@ async function saveRun(
   shuffle: <T>(things: readonly T[]) => T[],
 ): Promise<RunCosts> {
   const stores: Measured[] = [];
+  const skipped: [StoreName, string][] = [];
   for (const [index, name] of names.entries()) {
     const place = { url: server.url(index), folder: join(folder, name) };
-    stores.push(await opened(name, place, run));
+    await opened(name, place, run).then(
+      (store) => stores.push(store),
+      (error: unknown) => skipped.push([name, String(error)]),
+    );
   }
   const added: number[] = [];
   for (const step of run.steps()) {
@@ -94,7 +100,7 @@ async function saveRun(
   }
   const entries = [];
   for (const store of stores) entries.push([store.name, await finished(store, run)] as const);
-  return { newBytes: added, stores: Object.fromEntries(entries) };
+  return { newBytes: added, stores: Object.fromEntries(entries), skipped: Object.fromEntries(skipped) };
 }
 
 async function opened(name: StoreName, place: StorePlace, run: StoreRun): Promise<Measured> {

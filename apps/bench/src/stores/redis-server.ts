@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import { Redis } from 'ioredis';
 
-const PROGRAM = 'redis-server';
+const PROGRAM = process.env['REDIS_SERVER'] ?? 'redis-server';
 
-/** A `redis-server` of this process, on a free port, that writes nothing to disk. */
+/** A server of this process, Redis or Valkey, on a free port, that writes nothing to disk. */
 export class RedisServer {
   readonly port: number;
   private readonly child: ChildProcess;
@@ -17,7 +18,7 @@ export class RedisServer {
     this.child = child;
   }
 
-  /** @param folder where it runs @throws Error when there is no `redis-server`, or it does not start. */
+  /** @param folder where it runs @throws Error when the program of `REDIS_SERVER` is missing, or does not start. */
   static async start(folder: string): Promise<RedisServer> {
     const port = await freePort();
     const args = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
@@ -29,13 +30,22 @@ export class RedisServer {
     for await (const line of createInterface(child.stdout)) {
       if (line.includes('Ready to accept connections')) break;
     }
-    if (child.exitCode !== null) throw new Error(`redis-server has ended with ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`${PROGRAM} has ended with ${child.exitCode}.`);
     return new RedisServer(port, child);
   }
 
   /** @param database 0 to 15 */
   url(database: number): string {
     return `redis://127.0.0.1:${this.port}/${database}`;
+  }
+
+  /** Its name and version, such as `Redis 7.0.15`. */
+  async describe(): Promise<string> {
+    const client = new Redis(this.url(0));
+    const info = await client.info('server');
+    client.disconnect();
+    const [valkey, redis] = [/^valkey_version:(\S+)/m.exec(info), /^redis_version:(\S+)/m.exec(info)];
+    return valkey ? `Valkey ${valkey[1]}` : `Redis ${redis?.[1]}`;
   }
 
   async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import type { StorePeer, StorePlace } from './store-peer.ts';
 export type StoreName =
   | 'store-redis'
   | 'store-sqlite'
+  | 'store-sqlite-normal'
   | 'memory'
   | 'append-only'
   | 'whole-json'
@@ -11,6 +12,9 @@ export type StoreName =
   | 'mastra-snapshot'
   | 'mastra-messages'
   | 'langgraph-shim'
+  | 'whole-json-sqlite'
+  | 'whole-json-sqlite-normal'
+  | 'langgraph-sqlite'
   | 'ping';
 
 export interface StoreEntry {
@@ -24,15 +28,19 @@ export interface StoreEntry {
 export const STORES: Readonly<Record<StoreName, StoreEntry>> = {
   'store-redis': {
     kind: 'redis',
-    open: async (place, first) => (await import('./peers/ours.ts')).redis(place, first),
+    open: async (place, first) => (await import('./peers/ours.ts')).ours('redis', place, first),
   },
   'store-sqlite': {
     kind: 'file',
-    open: async (place, first) => (await import('./peers/ours.ts')).sqlite(place, first),
+    open: async (place, first) => (await import('./peers/ours.ts')).ours('sqlite', place, first),
+  },
+  'store-sqlite-normal': {
+    kind: 'file',
+    open: async (place, first) => (await import('./peers/ours.ts')).ours('sqlite NORMAL', place, first),
   },
   memory: {
     kind: 'memory',
-    open: async (_, first) => (await import('./peers/ours.ts')).memory(first),
+    open: async (place, first) => (await import('./peers/ours.ts')).ours('memory', place, first),
   },
   'append-only': {
     kind: 'redis',
@@ -57,6 +65,18 @@ export const STORES: Readonly<Record<StoreName, StoreEntry>> = {
   'langgraph-shim': {
     kind: 'redis',
     open: async (place) => (await import('./peers/langgraph-redis.ts')).langgraphRedis(place),
+  },
+  'whole-json-sqlite': {
+    kind: 'file',
+    open: async (place) => (await import('./peers/whole-json-sqlite.ts')).wholeJsonSqlite(place, 'FULL'),
+  },
+  'whole-json-sqlite-normal': {
+    kind: 'file',
+    open: async (place) => (await import('./peers/whole-json-sqlite.ts')).wholeJsonSqlite(place, 'NORMAL'),
+  },
+  'langgraph-sqlite': {
+    kind: 'file',
+    open: async (place) => (await import('./peers/langgraph-sqlite.ts')).langgraphSqlite(place),
   },
   ping: {
     kind: 'redis',

@@ -1,8 +1,12 @@
 import { median } from '../measure.ts';
 import type { Metrics, Results } from '../results.ts';
+import type { RedisCosts } from './measure-redis.ts';
 import type { RunCosts, StoreCosts } from './measure-saves.ts';
 import type { StoreName } from './store-peers.ts';
 import { STORE_NAMES } from './store-peers.ts';
+
+/** Milliseconds of a save beside the floor, and of the longest command of a load; microseconds of the server for a save. */
+type RedisMetric = 'floor time' | 'server time' | 'blocked';
 
 /**
  * Of a run of so many steps: milliseconds of all saves, and of one at its end; bytes written by all, by one early in the
@@ -21,7 +25,7 @@ export type StoreMetric = `${
 /** What the run adds, as JSON: no store can write less, unless it compresses. */
 export const NEW_DATA = 'new-data' as const;
 
-export type StoreResults = Results<StoreName | typeof NEW_DATA, StoreMetric>;
+export type StoreResults = Results<StoreName | typeof NEW_DATA, StoreMetric | RedisMetric>;
 
 /** So many saves speak for a place in the run. */
 const SAMPLE = 20;
@@ -33,6 +37,16 @@ export function addCosts(results: StoreResults, round: number, steps: number, ru
     const costs = run.stores[name];
     if (costs) results.add(round, name, storeMetrics(steps, costs));
   }
+}
+
+/** Adds what a process measured of the server. */
+export function addRedisCosts(results: StoreResults, round: number, costs: RedisCosts): void {
+  const { times, serverTime, blocked } = costs;
+  for (const name of STORE_NAMES) {
+    const time = (times as Readonly<Partial<Record<StoreName, number>>>)[name];
+    if (time !== undefined) results.add(round, name, { 'floor time': time });
+  }
+  results.add(round, 'store-redis', { 'server time': serverTime, blocked });
 }
 
 function storeMetrics(steps: number, { costs, stored }: StoreCosts): Metrics<StoreMetric> {

@@ -25,6 +25,11 @@ export class StoreRun {
     return new StoreRun(first, states.slice(0, steps));
   }
 
+  /** How many steps there are. */
+  get length(): number {
+    return this.states.length;
+  }
+
   /** How many messages there are at its end. */
   get messageCount(): number {
     return this.states.at(-1)?.messages.length ?? 0;

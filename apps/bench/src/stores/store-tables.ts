@@ -1,10 +1,10 @@
 import { median } from '../measure.ts';
 import { inUnit, reportTable } from '../report.ts';
 import type { StoreName } from './store-peers.ts';
+import { STORES } from './store-peers.ts';
 import type { StoreMetric, StoreResults } from './store-results.ts';
 import { NEW_DATA } from './store-results.ts';
 
-const BASE: StoreName = 'store-redis';
 const HEAD = [
   'store',
   'all saves, ms',
@@ -23,7 +23,8 @@ export function reportStores(
 ): void {
   for (const steps of lengths) {
     const rows = [...names, NEW_DATA].map((name) => {
-      const cell = (metric: StoreMetric, scale = 1): string => besides(results, name, metric, scale);
+      const cell = (metric: StoreMetric, scale?: number): string =>
+        results.cell(name, baseOf(name), metric, scale);
       return [
         name,
         cell(`time ${steps}`),
@@ -34,15 +35,13 @@ export function reportStores(
         inUnit(median(results.values(name, `commands ${steps}`))),
       ];
     });
-    reportTable(`${steps} steps (ratio to ${BASE})`, HEAD, rows);
+    reportTable(`${steps} steps (ratio to store-redis; of files to store-sqlite)`, HEAD, rows);
   }
 }
 
 type Name = StoreName | typeof NEW_DATA;
 
-/** The middle of the rounds, and in brackets the middle of their ratios. */
-function besides(results: StoreResults, name: Name, metric: StoreMetric, scale: number): string {
-  const value = inUnit(median(results.values(name, metric)) * scale);
-  const ratio = inUnit(median(results.ratios(name, BASE, metric)));
-  return ratio === '–' ? value : `${value} (${ratio})`;
+/** What a store is measured by. */
+function baseOf(name: Name): StoreName {
+  return name !== NEW_DATA && STORES[name].kind === 'file' ? 'store-sqlite' : 'store-redis';
 }

@@ -1,5 +1,6 @@
 import type { Row } from '../report.ts';
 import { rowOf } from '../report.ts';
+import { targetRow } from '../targets.ts';
 import type { StoreName } from './store-peers.ts';
 import { WHOLE_STORES } from './store-peers.ts';
 import type { StoreMetric, StoreResults } from './store-results.ts';
@@ -25,19 +26,24 @@ export function storeTargets(results: StoreResults, lengths: readonly number[]):
   );
   const own = lengths.flatMap((steps) => [
     ratio(`bytes of a run of ${steps} steps`, FLOOR, `bytes ${steps}`, 1.5),
-    ratio(`time of a save at ${steps} steps`, FLOOR, `last time ${steps}`, 1.5),
     ratio(`bytes of a save at ${steps} steps`, NEW_DATA, `last bytes ${steps}`, 1.5),
-    ratio(`time of a save at ${steps} steps`, 'ping', `last time ${steps}`, 2.5),
     rowOf(`requests of a save at ${steps} steps`, results.values(OURS, `requests ${steps}`), 1),
-    rowOf(`bytes of a save at ${steps} steps / at 20`, growth(results, OURS, steps), 1.05),
+    rowOf(
+      `bytes of a save at ${steps} steps / at 20`,
+      results.growths(OURS, `early bytes ${steps}`, `last bytes ${steps}`),
+      1.05,
+    ),
     rowOf(`SQLite: pages of a save at ${steps} steps, more than at 20`, morePages(results, steps), 1),
   ]);
-  return [...bytes, ...times, ...own];
-}
-
-function growth(results: StoreResults, name: StoreName, steps: number): readonly number[] {
-  const early = results.values(name, `early bytes ${steps}`);
-  return results.values(name, `last bytes ${steps}`).map((last, round) => last / (early[round] ?? NaN));
+  return [
+    targetRow('redis server', results.values(OURS, 'server time')),
+    targetRow('redis floor', results.ratios(OURS, FLOOR, 'floor time')),
+    rowOf('Redis: time of a save / PING', results.ratios(OURS, 'ping', 'floor time'), 2.5),
+    targetRow('redis load', results.values(OURS, 'blocked')),
+    ...bytes,
+    ...times,
+    ...own,
+  ];
 }
 
 function morePages(results: StoreResults, steps: number): readonly number[] {

@@ -1,6 +1,14 @@
+import type { RedisOptions } from './measure-redis.ts';
+import { measureRedis } from './measure-redis.ts';
 import type { SavesOptions } from './measure-saves.ts';
 import { measureSaves } from './measure-saves.ts';
 
+/** What a process is started for. */
+export type StoreTask =
+  | ({ readonly measure: 'saves' } & SavesOptions)
+  | ({ readonly measure: 'redis' } & RedisOptions);
+
 // The parent wrote the argument.
-const costs = await measureSaves(JSON.parse(process.argv[2] ?? '') as SavesOptions);
+const task = JSON.parse(process.argv[2] ?? '') as StoreTask;
+const costs = task.measure === 'saves' ? await measureSaves(task) : await measureRedis(task);
 process.send?.(costs, () => process.exit());

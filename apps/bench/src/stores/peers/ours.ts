@@ -1,26 +1,12 @@
-import type { AgentState, SessionStore } from '@holdfast/core';
-import { AgentSession, MemorySessionStore } from '@holdfast/core';
-import { RedisSessionStore } from '@holdfast/store-redis';
-import { SqliteSessionStore } from '@holdfast/store-sqlite';
-import { join } from 'node:path';
+import type { AgentState } from '@holdfast/core';
+import { AgentSession } from '@holdfast/core';
+import type { SessionStoreName } from '../session-stores.ts';
+import { openSessionStore } from '../session-stores.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
 
-/** `@holdfast/store-redis`. */
-export async function redis({ url }: StorePlace, first: AgentState): Promise<StorePeer> {
-  return keptIn(await RedisSessionStore.open({ url }), first);
-}
-
-/** `@holdfast/store-sqlite`. */
-export async function sqlite({ folder }: StorePlace, first: AgentState): Promise<StorePeer> {
-  return keptIn(await SqliteSessionStore.open({ path: join(folder, 'sessions.db') }), first);
-}
-
-/** The store of core for tests. */
-export function memory(first: AgentState): Promise<StorePeer> {
-  return keptIn(new MemorySessionStore(), first);
-}
-
-async function keptIn(store: SessionStore, first: AgentState): Promise<StorePeer> {
+/** A store of this repository. */
+export async function ours(name: SessionStoreName, place: StorePlace, first: AgentState): Promise<StorePeer> {
+  const store = await openSessionStore(name, place);
   let session = await store.create(AgentSession.create({ definition: { name: 'bench' }, state: first }));
   return {
     prepare: ({ state }) => {

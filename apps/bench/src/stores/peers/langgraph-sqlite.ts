@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { load } from '../../../peers/load.ts';
+import type { StorePeer, StorePlace } from '../store-peer.ts';
+import type { Saver } from './langgraph.ts';
+import { savedBy } from './langgraph.ts';
+
+interface SqliteSavers {
+  readonly SqliteSaver: { fromConnString(path: string): SqliteSaver };
+}
+
+interface SqliteSaver extends Saver {
+  readonly db: { close(): void };
+}
+
+const { SqliteSaver } = await load<SqliteSavers>('@langchain/langgraph-checkpoint-sqlite');
+
+/** `SqliteSaver` of `@langchain/langgraph-checkpoint-sqlite`, on `better-sqlite3`: a write-ahead log, `synchronous = FULL`. */
+export function langgraphSqlite({ folder }: StorePlace): StorePeer {
+  const saver = SqliteSaver.fromConnString(join(folder, 'checkpoints.db'));
+  return savedBy(saver, async () => saver.db.close());
+}

@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bestTenth, median } from '../measure.ts';
+import { shuffler } from '../shuffle.ts';
+import { RedisServer } from '../stores/redis-server.ts';
+import type { Conversation, TurnName, TurnPeer } from './turn-peers.ts';
+import { openTurnPeer } from './turn-peers.ts';
+
+/** How many messages a conversation has when its first turn is timed. */
+export const SIZES = [20, 1_000] as const;
+type Size = (typeof SIZES)[number];
+
+/** A conversation grows with each turn: another takes its place before that shows. */
+const TURNS_EACH = 4;
+
+export interface TurnOptions {
+  readonly names: readonly TurnName[];
+  /** Conversations one after the other, of each size; half as many again before, to warm up. */
+  readonly conversations: number;
+  /** Orders the turns. */
+  readonly seed: number;
+}
+
+/** Milliseconds of a turn: the best tenth, and in the middle. */
+interface TurnTimes {
+  readonly best: number;
+  readonly median: number;
+}
+
+/** What turns cost, by name and size. */
+export interface TurnCosts {
+  readonly server: string;
+  readonly times: Readonly<Record<string, TurnTimes>>;
+}
+
+interface Subject {
+  readonly name: TurnName;
+  readonly size: Size;
+  readonly peer: TurnPeer;
+  readonly times: number[];
+}
+
+/** The key of what one subject needed. */
+export function turnKey(name: TurnName, size: Size): string {
+  return `${name} ${size}`;
+}
+
+/** Has all of them take a turn in short and in long conversations, every time in another order. */
+export async function measureTurns({ names, conversations, seed }: TurnOptions): Promise<TurnCosts> {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
+  const server = await RedisServer.start(folder);
+  try {
+    const peers = await opened(names, server, folder);
+    const subjects = peers.flatMap(([name, peer]) =>
+      SIZES.map((size): Subject => ({ name, size, peer, times: [] })),
+    );
+    const shuffle = shuffler(seed);
+    for (let count = -conversations / 2; count < conversations; count++) {
+      await takeTurns(subjects, shuffle, count >= 0);
+    }
+    for (const [, peer] of peers) await peer.close();
+    const times = subjects.map(({ name, size, times }) => [turnKey(name, size), timesOf(times)]);
+    return { server: await server.describe(), times: Object.fromEntries(times) };
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function opened(
+  names: readonly TurnName[],
+  server: RedisServer,
+  folder: string,
+): Promise<readonly (readonly [TurnName, TurnPeer])[]> {
+  const peers = [];
+  for (const [index, name] of names.entries()) {
+    const place = { url: server.url(index), folder: join(folder, name) };
+    mkdirSync(place.folder);
+    peers.push([name, await openTurnPeer(name, place)] as const);
+  }
+  return peers;
+}
+
+async function takeTurns(
+  subjects: readonly Subject[],
+  shuffle: <T>(things: readonly T[]) => T[],
+  isTimed: boolean,
+): Promise<void> {
+  const begun: (readonly [Subject, Conversation])[] = [];
+  for (const subject of subjects) begun.push([subject, await subject.peer.begin(subject.size)]);
+  globalThis.gc?.();
+  for (let turn = 0; turn < TURNS_EACH; turn++) {
+    for (const [{ times }, conversation] of shuffle(begun)) {
+      const time = await timeOf(conversation);
+      if (isTimed) times.push(time);
+    }
+  }
+  for (const [, conversation] of begun) await conversation.close();
+}
+
+/** @throws Error when the model's answer is not there. */
+async function timeOf(conversation: Conversation): Promise<number> {
+  const started = performance.now();
+  const text = await conversation.turn();
+  const time = performance.now() - started;
+  if (text !== 'done') throw new Error(`A turn ended with ${JSON.stringify(text)}.`);
+  return time;
+}
+
+function timesOf(times: readonly number[]): TurnTimes {
+  return { best: bestTenth(times), median: median(times) };
+}

@@ -1,0 +1,117 @@
+import type { AgentLoop, Message, SessionStore } from '@holdfast/core';
+import {
+  AgentSession,
+  AgentState,
+  assistantMessage,
+  createAgentLoop,
+  sendMessage,
+  SessionRuntime,
+  userMessage,
+} from '@holdfast/core';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { generateText } from 'ai';
+import { instantModel } from '../loop/instant-model.ts';
+import { Job } from '../loop/job.ts';
+import type { SessionStoreName } from '../stores/session-stores.ts';
+import { openSessionStore } from '../stores/session-stores.ts';
+import type { StorePlace } from '../stores/store-peer.ts';
+
+/** `loop` is the loop of core with the driver for models of the AI SDK, without a session; the others keep one in a store. */
+export type TurnName = 'generateText' | 'loop' | SessionStoreName;
+
+export const TURN_NAMES: readonly TurnName[] = [
+  'generateText',
+  'loop',
+  'memory',
+  'redis',
+  'sqlite',
+  'sqlite NORMAL',
+];
+
+/** A conversation of so many messages that takes one turn after the other. */
+export interface Conversation {
+  /** Asks, and answers with the text of the model. */
+  turn(): Promise<string | undefined>;
+  /** Forgets it. */
+  close(): Promise<unknown>;
+}
+
+/** Something that takes turns in conversations. */
+export interface TurnPeer {
+  /** A conversation that has so many messages, the last of them from a turn that this process took. */
+  begin(messages: number): Promise<Conversation>;
+  close(): Promise<void>;
+}
+
+const TEXT = 't'.repeat(200);
+const QUESTION = 'Go on.';
+const AGENT = 'bench';
+
+/** Opens what takes turns; in a store, at a place of its own. */
+export async function openTurnPeer(name: TurnName, place: StorePlace): Promise<TurnPeer> {
+  if (name === 'generateText') return aiTurns();
+  if (name === 'loop') return loopTurns();
+  return sessionTurns(await openSessionStore(name, place));
+}
+
+function aiTurns(): TurnPeer {
+  const model = instantModel(new Job({ steps: 0 }));
+  return {
+    begin: async (count) => {
+      const history = Array.from({ length: count }, (_, index) => ({ role: roleOf(index), content: TEXT }));
+      const messages = [...history, { role: 'user' as const, content: QUESTION }];
+      return { turn: async () => (await generateText({ model, messages })).text, close: nothing };
+    },
+    close: nothing,
+  };
+}
+
+function loopTurns(): TurnPeer {
+  const loop = answeringLoop();
+  return {
+    begin: async (count) => {
+      let state = stateOf(count);
+      const turn = async (): Promise<string | undefined> => {
+        state = await loop.run(state.withUserMessage(QUESTION));
+        return state.finalResponse;
+      };
+      return { turn, close: nothing };
+    },
+    close: nothing,
+  };
+}
+
+/** A turn as an application takes it: claim the session, keep it at each effect, let it go. */
+function sessionTurns(store: SessionStore): TurnPeer {
+  const runtime = new SessionRuntime({ store, agents: { [AGENT]: answeringLoop() } });
+  return {
+    begin: async (count) => {
+      const state = stateOf(count - 2);
+      const { sessionId } = await store.create(AgentSession.create({ definition: { name: AGENT }, state }));
+      const turn = async (): Promise<string | undefined> =>
+        (await runtime.execute(sessionId, sendMessage(QUESTION))).state.finalResponse;
+      // From here on this process is the last that saved it.
+      await turn();
+      return { turn, close: () => runtime.delete(sessionId) };
+    },
+    close: () => store.close(),
+  };
+}
+
+function answeringLoop(): AgentLoop {
+  return createAgentLoop({ driver: aiSdkDriver({ model: instantModel(new Job({ steps: 0 })) }) });
+}
+
+function stateOf(count: number): AgentState {
+  return AgentState.empty().withMessages(Array.from({ length: count }, (_, index) => messageOf(index)));
+}
+
+function messageOf(index: number): Message {
+  return roleOf(index) === 'user' ? userMessage(TEXT) : assistantMessage(TEXT);
+}
+
+function roleOf(index: number): 'user' | 'assistant' {
+  return index % 2 === 0 ? 'user' : 'assistant';
+}
+
+async function nothing(): Promise<void> {}
