@@ -2,9 +2,9 @@ import { AgentState, userMessage } from '@holdfast/core';
 import { Job } from './loop/job.ts';
 import { coreLoop, firstState } from './peers/core.ts';
 
-/** A state after a run of tool steps: about 200 bytes of arguments and 1 KB of result each. */
-export async function stateAfter(steps: number): Promise<AgentState> {
-  const job = new Job({ steps });
+/** A state after a run of tool steps: about 200 bytes of arguments and, unless told otherwise, 1 KB of result each. */
+export async function stateAfter(steps: number, resultLength?: number): Promise<AgentState> {
+  const job = new Job({ steps, ...(resultLength !== undefined && { resultLength }) });
   return coreLoop(job).run(firstState(job));
 }
 

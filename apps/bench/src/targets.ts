@@ -115,7 +115,7 @@ const GATES: readonly (readonly [string, string, string, string])[] = [
     'bundle of the README example, minified / the same with the AI SDK alone',
     '1.36 (2 030 / 1 491 KB)',
     '≤ 1.15',
-    'the bundle test, by `pnpm test`',
+    'apps/examples/test/bundle-size.test.ts',
   ],
 ];
 

@@ -1,10 +1,11 @@
 import { AgentSession, sendMessage, SessionRuntime } from '@holdfast/core';
-import type { AgentState, SessionStore } from '@holdfast/core';
+import type { AgentState } from '@holdfast/core';
 import type { Job } from '../loop/job.ts';
 import { coreLoop, firstState } from '../peers/core.ts';
-import type { SessionStoreName } from '../stores/session-stores.ts';
+import type { OpenStore, SessionStoreName } from '../stores/session-stores.ts';
 import { openDatabase, openSessionStore } from '../stores/session-stores.ts';
 import type { RunStep, StorePlace } from '../stores/store-peer.ts';
+import type { AroundWrite } from './writes.ts';
 import { oneByOne, withWrites } from './writes.ts';
 
 /**
@@ -44,12 +45,10 @@ export async function openBusyPeer(name: BusyName, place: StorePlace): Promise<B
       return loopOnly();
     case 'commit floor':
       return commitFloor(place);
-    case 'sqlite one by one': {
-      const store = await openSessionStore('sqlite', place);
-      return sessionsIn(withWrites(store, oneByOne()));
-    }
+    case 'sqlite one by one':
+      return sessionsIn(await openSessionStore('sqlite', place), oneByOne());
     default:
-      return sessionsIn(await openSessionStore(name, place));
+      return sessionsIn(await openSessionStore(name, place), (write) => write());
   }
 }
 
@@ -65,11 +64,11 @@ function loopOnly(): BusyPeer {
   };
 }
 
-function sessionsIn(uncounted: SessionStore): BusyPeer {
+function sessionsIn(open: OpenStore, around: AroundWrite): BusyPeer {
   let writes = 0;
-  const store = withWrites(uncounted, (write) => {
+  const store = withWrites(open.store, (write) => {
     writes++;
-    return write();
+    return around(write);
   });
   return {
     run: (job) => {
@@ -89,7 +88,7 @@ function sessionsIn(uncounted: SessionStore): BusyPeer {
       };
     },
     writes: () => writes,
-    close: () => store.close(),
+    close: () => open.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 const SYSTEM = 'You are a test agent.';
 const USER = 'Please echo.';
 const TEXT_LENGTH = 170;
-const RESULT = 'r'.repeat(980);
+const RESULT_LENGTH = 980;
 const USAGE = { inputTokens: 10, outputTokens: 5 } as const;
 
 export interface JobOptions {
@@ -13,6 +13,8 @@ export interface JobOptions {
   readonly delay?: number;
   /** Characters of a call's text; default 170. */
   readonly textLength?: number;
+  /** Characters of a call's result; default 980. */
+  readonly resultLength?: number;
   /** Called inside the last call of the model, when all of the run is still alive. */
   readonly onLastCall?: () => void;
 }
@@ -47,6 +49,7 @@ export class Job {
   readonly steps: number;
   private readonly options: JobOptions;
   private readonly text: string;
+  private readonly result: string;
   private modelCalls = 0;
   private toolCalls = 0;
 
@@ -54,6 +57,7 @@ export class Job {
     this.options = options;
     this.steps = options.steps;
     this.text = 'a'.repeat(options.textLength ?? TEXT_LENGTH);
+    this.result = 'r'.repeat(options.resultLength ?? RESULT_LENGTH);
   }
 
   /** The model's time to think; nothing to wait for when it answers at once. */
@@ -71,10 +75,10 @@ export class Job {
     return { calls: [], text: 'done' };
   }
 
-  /** The tool: about 1 KB as JSON. */
+  /** The tool: about 1 KB as JSON, unless the job asks for more or less. */
   echo({ n }: EchoArgs): { readonly n: number; readonly ok: true; readonly data: string } {
     this.toolCalls++;
-    return { n, ok: true, data: RESULT };
+    return { n, ok: true, data: this.result };
   }
 
   /** @throws Error when the runs did not do all of the work, or said something else. */

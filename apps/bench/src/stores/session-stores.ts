@@ -9,18 +9,37 @@ import type { StorePlace } from './store-peer.ts';
 /** `sqlite` waits for the disk at every commit (`synchronous = FULL`), as it does by default. */
 export type SessionStoreName = 'memory' | 'redis' | 'sqlite' | 'sqlite NORMAL';
 
+/** A store, and what closes it with its database. */
+export interface OpenStore {
+  readonly store: SessionStore;
+  readonly close: () => Promise<void>;
+}
+
 /** Opens a store of this repository. */
-export async function openSessionStore(name: SessionStoreName, place: StorePlace): Promise<SessionStore> {
+export async function openSessionStore(name: SessionStoreName, place: StorePlace): Promise<OpenStore> {
   switch (name) {
     case 'memory':
-      return new MemorySessionStore();
+      return closedItself(new MemorySessionStore());
     case 'redis':
-      return RedisSessionStore.open({ url: place.url });
+      return closedItself(await RedisSessionStore.open({ url: place.url }));
     case 'sqlite':
-      return SqliteSessionStore.open({ path: join(place.folder, 'sessions.db') });
+      return closedItself(await SqliteSessionStore.open({ path: join(place.folder, 'sessions.db') }));
     case 'sqlite NORMAL':
-      return new SqliteSessionStore({ database: openDatabase(place, 'NORMAL') });
+      return onDatabase(openDatabase(place, 'NORMAL'));
   }
+}
+
+function closedItself(store: SessionStore): OpenStore {
+  return { store, close: () => store.close() };
+}
+
+function onDatabase(database: DatabaseSync): OpenStore {
+  const store = new SqliteSessionStore({ database });
+  const close = async (): Promise<void> => {
+    await store.close();
+    database.close();
+  };
+  return { store, close };
 }
 
 /** A database with a write-ahead log in the folder of a store. */

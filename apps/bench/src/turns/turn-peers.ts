@@ -1,4 +1,4 @@
-import type { AgentLoop, Message, SessionStore } from '@holdfast/core';
+import type { AgentLoop, Message } from '@holdfast/core';
 import {
   AgentSession,
   AgentState,
@@ -12,16 +12,22 @@ import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
 import { generateText } from 'ai';
 import { instantModel } from '../loop/instant-model.ts';
 import { Job } from '../loop/job.ts';
-import type { SessionStoreName } from '../stores/session-stores.ts';
+import { coreLoop } from '../peers/core.ts';
+import type { OpenStore, SessionStoreName } from '../stores/session-stores.ts';
 import { openSessionStore } from '../stores/session-stores.ts';
 import type { StorePlace } from '../stores/store-peer.ts';
 
-/** `loop` is the loop of core with the driver for models of the AI SDK, without a session; the others keep one in a store. */
-export type TurnName = 'generateText' | 'loop' | SessionStoreName;
+/**
+ * `core` is the loop with a driver that answers at once, `driver-ai-sdk` the loop with that driver and an AI SDK model that
+ * does; both keep nothing. `core memory` keeps sessions of the first in memory. The stores keep sessions of the second.
+ */
+export type TurnName = 'generateText' | 'core' | 'driver-ai-sdk' | 'core memory' | SessionStoreName;
 
 export const TURN_NAMES: readonly TurnName[] = [
   'generateText',
-  'loop',
+  'core',
+  'driver-ai-sdk',
+  'core memory',
   'memory',
   'redis',
   'sqlite',
@@ -49,9 +55,18 @@ const AGENT = 'bench';
 
 /** Opens what takes turns; in a store, at a place of its own. */
 export async function openTurnPeer(name: TurnName, place: StorePlace): Promise<TurnPeer> {
-  if (name === 'generateText') return aiTurns();
-  if (name === 'loop') return loopTurns();
-  return sessionTurns(await openSessionStore(name, place));
+  switch (name) {
+    case 'generateText':
+      return aiTurns();
+    case 'core':
+      return loopTurns(coreLoop(new Job({ steps: 0 })));
+    case 'driver-ai-sdk':
+      return loopTurns(aiSdkLoop());
+    case 'core memory':
+      return sessionTurns(await openSessionStore('memory', place), coreLoop(new Job({ steps: 0 })));
+    default:
+      return sessionTurns(await openSessionStore(name, place), aiSdkLoop());
+  }
 }
 
 function aiTurns(): TurnPeer {
@@ -66,8 +81,7 @@ function aiTurns(): TurnPeer {
   };
 }
 
-function loopTurns(): TurnPeer {
-  const loop = answeringLoop();
+function loopTurns(loop: AgentLoop): TurnPeer {
   return {
     begin: async (count) => {
       let state = stateOf(count);
@@ -82,8 +96,8 @@ function loopTurns(): TurnPeer {
 }
 
 /** A turn as an application takes it: claim the session, keep it at each effect, let it go. */
-function sessionTurns(store: SessionStore): TurnPeer {
-  const runtime = new SessionRuntime({ store, agents: { [AGENT]: answeringLoop() } });
+function sessionTurns({ store, close }: OpenStore, loop: AgentLoop): TurnPeer {
+  const runtime = new SessionRuntime({ store, agents: { [AGENT]: loop } });
   return {
     begin: async (count) => {
       const state = stateOf(count - 2);
@@ -94,11 +108,11 @@ function sessionTurns(store: SessionStore): TurnPeer {
       await turn();
       return { turn, close: () => runtime.delete(sessionId) };
     },
-    close: () => store.close(),
+    close,
   };
 }
 
-function answeringLoop(): AgentLoop {
+function aiSdkLoop(): AgentLoop {
   return createAgentLoop({ driver: aiSdkDriver({ model: instantModel(new Job({ steps: 0 })) }) });
 }
 

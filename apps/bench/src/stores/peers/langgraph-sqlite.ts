@@ -14,7 +14,10 @@ interface SqliteSaver extends Saver {
 
 const { SqliteSaver } = await load<SqliteSavers>('@langchain/langgraph-checkpoint-sqlite');
 
-/** `SqliteSaver` of `@langchain/langgraph-checkpoint-sqlite`, on `better-sqlite3`: a write-ahead log, `synchronous = FULL`. */
+/**
+ * `SqliteSaver` of `@langchain/langgraph-checkpoint-sqlite`. `better-sqlite3` is compiled to wait for the disk at checkpoints
+ * only (`synchronous = NORMAL`) when there is a write-ahead log: the fair neighbour is `store-sqlite-normal`.
+ */
 export function langgraphSqlite({ folder }: StorePlace): StorePeer {
   const saver = SqliteSaver.fromConnString(join(folder, 'checkpoints.db'));
   return savedBy(saver, async () => saver.db.close());

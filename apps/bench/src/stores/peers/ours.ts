@@ -6,7 +6,7 @@ import type { StorePeer, StorePlace } from '../store-peer.ts';
 
 /** A store of this repository. */
 export async function ours(name: SessionStoreName, place: StorePlace, first: AgentState): Promise<StorePeer> {
-  const store = await openSessionStore(name, place);
+  const { store, close } = await openSessionStore(name, place);
   let session = await store.create(AgentSession.create({ definition: { name: 'bench' }, state: first }));
   return {
     prepare: ({ state }) => {
@@ -14,6 +14,6 @@ export async function ours(name: SessionStoreName, place: StorePlace, first: Age
       return async () => (session = await store.save(next, { base: session }));
     },
     messages: async () => (await store.load(session.sessionId))?.state.messages.length ?? 0,
-    close: () => store.close(),
+    close,
   };
 }
