@@ -12,7 +12,7 @@ export interface BusyBenchOptions {
   readonly names: readonly BusyName[];
   /** Orders the processes. */
   readonly seed: number;
-  /** Default 5, and 1 in a quick run. */
+  /** Default 3, and 1 in a quick run. */
   readonly rounds?: number | undefined;
   readonly isQuick: boolean;
 }
@@ -26,14 +26,14 @@ const SESSIONS = 100;
 
 /** Has many sessions work at once, each store in a process of its own, and prints what it cost. Returns the targets. */
 export async function benchBusy(options: BusyBenchOptions): Promise<readonly Row[]> {
-  const { names, seed, isQuick, rounds = isQuick ? 1 : 5 } = options;
+  const { names, seed, isQuick, rounds = isQuick ? 1 : 3 } = options;
   console.log(`\n# Busy: ${SESSIONS} sessions at once\n\n${rounds} rounds, seed ${seed}, ${machine()}`);
   const shuffle = shuffler(seed);
   const results: BusyResults = new Results();
   const notes = new Set<string>();
   for (let round = 0; round < rounds; round++) {
     for (const name of shuffle(names)) {
-      const task: BusyOptions = { name, sessions: SESSIONS, waves: isQuick ? 4 : 10 };
+      const task: BusyOptions = { name, sessions: SESSIONS, waves: isQuick ? 4 : 6 };
       const what = `busy, round ${round + 1} of ${rounds}: ${name}`;
       const costs = await measured<BusyCosts>(what, WORKER, task, notes);
       if (!costs) continue;
