@@ -1,12 +1,12 @@
+import { median } from '../measure.ts';
 import { machine, measured } from '../process.ts';
 import type { Row } from '../report.ts';
-import { reportRows, reportTable } from '../report.ts';
-import type { Metrics } from '../results.ts';
+import { inUnit, reportRows, reportTable } from '../report.ts';
 import { Results } from '../results.ts';
 import { shuffler } from '../shuffle.ts';
 import { targetRow } from '../targets.ts';
 import type { BusyName } from './busy-peers.ts';
-import type { BusyCosts, BusyOptions } from './measure-busy.ts';
+import type { BusyCosts, BusyMetric, BusyOptions } from './measure-busy.ts';
 
 export interface BusyBenchOptions {
   readonly names: readonly BusyName[];
@@ -17,9 +17,7 @@ export interface BusyBenchOptions {
   readonly isQuick: boolean;
 }
 
-/** Milliseconds of runs at once; writes a second while they run, and saves a second of sessions that do nothing else. */
-type Metric = 'time' | 'cpu' | 'delay' | 'writes' | 'saves';
-type BusyResults = Results<BusyName, Metric>;
+type BusyResults = Results<BusyName, BusyMetric>;
 
 const WORKER = new URL('./busy-worker.ts', import.meta.url);
 const SESSIONS = 100;
@@ -37,7 +35,7 @@ export async function benchBusy(options: BusyBenchOptions): Promise<readonly Row
       const what = `busy, round ${round + 1} of ${rounds}: ${name}`;
       const costs = await measured<BusyCosts>(what, WORKER, task, notes);
       if (!costs) continue;
-      results.add(round, name, metricsOf(costs));
+      results.add(round, name, costs.metrics);
       notes.add(`Server: ${costs.server}`);
     }
   }
@@ -49,17 +47,11 @@ export async function benchBusy(options: BusyBenchOptions): Promise<readonly Row
   return targets;
 }
 
-function metricsOf({ runs, saves }: BusyCosts): Metrics<Metric> {
-  return { ...(saves !== undefined && { saves, writes: saves }), ...runs };
-}
-
 function busyTargets(results: BusyResults): readonly Row[] {
-  const floor = 'commit floor';
   return [
     targetRow('busy delay', results.values('sqlite', 'delay')),
-    // A floor that runs no agents writes as often as it saves.
-    targetRow('busy writes', results.ratios('sqlite', floor, 'writes')),
-    targetRow('busy saves', results.ratios('sqlite', floor, 'saves')),
+    targetRow('busy writes', results.growths('sqlite', 'floor', 'writes')),
+    targetRow('busy saves', results.growths('sqlite', 'floor', 'saves')),
   ];
 }
 
@@ -69,16 +61,22 @@ function reportBusy(results: BusyResults, names: readonly BusyName[]): void {
     'runs, ms (ratio to loop)',
     'CPU of the runs, ms (ratio to loop)',
     'loop delay p99, ms (ratio to loop)',
-    'writes a second (ratio to memory)',
-    'saves alone, a second (ratio to commit floor)',
+    'writes a second (ratio to the floor)',
+    'saves alone, a second (ratio to the floor)',
+    'floor: saves a second',
   ];
-  const rows = names.map((name) => [
-    name,
-    results.cell(name, 'loop', 'time'),
-    results.cell(name, 'loop', 'cpu'),
-    results.cell(name, 'loop', 'delay'),
-    results.cell(name, 'memory', 'writes'),
-    results.cell(name, 'commit floor', 'saves'),
-  ]);
+  const rows = names.map((name) => {
+    const besideLoop = (metric: BusyMetric): string => results.cell(name, 'loop', metric);
+    const besideFloor = (metric: BusyMetric): string => {
+      const value = inUnit(median(results.values(name, metric)));
+      return `${value} (${inUnit(median(results.growths(name, 'floor', metric)))})`;
+    };
+    return [
+      name,
+      ...(['time', 'cpu', 'delay'] as const).map(besideLoop),
+      ...(['writes', 'saves'] as const).map(besideFloor),
+      inUnit(median(results.values(name, 'floor'))),
+    ];
+  });
   reportTable(`${SESSIONS} sessions at once, 4 model calls of 20 ms each`, head, rows);
 }

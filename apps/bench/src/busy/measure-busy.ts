@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Job } from '../loop/job.ts';
+import { median } from '../measure.ts';
 import { cpuSince } from '../process.ts';
+import type { Metrics } from '../results.ts';
 import { RedisServer } from '../stores/redis-server.ts';
+import type { RunStep } from '../stores/store-peer.ts';
 import { StoreRun } from '../stores/store-run.ts';
 import type { BusyName, BusyPeer } from './busy-peers.ts';
 import { openBusyPeer } from './busy-peers.ts';
+import { CommitFloor } from './commit-floor.ts';
 
 const TOOL_STEPS = 3;
 const MODEL_DELAY = 20;
@@ -22,92 +26,99 @@ export interface BusyOptions {
   readonly waves: number;
 }
 
+/**
+ * Milliseconds until all runs of a wave are done, of the process's CPU for them, and that the event loop comes late (99th
+ * percentile); writes a second meanwhile: create, claim, save and release. Saves a second of sessions that do nothing
+ * else, and of the floor.
+ */
+export type BusyMetric = 'time' | 'cpu' | 'delay' | 'writes' | 'saves' | 'floor';
+
 /** What it cost; nothing of what a peer does not do. */
 export interface BusyCosts {
   readonly server: string;
-  /** Runs of agents with 4 model calls of 20 ms. */
-  readonly runs?: RunsCosts;
-  /** Saves a second of sessions that do nothing else. */
-  readonly saves?: number;
-}
-
-interface RunsCosts {
-  /** Milliseconds until all runs of a wave are done, and of the process's CPU for them. */
-  readonly time: number;
-  readonly cpu: number;
-  /** Milliseconds that the event loop came late, 99th percentile. */
-  readonly delay: number;
-  /** Writes a second: create, claim, save and release. */
-  readonly writes: number;
+  readonly metrics: Metrics<BusyMetric>;
 }
 
 /** Has many sessions work at once in a store, in a process that does nothing else. */
-export async function measureBusy(options: BusyOptions): Promise<BusyCosts> {
+export async function measureBusy({ name, sessions, waves }: BusyOptions): Promise<BusyCosts> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-bench-'));
   const server = await RedisServer.start(folder);
   try {
     const place = { url: server.url(0), folder: join(folder, 'store') };
     mkdirSync(place.folder);
-    const peer = await openBusyPeer(options.name, place);
-    const runs = await runsAtOnce(peer, options);
-    const saves = await savesAtOnce(peer, options);
+    const peer = await openBusyPeer(name, place);
+    const floor = new CommitFloor(folder);
+    const bench = new BusyBench(peer, floor, sessions, await StoreRun.of(SAVED_STEPS));
+    for (let count = 0; count < waves / 2; count++) await bench.wave();
+    const measured: Metrics<BusyMetric>[] = [];
+    for (let count = 0; count < waves; count++) measured.push(await bench.wave());
+    floor.close();
     await peer.close();
-    return {
-      server: await server.describe(),
-      ...(runs && { runs }),
-      ...(saves !== undefined && { saves }),
-    };
+    return { server: await server.describe(), metrics: mediansOf(measured) };
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function runsAtOnce(peer: BusyPeer, { sessions, waves }: BusyOptions): Promise<RunsCosts | undefined> {
-  if (!peer.run) return undefined;
-  const job = new Job({ steps: TOOL_STEPS, delay: MODEL_DELAY });
-  const run = peer.run(job);
-  const texts: unknown[] = [];
-  const wave = async (): Promise<void> => {
-    texts.push(...(await Promise.all(Array.from({ length: sessions }, run))));
-  };
-  for (let count = 0; count < waves / 2; count++) await wave();
-  globalThis.gc?.();
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  const written = peer.writes();
-  const usage = process.cpuUsage();
-  const started = performance.now();
-  delay.enable();
-  for (let count = 0; count < waves; count++) await wave();
-  delay.disable();
-  const time = performance.now() - started;
-  const cpu = cpuSince(usage);
-  job.verify(texts);
-  return {
-    time: time / waves,
-    cpu: cpu / waves,
-    delay: delay.percentile(99) / 1e6,
-    writes: ((peer.writes() - written) / time) * 1_000,
-  };
-}
+class BusyBench {
+  private readonly peer: BusyPeer;
+  private readonly floor: CommitFloor;
+  private readonly sessions: number;
+  private readonly first: StoreRun['first'];
+  private readonly steps: readonly RunStep[];
 
-async function savesAtOnce(peer: BusyPeer, { sessions, waves }: BusyOptions): Promise<number | undefined> {
-  const { begin } = peer;
-  if (!begin) return undefined;
-  const run = await StoreRun.of(SAVED_STEPS);
-  const steps = [...run.steps()];
-  let [saves, time] = [0, 0];
-  for (let count = -waves / 2; count < waves; count++) {
-    const savers = await Promise.all(Array.from({ length: sessions }, () => begin(run.first)));
+  constructor(peer: BusyPeer, floor: CommitFloor, sessions: number, run: StoreRun) {
+    this.peer = peer;
+    this.floor = floor;
+    this.sessions = sessions;
+    this.first = run.first;
+    this.steps = [...run.steps()];
+  }
+
+  /** All kinds of work one after the other, so that a slow moment of the disk hits each. */
+  async wave(): Promise<Metrics<BusyMetric>> {
+    const runs = await this.runsAtOnce();
+    const { begin } = this.peer;
+    if (!begin) return runs;
+    const floor = await this.savesASecond(async () => this.floor.begin());
+    const saves = await this.savesASecond(() => begin(this.first));
+    return { ...runs, saves, floor };
+  }
+
+  private async runsAtOnce(): Promise<Metrics<BusyMetric>> {
+    const { peer, sessions } = this;
+    const job = new Job({ steps: TOOL_STEPS, delay: MODEL_DELAY });
+    const run = peer.run(job);
+    globalThis.gc?.();
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    const [written, usage, started] = [peer.writes(), process.cpuUsage(), performance.now()];
+    delay.enable();
+    const texts = await Promise.all(Array.from({ length: sessions }, run));
+    delay.disable();
+    const time = performance.now() - started;
+    const cpu = cpuSince(usage);
+    job.verify(texts);
+    const writes = ((peer.writes() - written) / time) * 1_000;
+    return { time, cpu, delay: delay.percentile(99) / 1e6, ...(writes > 0 && { writes }) };
+  }
+
+  private async savesASecond(begin: () => Promise<(step: RunStep) => Promise<unknown>>): Promise<number> {
+    const { steps, sessions } = this;
+    const savers = await Promise.all(Array.from({ length: sessions }, begin));
+    globalThis.gc?.();
     const started = performance.now();
     await Promise.all(
       savers.map(async (save) => {
         for (const step of steps) await save(step);
       }),
     );
-    if (count < 0) continue;
-    time += performance.now() - started;
-    saves += savers.length * steps.length;
+    return ((sessions * steps.length) / (performance.now() - started)) * 1_000;
   }
-  return (saves / time) * 1_000;
+}
+
+function mediansOf(waves: readonly Metrics<BusyMetric>[]): Metrics<BusyMetric> {
+  const names = Object.keys(waves[0] ?? {}) as BusyMetric[];
+  const medians = names.map((name) => [name, median(waves.map((wave) => wave[name] ?? NaN))] as const);
+  return Object.fromEntries(medians);
 }

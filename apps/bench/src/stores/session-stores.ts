@@ -43,7 +43,10 @@ function onDatabase(database: DatabaseSync): OpenStore {
 }
 
 /** A database with a write-ahead log in the folder of a store. */
-export function openDatabase({ folder }: StorePlace, synchronous: 'FULL' | 'NORMAL'): DatabaseSync {
+export function openDatabase(
+  { folder }: Pick<StorePlace, 'folder'>,
+  synchronous: 'FULL' | 'NORMAL',
+): DatabaseSync {
   const database = new DatabaseSync(join(folder, 'database.db'));
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`);
   return database;
