@@ -3,6 +3,7 @@ import type { StorePeer, StorePlace } from './store-peer.ts';
 
 export type StoreName =
   | 'store-redis'
+  | 'store-redis-claimed'
   | 'store-sqlite'
   | 'store-sqlite-normal'
   | 'memory'
@@ -29,6 +30,10 @@ export const STORES: Readonly<Record<StoreName, StoreEntry>> = {
   'store-redis': {
     kind: 'redis',
     open: async (place, first) => (await import('./peers/ours.ts')).ours('redis', place, first),
+  },
+  'store-redis-claimed': {
+    kind: 'redis',
+    open: async (place, first) => (await import('./peers/ours.ts')).ours('redis', place, first, true),
   },
   'store-sqlite': {
     kind: 'file',

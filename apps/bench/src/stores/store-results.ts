@@ -41,12 +41,15 @@ export function addCosts(results: StoreResults, round: number, steps: number, ru
 
 /** Adds what a process measured of the server. */
 export function addRedisCosts(results: StoreResults, round: number, costs: RedisCosts): void {
-  const { times, serverTime, blocked } = costs;
+  const { times, serverTimes, blocked } = costs;
+  const byName: Partial<Record<StoreName, number>> = times;
+  const serverByName: Partial<Record<StoreName, number>> = serverTimes;
   for (const name of STORE_NAMES) {
-    const time = (times as Readonly<Partial<Record<StoreName, number>>>)[name];
+    const [time, serverTime] = [byName[name], serverByName[name]];
     if (time !== undefined) results.add(round, name, { 'floor time': time });
+    if (serverTime !== undefined) results.add(round, name, { 'server time': serverTime });
   }
-  results.add(round, 'store-redis', { 'server time': serverTime, blocked });
+  results.add(round, 'store-redis', { blocked });
 }
 
 function storeMetrics(steps: number, { costs, stored }: StoreCosts): Metrics<StoreMetric> {

@@ -7,6 +7,7 @@ import type { StoreMetric, StoreResults } from './store-results.ts';
 import { NEW_DATA } from './store-results.ts';
 
 const OURS: StoreName = 'store-redis';
+const CLAIMED: StoreName = 'store-redis-claimed';
 const FLOOR: StoreName = 'append-only';
 const FILE: StoreName = 'store-sqlite';
 /** Bytes of a page in the write-ahead log of SQLite. */
@@ -38,6 +39,12 @@ export function storeTargets(results: StoreResults, lengths: readonly number[]):
   return [
     targetRow('redis server', results.values(OURS, 'server time')),
     targetRow('redis floor', results.ratios(OURS, FLOOR, 'floor time')),
+    rowOf('Redis: server time of a save under a claim', results.values(CLAIMED, 'server time'), 30, 'µs'),
+    rowOf(
+      'Redis: time of a save under a claim / append floor',
+      results.ratios(CLAIMED, FLOOR, 'floor time'),
+      1.7,
+    ),
     rowOf('Redis: time of a save / PING', results.ratios(OURS, 'ping', 'floor time'), 2.5),
     targetRow('redis load', results.values(OURS, 'blocked')),
     ...bytes,

@@ -4,16 +4,29 @@ import type { SessionStoreName } from '../session-stores.ts';
 import { openSessionStore } from '../session-stores.ts';
 import type { StorePeer, StorePlace } from '../store-peer.ts';
 
-/** A store of this repository. */
-export async function ours(name: SessionStoreName, place: StorePlace, first: AgentState): Promise<StorePeer> {
+const LEASE_SECONDS = 600;
+
+/** A store of this repository; `isClaimed` saves under a claim, as `SessionRuntime` does. */
+export async function ours(
+  name: SessionStoreName,
+  place: StorePlace,
+  first: AgentState,
+  isClaimed = false,
+): Promise<StorePeer> {
   const { store, close } = await openSessionStore(name, place);
   let session = await store.create(AgentSession.create({ definition: { name: 'bench' }, state: first }));
+  const { sessionId } = session;
+  let epoch: number | undefined;
+  if (isClaimed) {
+    const claimed = await store.claim(sessionId, { owner: 'bench', leaseSeconds: LEASE_SECONDS });
+    [session, epoch] = [claimed.session, claimed.claim.epoch];
+  }
   return {
     prepare: ({ state }) => {
       const next = session.withState(state);
-      return async () => (session = await store.save(next, { base: session }));
+      return async () => (session = await store.save(next, { base: session, epoch }));
     },
-    messages: async () => (await store.load(session.sessionId))?.state.messages.length ?? 0,
+    messages: async () => (await store.load(sessionId))?.state.messages.length ?? 0,
     close,
   };
 }
