@@ -23,7 +23,7 @@ const ENVIRONMENT = {
 /**
  * Runs a module in a fresh process, with the task as JSON in its first argument, and answers the message that it sends;
  * `Answer` is what that module is known to send. It gets the flags that Node was started with, so that `--cpu-prof`
- * profiles it too. @throws Error with the end of what the process wrote when it fails.
+ * profiles it too. @throws Error with the error that the process wrote when it fails.
  */
 export async function inFreshProcess<Answer>(
   worker: URL,
@@ -41,7 +41,12 @@ export async function inFreshProcess<Answer>(
   const written = child.stderr ? text(child.stderr) : Promise.resolve('');
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   if (answer) return answer.message as Answer;
-  throw new Error(`ended with ${code ?? signal}: ${(await written).trim().slice(-400)}`);
+  throw new Error(`ended with ${code ?? signal}: ${reasonIn((await written).trim())}`);
+}
+
+/** The line of the error that a process wrote at its end, or the last that it wrote. */
+function reasonIn(written: string): string {
+  return /^\w*Error\b.*$/m.exec(written)?.[0] ?? written.slice(-400);
 }
 
 /** The same, but tells what is measured, and notes a failure: the answer is then `undefined`. */
