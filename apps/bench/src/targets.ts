@@ -79,7 +79,7 @@ const TARGETS = {
 
 export type TargetName = keyof typeof TARGETS;
 
-/** The rows that are exact counts: `[what, first version, target, where it is checked]`. */
+/** The rows that tests decide: `[what, first version, target, where it is checked]`. */
 const GATES: readonly (readonly [string, string, string, string])[] = [
   [
     'loop: bytes allocated a step; bytes promoted to old space a step',
@@ -132,7 +132,7 @@ export function reportTargets(rows: readonly Row[]): void {
     const value = row ? inUnit(row.value, row.unit) : '–';
     return [target.what, target.first, targetCell(target), value, verdict(row)];
   });
-  const gates = GATES.map(([what, first, target, gate]) => [what, first, target, 'exact count', gate]);
+  const gates = GATES.map(([what, first, target, gate]) => [what, first, target, 'gated', gate]);
   const head = ['what', 'first version', 'target', 'measured', 'result'];
   reportTable('All targets', head, [...measured, ...gates]);
 }
