@@ -26,7 +26,7 @@ export function openDatabase(path: string, busyTimeoutSeconds: number): Database
   }
   const location = path === MEMORY ? path : resolve(path);
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
-  return attempt({ location, isWrite: false }, () => {
+  return attempt({ location, kind: 'read' }, () => {
     if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout);
     const database = connect(location);
     try {
@@ -55,11 +55,11 @@ function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseS
  * @throws StateFormatError, StoreUnavailableError
  */
 export function prepareDatabase(database: SqliteDatabase): string {
-  const file = attempt({ location: '(given as an open database)', isWrite: false }, () => {
+  const file = attempt({ location: '(given as an open database)', kind: 'read' }, () => {
     return database.prepare('PRAGMA database_list').get({})?.['file'];
   });
   const location = String(file || MEMORY);
-  attempt({ location, isWrite: false }, () => prepareSchema(database, location));
+  attempt({ location, kind: 'read' }, () => prepareSchema(database, location));
   return location;
 }
 

@@ -4,7 +4,7 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 /** Marks a file as ours: "Hold" in ASCII. */
 const APPLICATION_ID = 0x486f6c64;
 
-const SCHEMA_VERSION = 2;
+const SCHEMA_VERSION = 3;
 
 /**
  * A session is one row of `sessions`, which each write replaces in part, and rows of content, which are only added
@@ -20,37 +20,37 @@ const SCHEMA = `
   CREATE TABLE sessions (
     session_key INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL UNIQUE,
+    record_name TEXT NOT NULL,
     incarnation TEXT NOT NULL,
-    writes INTEGER NOT NULL,
     status TEXT NOT NULL,
     agent_name TEXT NOT NULL,
     parent_id TEXT,
     execution_status TEXT,
     waiting_for TEXT,
     created_at INTEGER NOT NULL,
-    updated_at INTEGER NOT NULL,
+    last_active_at INTEGER NOT NULL,
     due_at INTEGER,
     expires_at INTEGER,
     record TEXT NOT NULL,
     head TEXT NOT NULL
   ) STRICT;
   CREATE INDEX sessions_created ON sessions (created_at DESC, session_id);
-  CREATE INDEX sessions_updated ON sessions (updated_at DESC, session_id);
+  CREATE INDEX sessions_active ON sessions (last_active_at DESC, session_id);
   CREATE INDEX sessions_status_created ON sessions (status, created_at DESC, session_id);
-  CREATE INDEX sessions_status_updated ON sessions (status, updated_at DESC, session_id);
+  CREATE INDEX sessions_status_active ON sessions (status, last_active_at DESC, session_id);
   CREATE INDEX sessions_agent_created ON sessions (agent_name, created_at DESC, session_id);
-  CREATE INDEX sessions_agent_updated ON sessions (agent_name, updated_at DESC, session_id);
+  CREATE INDEX sessions_agent_active ON sessions (agent_name, last_active_at DESC, session_id);
   CREATE INDEX sessions_parent_created ON sessions (parent_id, created_at DESC, session_id)
     WHERE parent_id IS NOT NULL;
-  CREATE INDEX sessions_parent_updated ON sessions (parent_id, updated_at DESC, session_id)
+  CREATE INDEX sessions_parent_active ON sessions (parent_id, last_active_at DESC, session_id)
     WHERE parent_id IS NOT NULL;
   CREATE INDEX sessions_execution_created ON sessions (execution_status, created_at DESC, session_id)
     WHERE execution_status IS NOT NULL;
-  CREATE INDEX sessions_execution_updated ON sessions (execution_status, updated_at DESC, session_id)
+  CREATE INDEX sessions_execution_active ON sessions (execution_status, last_active_at DESC, session_id)
     WHERE execution_status IS NOT NULL;
   CREATE INDEX sessions_waiting_created ON sessions (waiting_for, created_at DESC, session_id)
     WHERE waiting_for IS NOT NULL;
-  CREATE INDEX sessions_waiting_updated ON sessions (waiting_for, updated_at DESC, session_id)
+  CREATE INDEX sessions_waiting_active ON sessions (waiting_for, last_active_at DESC, session_id)
     WHERE waiting_for IS NOT NULL;
   CREATE INDEX sessions_due ON sessions (due_at, session_id) WHERE due_at IS NOT NULL;
   CREATE INDEX sessions_expiring ON sessions (expires_at) WHERE expires_at IS NOT NULL;
@@ -70,10 +70,12 @@ const SCHEMA = `
   ) STRICT;
   CREATE TABLE session_inbox (
     session_key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
     item_id TEXT NOT NULL,
     content TEXT NOT NULL,
-    PRIMARY KEY (session_key, item_id)
-  ) STRICT;
+    PRIMARY KEY (session_key, position),
+    UNIQUE (session_key, item_id)
+  ) STRICT, WITHOUT ROWID;
   CREATE TRIGGER sessions_deleted AFTER DELETE ON sessions BEGIN
     DELETE FROM session_values WHERE session_key = old.session_key;
     DELETE FROM session_lists WHERE session_key = old.session_key;

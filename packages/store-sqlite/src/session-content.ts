@@ -1,20 +1,29 @@
 import { StateFormatError } from '@holdfast/core';
-import type { ListChange, RecordChange, SavedSession, SavePlan } from '@holdfast/core';
+import type {
+  ItemRange,
+  ListChange,
+  RecordChange,
+  SavedSession,
+  SavePlan,
+  StoredItem,
+  SwapResult,
+} from '@holdfast/core';
 import { escapeText, unescapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 
-/** Writes what belongs to a session beside its row. */
+/** Writes the rows beside the row of a session. `duplicate` when the item to enqueue waits already. */
 export function writeContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
   { plan, enqueue, acknowledge = [] }: RecordChange,
-): void {
+): SwapResult {
   if (plan) writePlan(connection, session_key, plan);
-  if (enqueue) {
-    connection.run(PUT_ITEM, { session_key, item_id: escapeText(enqueue.id), content: enqueue.item });
-  }
-  for (const id of acknowledge) connection.run(DROP_ITEM, { session_key, item_id: escapeText(id) });
+  for (const { position } of acknowledge) connection.run(DROP_ITEM, { session_key, position });
+  if (enqueue === undefined) return 'done';
+  const { id, position, json } = enqueue;
+  const item = { session_key, position, item_id: escapeText(id), content: json };
+  return connection.run(PUT_ITEM, item) > 0 ? 'done' : 'duplicate';
 }
 
 function writePlan(
@@ -71,20 +80,16 @@ export function readContent(
   return { values, lists };
 }
 
-/** The inbox items among these, as JSON, by id. */
+/** The items of the inbox of an incarnation in a range of positions, lowest first. */
 export function readInbox(
   connection: SqliteConnection,
-  session_key: SqliteValue,
-  ids: readonly string[],
-): ReadonlyMap<string, string> {
-  const items = new Map<string, string>();
-  if (ids.length === 0) return items;
-  const idOf = new Map(ids.map((id) => [escapeText(id), id]));
-  for (const { item_id: itemId, content } of connection.all(SELECT_ITEMS, { session_key })) {
-    const id = idOf.get(String(itemId));
-    if (id !== undefined) items.set(id, String(content));
-  }
-  return items;
+  sessionId: string,
+  incarnation: string,
+  range: ItemRange,
+): readonly StoredItem[] {
+  const parameters = { session_id: sessionId, incarnation: escapeText(incarnation), ...range };
+  const rows = connection.all(SELECT_ITEMS, parameters);
+  return rows.map(({ position, content }) => ({ position: Number(position), json: String(content) }));
 }
 
 /** The size of the largest value that is to be written, in bytes. */
@@ -93,7 +98,7 @@ export function largestValue({ plan, enqueue }: RecordChange): number {
     plan?.head,
     ...(plan?.values.values() ?? []),
     ...(plan?.lists.flatMap(({ append }) => append) ?? []),
-    enqueue?.item,
+    enqueue?.json,
   ];
   return texts.reduce((largest, text) => Math.max(largest, Buffer.byteLength(text ?? '')), 0);
 }
@@ -112,7 +117,9 @@ const CUT_LIST =
   'DELETE FROM session_lists WHERE session_key = :session_key AND name = :name AND position >= :keep';
 const DROP_LISTS = 'DELETE FROM session_lists WHERE session_key = :session_key';
 
-const SELECT_ITEMS = 'SELECT item_id, content FROM session_inbox WHERE session_key = :session_key';
-const PUT_ITEM = `INSERT INTO session_inbox (session_key, item_id, content) VALUES (:session_key, :item_id, :content)
-  ON CONFLICT (session_key, item_id) DO UPDATE SET content = excluded.content`;
-const DROP_ITEM = 'DELETE FROM session_inbox WHERE session_key = :session_key AND item_id = :item_id';
+const SELECT_ITEMS = `SELECT position, content FROM session_inbox
+  WHERE session_key = (SELECT session_key FROM sessions WHERE session_id = :session_id AND incarnation = :incarnation)
+  AND position >= :from AND position < :to ORDER BY position LIMIT :limit`;
+const PUT_ITEM = `INSERT INTO session_inbox (session_key, position, item_id, content)
+  VALUES (:session_key, :position, :item_id, :content) ON CONFLICT (session_key, item_id) DO NOTHING`;
+const DROP_ITEM = 'DELETE FROM session_inbox WHERE session_key = :session_key AND position = :position';

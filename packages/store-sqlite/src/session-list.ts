@@ -8,7 +8,7 @@ export interface BoundSql {
   readonly parameters: SqliteParameters;
 }
 
-const ORDER_COLUMNS = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+const ORDER_COLUMNS = { createdAt: 'created_at', lastActiveAt: 'last_active_at' } as const;
 
 const NOT_EXPIRED = '(expires_at <= :now) IS NOT TRUE';
 

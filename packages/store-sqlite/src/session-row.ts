@@ -1,41 +1,48 @@
-import { dueAt, hasErrorCode, readSessionRecord, StateFormatError } from '@holdfast/core';
+import { dueAt, hasErrorCode, readSessionRecord, recordName, StateFormatError } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
-/** A record as the values of columns. */
-export function toColumns(record: SessionRecord): SqliteParameters {
-  const { info, incarnation, writes, expiresAt } = record;
+/** The columns that conditions, filters and indexes use. */
+export function indexedColumns(record: SessionRecord): SqliteParameters {
+  const { info, incarnation, lastActiveAt, expiresAt } = record;
   return {
     incarnation: escapeText(incarnation),
-    writes,
     status: info.status,
     agent_name: escapeText(info.agentName),
     parent_id: info.parentId ?? null,
     execution_status: info.executionStatus ?? null,
     waiting_for: info.waitingFor ?? null,
     created_at: info.createdAt,
-    updated_at: info.updatedAt,
+    last_active_at: lastActiveAt,
     due_at: dueAt(record) ?? null,
     expires_at: expiresAt ?? null,
-    record: JSON.stringify(record),
   };
 }
 
-/** What makes a record. The id is asked for as bytes, because Node 22 cuts a text at its first NUL. */
-export const RECORD_COLUMNS = 'CAST(session_id AS BLOB) AS id_bytes, incarnation, writes, record';
+/** The columns that every write changes. */
+export function recordColumns(record: SessionRecord): SqliteParameters {
+  return { record_name: rowRecordName(record), record: JSON.stringify(record) };
+}
+
+/** The name of a record as a column holds it. */
+export function rowRecordName(record: SessionRecord): string {
+  return escapeText(recordName(record));
+}
+
+/** The columns of a record. The id is read as bytes, because Node 22 cuts a text at its first NUL. */
+export const RECORD_COLUMNS = 'CAST(session_id AS BLOB) AS id_bytes, record_name, record';
 
 /**
  * The record in a row of `RECORD_COLUMNS`.
- * @throws StateFormatError naming the session when it cannot be read, or is not of this row: it could not be replaced.
+ * @throws StateFormatError naming the session when the record cannot be read, or belongs to another row.
  */
 export function rowRecord(row: SqliteRow, location: string): SessionRecord {
-  const sessionId = rowSessionId(row);
   const where = rowName(row, location);
   const record = parseRecord(row['record'], where);
-  const named = (id: string, incarnation: SqliteValue | undefined, writes: SqliteValue | undefined): string =>
-    `write ${String(writes)} of ${JSON.stringify(id)}, incarnation ${String(incarnation)}`;
-  const expected = named(sessionId, row['incarnation'], row['writes']);
-  const found = named(record.info.sessionId, escapeText(record.incarnation), record.writes);
+  const named = (sessionId: string, name: SqliteValue | undefined): string =>
+    `record ${String(name)} of ${JSON.stringify(sessionId)}`;
+  const expected = named(rowSessionId(row), row['record_name']);
+  const found = named(record.info.sessionId, rowRecordName(record));
   if (found !== expected) throw new StateFormatError(where, expected, found);
   return record;
 }

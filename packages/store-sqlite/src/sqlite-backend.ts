@@ -2,23 +2,36 @@ import { setImmediate } from 'node:timers/promises';
 import type {
   DueSession,
   Instant,
+  ItemRange,
+  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionBackend,
-  SessionInfo,
   SessionRecord,
   StoreCapabilities,
+  StoredItem,
   StoredSession,
+  SwapResult,
 } from '@holdfast/core';
+import { listedSession } from '@holdfast/core';
+import { GroupCommit } from './group-commit.ts';
 import { largestValue, readContent, readInbox, writeContent } from './session-content.ts';
 import { dueSql, listSql } from './session-list.ts';
-import { escapeText, RECORD_COLUMNS, rowName, rowRecord, rowSessionId, toColumns } from './session-row.ts';
+import {
+  indexedColumns,
+  RECORD_COLUMNS,
+  recordColumns,
+  rowName,
+  rowRecord,
+  rowRecordName,
+  rowSessionId,
+} from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
 import { MAX_VALUE_BYTES } from './sqlite-errors.ts';
 
-/** Sessions in a database of SQLite: each write is one transaction. */
+/** Sessions in a database of SQLite. Writes of one turn of the event loop share a transaction. */
 export class SqliteBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = {
     listing: 'strong',
@@ -26,9 +39,11 @@ export class SqliteBackend implements SessionBackend {
     maxValueBytes: MAX_VALUE_BYTES,
   };
   private readonly connection: SqliteConnection;
+  private readonly commits: GroupCommit;
 
   constructor(connection: SqliteConnection) {
     this.connection = connection;
+    this.commits = new GroupCommit(connection);
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
@@ -45,22 +60,13 @@ export class SqliteBackend implements SessionBackend {
       const record = rowRecord(row, connection.location);
       const { session_key: key = null, head } = row;
       const content = readContent(connection, key, rowName(row, connection.location));
-      const inbox = readInbox(connection, key, record.inbox?.ids ?? []);
-      return { record, saved: { head: String(head), ...content }, inbox };
+      return { record, saved: { head: String(head), ...content } };
     });
   }
 
-  async readItems(
-    sessionId: string,
-    incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const { connection } = this;
-    const session = { session_id: sessionId, incarnation: escapeText(incarnation) };
-    return connection.readTogether(() => {
-      const row = connection.get(SELECT_KEY, session);
-      return row ? readInbox(connection, row['session_key'] ?? null, ids) : new Map<string, string>();
-    });
+    return connection.read(() => readInbox(connection, sessionId, incarnation, range));
   }
 
   async swap(
@@ -68,25 +74,18 @@ export class SqliteBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean> {
-    const { connection } = this;
-    return connection.write({ sessionId, largest: () => largestValue(change) }, () => {
-      if (after === undefined) return before !== undefined && this.remove(sessionId, before);
-      const row =
-        before?.incarnation === after.incarnation
-          ? this.update(sessionId, before, after, change.plan?.head)
-          : this.insert(sessionId, before, after, change.plan?.head);
-      if (row === undefined) return false;
-      writeContent(connection, row['session_key'] ?? null, change);
-      return true;
+  ): Promise<SwapResult> {
+    return this.commits.write({
+      written: { sessionId, largest: () => largestValue(change) },
+      act: () => this.replace(sessionId, before, after, change),
     });
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const { connection } = this;
     const { sql, parameters } = listSql(query, now);
     const rows = connection.read(() => connection.all(sql, parameters));
-    return rows.map((row) => rowRecord(row, connection.location).info);
+    return rows.map((row) => listedSession(rowRecord(row, connection.location)));
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
@@ -101,14 +100,30 @@ export class SqliteBackend implements SessionBackend {
     const { connection } = this;
     for (let pruned = 0; ; await setImmediate()) {
       const most = Math.min(PRUNED_AT_ONCE, limit - pruned);
-      const found = connection.write(undefined, () => connection.run(PRUNE, { now, most }));
+      const found = connection.write(() => connection.run(PRUNE, { now, most }));
       pruned += found;
       if (found < most || pruned === limit) return pruned;
     }
   }
 
   async close(): Promise<void> {
+    this.commits.flush();
     this.connection.close();
+  }
+
+  private replace(
+    sessionId: string,
+    before: SessionRecord | undefined,
+    after: SessionRecord | undefined,
+    change: RecordChange,
+  ): SwapResult {
+    if (after === undefined) return before && this.remove(sessionId, before) ? 'done' : 'outdated';
+    const head = change.plan?.head;
+    const row =
+      before?.incarnation === after.incarnation
+        ? this.update(sessionId, before, after, head)
+        : this.insert(sessionId, before, after, head);
+    return row ? writeContent(this.connection, row['session_key'] ?? null, change) : 'outdated';
   }
 
   /** Only what changed: each column that is named costs a page for every index that it is in. */
@@ -118,13 +133,16 @@ export class SqliteBackend implements SessionBackend {
     after: SessionRecord,
     head: string | undefined,
   ): SqliteRow | undefined {
-    const old = toColumns(before);
-    const changed = Object.entries({ ...toColumns(after), ...(head !== undefined && { head }) }).filter(
-      ([column, value]) => old[column] !== value,
-    );
-    const sets = changed.map(([column]) => `${column} = :${column}`).join(', ');
-    const sql = `UPDATE sessions SET ${sets} ${WHERE_STILL_THERE} RETURNING session_key`;
-    return this.connection.get(sql, { ...Object.fromEntries(changed), ...stillThere(sessionId, before) });
+    const old = indexedColumns(before);
+    const changed = Object.entries(indexedColumns(after)).filter(([column, value]) => old[column] !== value);
+    const columns = {
+      ...recordColumns(after),
+      ...(head !== undefined && { head }),
+      ...Object.fromEntries(changed),
+    };
+    const sets = Object.keys(columns).map((column) => `${column} = :${column}`);
+    const sql = `UPDATE sessions SET ${sets.join(', ')} ${WHERE_STILL_THERE} RETURNING session_key`;
+    return this.connection.get(sql, { ...columns, ...stillThere(sessionId, before) });
   }
 
   private insert(
@@ -134,7 +152,8 @@ export class SqliteBackend implements SessionBackend {
     head: string | undefined,
   ): SqliteRow | undefined {
     if (head === undefined || (before && !this.remove(sessionId, before))) return undefined;
-    return this.connection.get(INSERT, { session_id: sessionId, ...toColumns(after), head });
+    const columns = { session_id: sessionId, ...recordColumns(after), ...indexedColumns(after), head };
+    return this.connection.get(INSERT, columns);
   }
 
   private remove(sessionId: string, before: SessionRecord): boolean {
@@ -144,21 +163,18 @@ export class SqliteBackend implements SessionBackend {
 
 const SELECT_RECORD = `SELECT ${RECORD_COLUMNS} FROM sessions WHERE session_id = :session_id`;
 const SELECT_SESSION = `SELECT ${RECORD_COLUMNS}, session_key, head FROM sessions WHERE session_id = :session_id`;
-const SELECT_KEY =
-  'SELECT session_key FROM sessions WHERE session_id = :session_id AND incarnation = :incarnation';
 
-const COLUMNS = `session_id, incarnation, writes, status, agent_name, parent_id, execution_status, waiting_for,
-  created_at, updated_at, due_at, expires_at, record, head`;
+const COLUMNS = `session_id, record_name, incarnation, status, agent_name, parent_id, execution_status, waiting_for,
+  created_at, last_active_at, due_at, expires_at, record, head`;
 const INSERT = `INSERT INTO sessions (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/gu, ':$&')})
   ON CONFLICT (session_id) DO NOTHING RETURNING session_key`;
 
-const WHERE_STILL_THERE =
-  'WHERE session_id = :session_id AND incarnation = :old_incarnation AND writes = :old_writes';
+const WHERE_STILL_THERE = 'WHERE session_id = :session_id AND record_name = :old_name';
 const DELETE = `DELETE FROM sessions ${WHERE_STILL_THERE}`;
 const PRUNE = `DELETE FROM sessions WHERE session_key IN
   (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :most)`;
 const PRUNED_AT_ONCE = 20;
 
-function stillThere(sessionId: string, { incarnation, writes }: SessionRecord): SqliteParameters {
-  return { session_id: sessionId, old_incarnation: escapeText(incarnation), old_writes: writes };
+function stillThere(sessionId: string, before: SessionRecord): SqliteParameters {
+  return { session_id: sessionId, old_name: rowRecordName(before) };
 }

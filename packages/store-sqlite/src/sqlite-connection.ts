@@ -1,7 +1,7 @@
 import { rollBack } from './schema.ts';
 import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } from './sqlite-database.ts';
 import { attempt, unavailable } from './sqlite-errors.ts';
-import type { SqliteAttempt } from './sqlite-errors.ts';
+import type { WrittenContent } from './sqlite-errors.ts';
 
 /**
  * A database in use: statements that are prepared once, and transactions. What SQLite throws comes out as an error of
@@ -25,17 +25,64 @@ export class SqliteConnection {
 
   /** Reads with one statement. */
   read<T>(act: () => T): T {
-    return this.attempt({ isWrite: false }, act);
+    this.check();
+    return attempt({ location: this.location, kind: 'read' }, act);
   }
 
   /** Reads with several statements as of one moment. */
   readTogether<T>(act: () => T): T {
-    return this.attempt({ isWrite: false }, () => this.transaction('BEGIN', act));
+    return this.read(() => {
+      this.run('BEGIN', {});
+      return this.orRollBack(() => {
+        const result = act();
+        this.run('COMMIT', {});
+        return result;
+      });
+    });
   }
 
-  /** Writes all of it, or nothing when it throws. Waits for other writers beforehand, so that none comes between. */
-  write<T>(written: SqliteAttempt['written'], act: () => T): T {
-    return this.attempt({ isWrite: true, written }, () => this.transaction('BEGIN IMMEDIATE', act));
+  /** Writes all of it, or nothing when it throws. */
+  write<T>(act: () => T): T {
+    this.begin();
+    return this.orRollBack(() => {
+      const result = this.carryOut(act);
+      this.commit();
+      return result;
+    });
+  }
+
+  /** Begins to write. Waits for other writers first, so that none comes between. */
+  begin(): void {
+    this.check();
+    this.carryOut(() => this.run('BEGIN IMMEDIATE', {}));
+  }
+
+  /** Does part of a write. */
+  carryOut<T>(act: () => T, written?: WrittenContent): T {
+    return attempt({ location: this.location, kind: 'write', written }, act);
+  }
+
+  /** Ends a write. When it throws, the write may have been done unless the error says that it was not. */
+  commit(): void {
+    attempt({ location: this.location, kind: 'commit' }, () => this.run('COMMIT', {}));
+  }
+
+  /** Ends a transaction without having done anything. */
+  rollBack(): void {
+    rollBack(this.database);
+  }
+
+  /** Within a write: what is written from here on can be undone without the rest. */
+  openSavepoint(): void {
+    this.carryOut(() => this.run('SAVEPOINT part', {}));
+  }
+
+  /** Keeps or undoes what was written since the savepoint. Throws when SQLite has undone the whole write by itself. */
+  closeSavepoint(isKept: boolean): void {
+    this.carryOut(() => {
+      if (!isKept) this.run('ROLLBACK TO part', {});
+      this.run('RELEASE part', {});
+    });
   }
 
   /** The first row. */
@@ -56,32 +103,24 @@ export class SqliteConnection {
   close(): void {
     this.isClosed = true;
     this.statements.clear();
-    attempt({ location: this.location, isWrite: false }, this.closeDatabase);
+    attempt({ location: this.location, kind: 'read' }, this.closeDatabase);
   }
 
-  /** A transaction that could not begin is not ended: another one may be open, of the owner of the database. */
-  private transaction<T>(begin: 'BEGIN' | 'BEGIN IMMEDIATE', act: () => T): T {
-    this.run(begin, {});
+  private orRollBack<T>(act: () => T): T {
     try {
-      const result = act();
-      this.run('COMMIT', {});
-      return result;
+      return act();
     } catch (error) {
-      rollBack(this.database);
+      this.rollBack();
       throw error;
     }
   }
 
-  private attempt<T>(what: Omit<SqliteAttempt, 'location'>, act: () => T): T {
+  private check(): void {
     const { location } = this;
     if (this.isClosed) throw unavailable(`The session store ${location} is closed: open it again.`);
-    if (!this.isInPlace()) {
-      const advice = 'Nothing was written: put it back, or open the store again';
-      throw unavailable(
-        `The session database ${location} was deleted or replaced while it was open. ${advice}.`,
-      );
-    }
-    return attempt({ ...what, location }, act);
+    if (this.isInPlace()) return;
+    const advice = 'Nothing was written: put it back, or open the store again';
+    throw unavailable(`The session database ${location} was deleted or replaced while it was open. ${advice}.`);
   }
 
   private statement(sql: string): SqliteStatement {

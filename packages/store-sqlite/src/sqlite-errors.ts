@@ -1,12 +1,17 @@
 import { SessionTooLargeError, StateFormatError, StoreUnavailableError } from '@holdfast/core';
 
-/** What the store was about when SQLite failed. */
+/** The content of a write: its session, and the size of its largest value, in bytes. */
+export interface WrittenContent {
+  readonly sessionId: string;
+  readonly largest: () => number;
+}
+
+/** What the store was doing when SQLite failed. */
 export interface SqliteAttempt {
   /** The file, or what stands for it, as messages name it. */
   readonly location: string;
-  readonly isWrite: boolean;
-  /** Whose content was to be written, and the size of the largest value in it, in bytes. */
-  readonly written?: { readonly sessionId: string; readonly largest: () => number } | undefined;
+  readonly kind: 'read' | 'write' | 'commit';
+  readonly written?: WrittenContent | undefined;
 }
 
 /** SQLite's primary result codes. */
@@ -31,10 +36,10 @@ const LOCKED_ADVICE =
 const ADVICE: Readonly<Record<number, string>> = {
   [BUSY]: LOCKED_ADVICE,
   [LOCKED]: LOCKED_ADVICE,
-  [NOMEM]: 'ran out of memory. Nothing was written',
+  [NOMEM]: 'ran out of memory',
   [READONLY]: 'cannot be written to. Check the permissions of the file and of its folder',
   [IOERR]: 'could not be read or written. Check the disk, and that the path is a file',
-  [FULL]: 'has no room left. Nothing was written: make room on the disk',
+  [FULL]: 'has no room left. Make room on the disk',
   [CANTOPEN]: 'could not be opened. Check that the path is a file and that its folder can be written to',
 };
 
@@ -69,7 +74,7 @@ export function attempt<T>(what: SqliteAttempt, act: () => T): T {
 }
 
 /** The contract's name for an error of `node:sqlite`; `undefined` for an error that is not SQLite's. */
-function toStoreError(error: unknown, { location, isWrite, written }: SqliteAttempt): Error | undefined {
+function toStoreError(error: unknown, { location, kind, written }: SqliteAttempt): Error | undefined {
   if (isClosed(error)) return unavailable(`The session database ${location} was closed by its owner.`, error);
   const code = sqliteCode(error);
   if (code === undefined || !(error instanceof Error)) return undefined;
@@ -78,10 +83,18 @@ function toStoreError(error: unknown, { location, isWrite, written }: SqliteAtte
   if (code === TOOBIG && written) {
     return new SessionTooLargeError(written.sessionId, written.largest(), MAX_VALUE_BYTES);
   }
-  const isAmbiguous = isWrite && code === IOERR;
+  const isAmbiguous = mayBeDone(kind, code);
   const doubt = isAmbiguous ? '; the write may have been done' : '';
   const message = `The session database ${location} ${ADVICE[code] ?? 'refused to answer'}${doubt} (${detail}).`;
   return unavailable(message, error, isAmbiguous);
+}
+
+/**
+ * Whether a write that failed may have been done. A commit that fails on a full disk may have reached the disk before:
+ * it is found there after a crash. A commit that meets another connection has not begun.
+ */
+function mayBeDone(kind: SqliteAttempt['kind'], code: number): boolean {
+  return kind === 'commit' ? code !== BUSY : kind === 'write' && code === IOERR;
 }
 
 /** `node:sqlite` says so when the database, and with it the statement, was closed. */

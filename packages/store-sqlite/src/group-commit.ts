@@ -1,0 +1,138 @@
+import { setImmediate } from 'node:timers';
+import type { SwapResult } from '@holdfast/core';
+import type { SqliteConnection } from './sqlite-connection.ts';
+import type { WrittenContent } from './sqlite-errors.ts';
+
+/** A batch takes no further write after this many milliseconds, so that the event loop gets its turn. */
+const BATCH_MILLISECONDS = 5;
+
+/** A write of a batch. */
+export interface GroupWrite {
+  readonly written: WrittenContent;
+  /** Writes. Its changes are undone unless it answers `done`. */
+  readonly act: () => SwapResult;
+}
+
+interface WaitingWrite extends GroupWrite {
+  readonly resolve: (result: SwapResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Outcome = PromiseSettledResult<SwapResult>;
+
+/**
+ * Commits the writes of one turn of the event loop in one transaction, so that they wait for the disk once. Each write
+ * has a savepoint, so that one that is refused or fails leaves the others alone. A batch begins and ends in one
+ * synchronous piece of work, so no read of this connection sees what is not committed.
+ */
+export class GroupCommit {
+  private readonly connection: SqliteConnection;
+  private waiting: WaitingWrite[] = [];
+
+  constructor(connection: SqliteConnection) {
+    this.connection = connection;
+  }
+
+  /** Answers when the write is committed. */
+  write(write: GroupWrite): Promise<SwapResult> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ ...write, resolve, reject });
+      if (this.waiting.length === 1) this.schedule();
+    });
+  }
+
+  /** Commits all writes that wait. */
+  flush(): void {
+    while (this.waiting.length > 0) this.commitNext();
+  }
+
+  private schedule(): void {
+    setImmediate(() => {
+      this.commitNext();
+      if (this.waiting.length > 0) this.schedule();
+    });
+  }
+
+  private commitNext(): void {
+    const { waiting } = this;
+    this.waiting = waiting.slice(this.commit(waiting));
+  }
+
+  /** Commits the first of these writes in one transaction, as many as there is time for, and returns how many. */
+  private commit(writes: readonly WaitingWrite[]): number {
+    if (writes.length === 0) return 0;
+    try {
+      this.connection.begin();
+    } catch (error) {
+      return rejectAll(writes, error);
+    }
+    const outcomes: Outcome[] = [];
+    try {
+      this.carryOut(writes, outcomes);
+    } catch (error) {
+      this.connection.rollBack();
+      return this.commitEach(writes.slice(0, outcomes.length + 1), error);
+    }
+    return this.end(writes.slice(0, outcomes.length), outcomes);
+  }
+
+  /** Notes the outcome of each write. @throws when SQLite has undone the transaction, and the writes before with it. */
+  private carryOut(writes: readonly WaitingWrite[], outcomes: Outcome[]): void {
+    const end = performance.now() + BATCH_MILLISECONDS;
+    for (const write of writes) {
+      outcomes.push(this.outcomeOf(write));
+      if (performance.now() >= end) return;
+    }
+  }
+
+  private outcomeOf({ written, act }: GroupWrite): Outcome {
+    const { connection } = this;
+    connection.openSavepoint();
+    const outcome = settled(() => connection.carryOut(act, written));
+    try {
+      connection.closeSavepoint(isDone(outcome));
+    } catch (error) {
+      throw outcome.status === 'rejected' ? outcome.reason : error;
+    }
+    return outcome;
+  }
+
+  /** Commits writes one by one whose transaction SQLite has undone because of the last of them. */
+  private commitEach(writes: readonly WaitingWrite[], error: unknown): number {
+    if (writes.length === 1) return rejectAll(writes, error);
+    for (const write of writes) this.commit([write]);
+    return writes.length;
+  }
+
+  private end(writes: readonly WaitingWrite[], outcomes: readonly Outcome[]): number {
+    try {
+      if (outcomes.some(isDone)) this.connection.commit();
+      else this.connection.rollBack();
+    } catch (error) {
+      return rejectAll(writes, error);
+    }
+    for (const [index, { resolve, reject }] of writes.entries()) {
+      const outcome = outcomes[index] as Outcome;
+      if (outcome.status === 'fulfilled') resolve(outcome.value);
+      else reject(outcome.reason);
+    }
+    return writes.length;
+  }
+}
+
+function settled(act: () => SwapResult): Outcome {
+  try {
+    return { status: 'fulfilled', value: act() };
+  } catch (reason) {
+    return { status: 'rejected', reason };
+  }
+}
+
+function isDone(outcome: Outcome): boolean {
+  return outcome.status === 'fulfilled' && outcome.value === 'done';
+}
+
+function rejectAll(writes: readonly WaitingWrite[], error: unknown): number {
+  for (const { reject } of writes) reject(error);
+  return writes.length;
+}
