@@ -28,6 +28,7 @@ type Outcome = PromiseSettledResult<SwapResult>;
 export class GroupCommit {
   private readonly connection: SqliteConnection;
   private waiting: WaitingWrite[] = [];
+  private turn: Promise<void> | undefined;
 
   constructor(connection: SqliteConnection) {
     this.connection = connection;
@@ -46,10 +47,22 @@ export class GroupCommit {
     while (this.waiting.length > 0) this.commitNext();
   }
 
+  /**
+   * Resolves after the next batch; `undefined` when no write waits. Reads wait for it: a caller that reads again and
+   * again until the write of another is there would otherwise never leave the event loop a turn to commit that write.
+   */
+  get nextBatch(): Promise<void> | undefined {
+    return this.turn;
+  }
+
   private schedule(): void {
-    setImmediate(() => {
-      this.commitNext();
-      if (this.waiting.length > 0) this.schedule();
+    this.turn = new Promise((resolve) => {
+      setImmediate(() => {
+        this.turn = undefined;
+        this.commitNext();
+        if (this.waiting.length > 0) this.schedule();
+        resolve();
+      });
     });
   }
 
@@ -109,6 +122,7 @@ export class GroupCommit {
       if (outcomes.some(isDone)) this.connection.commit();
       else this.connection.rollBack();
     } catch (error) {
+      this.connection.rollBack();
       return rejectAll(writes, error);
     }
     for (const [index, { resolve, reject }] of writes.entries()) {

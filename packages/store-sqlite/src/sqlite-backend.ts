@@ -48,25 +48,27 @@ export class SqliteBackend implements SessionBackend {
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
     const { connection } = this;
-    const row = connection.read(() => connection.get(SELECT_RECORD, { session_id: sessionId }));
+    const row = await this.query(() => connection.get(SELECT_RECORD, { session_id: sessionId }));
     return row && rowRecord(row, connection.location);
   }
 
   async readAll(sessionId: string): Promise<StoredSession | undefined> {
     const { connection } = this;
-    return connection.readTogether(() => {
-      const row = connection.get(SELECT_SESSION, { session_id: sessionId });
-      if (row === undefined) return undefined;
-      const record = rowRecord(row, connection.location);
-      const { session_key: key = null, head } = row;
-      const content = readContent(connection, key, rowName(row, connection.location));
-      return { record, saved: { head: String(head), ...content } };
-    });
+    return this.query(() =>
+      connection.atOneMoment(() => {
+        const row = connection.get(SELECT_SESSION, { session_id: sessionId });
+        if (row === undefined) return undefined;
+        const record = rowRecord(row, connection.location);
+        const { session_key: key = null, head } = row;
+        const content = readContent(connection, key, rowName(row, connection.location));
+        return { record, saved: { head: String(head), ...content } };
+      }),
+    );
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const { connection } = this;
-    return connection.read(() => readInbox(connection, sessionId, incarnation, range));
+    return this.query(() => readInbox(connection, sessionId, incarnation, range));
   }
 
   async swap(
@@ -84,14 +86,14 @@ export class SqliteBackend implements SessionBackend {
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const { connection } = this;
     const { sql, parameters } = listSql(query, now);
-    const rows = connection.read(() => connection.all(sql, parameters));
+    const rows = await this.query(() => connection.all(sql, parameters));
     return rows.map((row) => listedSession(rowRecord(row, connection.location)));
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
     const { connection } = this;
     const { sql, parameters } = dueSql(query, now);
-    const rows = connection.read(() => connection.all(sql, parameters));
+    const rows = await this.query(() => connection.all(sql, parameters));
     return rows.map((row) => ({ sessionId: rowSessionId(row), dueAt: Number(row['due_at']) }));
   }
 
@@ -109,6 +111,12 @@ export class SqliteBackend implements SessionBackend {
   async close(): Promise<void> {
     this.commits.flush();
     this.connection.close();
+  }
+
+  private async query<T>(act: () => T): Promise<T> {
+    const { nextBatch } = this.commits;
+    if (nextBatch) await nextBatch;
+    return this.connection.read(act);
   }
 
   private replace(

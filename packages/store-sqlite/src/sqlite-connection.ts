@@ -23,21 +23,19 @@ export class SqliteConnection {
     this.location = location;
   }
 
-  /** Reads with one statement. */
+  /** Reads. */
   read<T>(act: () => T): T {
     this.check();
     return attempt({ location: this.location, kind: 'read' }, act);
   }
 
-  /** Reads with several statements as of one moment. */
-  readTogether<T>(act: () => T): T {
-    return this.read(() => {
-      this.run('BEGIN', {});
-      return this.orRollBack(() => {
-        const result = act();
-        this.run('COMMIT', {});
-        return result;
-      });
+  /** Within a read: several statements as of one moment. */
+  atOneMoment<T>(act: () => T): T {
+    this.run('BEGIN', {});
+    return this.orRollBack(() => {
+      const result = act();
+      this.run('COMMIT', {});
+      return result;
     });
   }
 
