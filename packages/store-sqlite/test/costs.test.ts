@@ -69,7 +69,13 @@ async function statementsOf(
   );
 }
 
-const write = (...statements: readonly string[]): string[] => ['BEGIN IMMEDIATE', ...statements, 'COMMIT'];
+const write = (...statements: readonly string[]): string[] => [
+  'BEGIN IMMEDIATE',
+  'SAVEPOINT',
+  ...statements,
+  'RELEASE',
+  'COMMIT',
+];
 
 test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: readonly string[] }>([
   {
@@ -102,9 +108,14 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
     ],
   },
   {
-    what: 'a claim reads all at once and writes one row',
+    what: 'a claim reads the record, then the content at once, and writes one row',
     act: (store) => store.claim('a', { owner: 'worker', leaseSeconds: 1 }),
-    statements: ['BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
+    statements: ['SELECT', 'BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
+  },
+  {
+    what: 'a claim of a known session reads no content',
+    act: (store, base) => store.claim('a', { owner: 'worker', leaseSeconds: 1, base }),
+    statements: ['SELECT', ...write('UPDATE sessions')],
   },
   {
     what: 'an item is left with one row more',
@@ -117,7 +128,7 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
   {
     what: 'prune, when there is nothing to do',
     act: (store) => store.prune(),
-    statements: write('DELETE FROM sessions'),
+    statements: ['BEGIN IMMEDIATE', 'DELETE FROM sessions', 'COMMIT'],
   },
   {
     what: 'delete',

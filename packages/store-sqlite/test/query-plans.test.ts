@@ -25,7 +25,7 @@ afterEach(() => {
   database.close();
 });
 
-const isBoundary = ({ sql }: AskedSql): boolean => /^(BEGIN|COMMIT)/u.test(sql);
+const isBoundary = ({ sql }: AskedSql): boolean => /^(BEGIN|COMMIT|SAVEPOINT|RELEASE)/u.test(sql);
 
 /** How SQLite goes about a statement. */
 function planOf({ sql, parameters }: AskedSql): string[] {
@@ -53,8 +53,10 @@ const FILTERS: readonly (readonly [filter: SessionQuery, index: string, column: 
 ];
 
 describe.each(FILTERS)('a list of %j', (filter, index, column) => {
-  test.each(['created', 'updated'] as const)('is one walk along an index, by %s', async (by) => {
-    const order = `${by}At` as const;
+  test.each([
+    { order: 'createdAt', by: 'created', at: 'created_at' },
+    { order: 'lastActiveAt', by: 'active', at: 'last_active_at' },
+  ] as const)('is one walk along an index, by $order', async ({ order, by, at }) => {
     await store.list({ ...filter, order });
     const walk = column === '' ? 'SCAN' : 'SEARCH';
     const where = column === '' ? '' : ` (${column}=?)`;
@@ -69,9 +71,9 @@ describe.each(FILTERS)('a list of %j', (filter, index, column) => {
       [
         'MERGE (UNION ALL)',
         'LEFT',
-        `${search} (${first}${by}_at=? AND session_id>?)`,
+        `${search} (${first}${at}=? AND session_id>?)`,
         'RIGHT',
-        `${search} (${first}${by}_at<?)`,
+        `${search} (${first}${at}<?)`,
       ],
     ]);
   });
@@ -125,7 +127,7 @@ test('all that is done with a session finds it, and what belongs to it, by an in
   const changed = withFact(session, 'fact', 1);
   const said = changed.withState(changed.state.withUserMessage('Hello', undefined, clock.now()));
   const { epoch } = claim;
-  const saved = await store.save(said, { base: session, epoch, acknowledge: ['item'] });
+  const saved = await store.save(said, { base: session, epoch, acknowledge: [{ id: 'item', position: 0 }] });
   await store.save(saved.withState(created.state), { epoch });
   await store.release(claim);
   await store.exists('c');
@@ -133,7 +135,34 @@ test('all that is done with a session finds it, and what belongs to it, by an in
   await store.delete('c');
   const done = plans();
   expect(done.length).toBeGreaterThan(25);
-  expect(done.flat().filter((detail) => !/^SEARCH \w+ USING (COVERING )?INDEX/u.test(detail))).toEqual([]);
+  const isSearch = /^SEARCH \w+ USING ((COVERING )?INDEX|PRIMARY KEY)|^SCALAR SUBQUERY/u;
+  expect(done.flat().filter((detail) => !isSearch.test(detail))).toEqual([]);
+});
+
+test('the inbox is read from a position on, in the order that it has', async () => {
+  await store.claim('a', { owner: 'worker', leaseSeconds: 60 });
+  const read = asked.filter(({ sql }) => sql.includes('FROM session_inbox'));
+  expect(read.map(({ parameters }) => parameters)).toEqual([
+    { session_id: 'a', incarnation: expect.any(String), from: 0, to: 1, limit: 100 },
+  ]);
+  expect(read.map(planOf)).toEqual([
+    [
+      'SEARCH session_inbox USING PRIMARY KEY (session_key=? AND position>? AND position<?)',
+      'SCALAR SUBQUERY 1',
+      expect.stringMatching(/^SEARCH sessions USING INDEX sqlite_autoindex_sessions_1/u),
+    ],
+  ]);
+});
+
+test('a save under a claim names no column that a list orders by', async () => {
+  const { session, claim } = await store.claim('a', { owner: 'worker', leaseSeconds: 60 });
+  asked.length = 0;
+  clock.time += 1_000;
+  await store.save(withFact(session, 'fact', 1), { base: session, epoch: claim.epoch });
+  const updates = asked.filter(({ sql }) => sql.startsWith('UPDATE'));
+  expect(updates.map(({ sql }) => /SET (.+) WHERE/u.exec(sql)?.[1])).toEqual([
+    'record_name = :record_name, record = :record, head = :head',
+  ]);
 });
 
 test('what belongs to a session that is deleted is found by an index', () => {
@@ -142,7 +171,9 @@ test('what belongs to a session that is deleted is found by an index', () => {
   expect(deletes).toHaveLength(3);
   for (const sql of deletes) {
     expect(planOf({ sql: sql.replace('old.session_key', '1'), parameters: {} })).toEqual([
-      expect.stringMatching(/^SEARCH \w+ USING (COVERING )?INDEX \w+ \(session_key=\?\)$/u),
+      expect.stringMatching(
+        /^SEARCH \w+ USING ((COVERING )?INDEX \w+|PRIMARY KEY) \(session_key=\?\)$/u,
+      ),
     ]);
   }
 });

@@ -123,8 +123,8 @@ describe('a write that comes between reading and writing', () => {
     const created = await new SqliteSessionStore({ database, clock }).create(newSession('a'));
     const other = new DatabaseSync(path);
     const happens = (): void => {
-      const record = `json_set(record, '$.writes', writes + 1, ${change})`;
-      other.exec(`UPDATE sessions SET writes = writes + 1, record = ${record}`);
+      const record = `json_set(record, '$.writes', 9, '$.token', 'other', ${change})`;
+      other.exec(`UPDATE sessions SET record_name = '9.other.' || incarnation, record = ${record}`);
       other.close();
     };
     const store = new SqliteSessionStore({ database: interrupted('BEGIN IMMEDIATE', happens), clock });

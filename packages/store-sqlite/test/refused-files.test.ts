@@ -66,10 +66,10 @@ const REFUSED: readonly {
     make: crashedDatabase,
     says: 'another application',
   },
-  { what: 'a newer schema', make: () => fileOfVersion(3), code: 'STATE_VERSION', says: 'schema version 3' },
+  { what: 'a newer schema', make: () => fileOfVersion(4), code: 'STATE_VERSION', says: 'schema version 4' },
   {
     what: 'the layout before this one',
-    make: () => fileOfVersion(1),
+    make: () => fileOfVersion(2),
     says: 'no release reads the older layout',
   },
   { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },

@@ -23,7 +23,7 @@ describe('open', () => {
     await store.create(newSession('a'));
     await store.close();
     expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
-    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 2, 'wal']);
+    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 3, 'wal']);
   });
 
   test('finds what an earlier store kept', async () => {
@@ -52,8 +52,8 @@ describe('open', () => {
     const created = await store.create(newSession('a'));
     database.exec(`PRAGMA cache_size = 1; BEGIN; UPDATE sessions SET record = 'half done', head = 'half done';
       WITH RECURSIVE n (n) AS (SELECT 1 UNION SELECT n + 1 FROM n WHERE n < 500)
-      INSERT INTO sessions (session_id, incarnation, writes, status, agent_name, created_at, updated_at, record, head)
-      SELECT 'b' || n, 'i', 1, 'active', 'x', n, n, 'half done', 'half done' FROM n`);
+      INSERT INTO sessions (session_id, record_name, incarnation, status, agent_name, created_at, last_active_at, record, head)
+      SELECT 'b' || n, '1.t.i', 'i', 'active', 'x', n, n, 'half done', 'half done' FROM n`);
     const crashed = newFile();
     for (const end of ['', '-journal']) writeFileSync(`${crashed}${end}`, readFileSync(`${path}${end}`));
     database.close();

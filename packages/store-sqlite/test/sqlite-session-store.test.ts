@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore } from '@holdfast/conformance';
+import type { CreateStore, SetBack } from '@holdfast/conformance';
 import { afterEach, describe, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
@@ -26,6 +26,30 @@ const inFile: CreateStore = (clock, settings) => {
   return reopen(clock, settings);
 };
 
+const TABLES = ['sessions', 'session_values', 'session_lists', 'session_inbox'];
+
+/** Copies the file as it is now; what it answers puts the rows of the copy in the place of those that are there. */
+async function remember(): Promise<SetBack> {
+  const [file, copy] = [path, newFile()];
+  overFile(file, (database) => database.exec(`VACUUM INTO '${copy}'`));
+  return async () =>
+    overFile(file, (database) => {
+      const rows = TABLES.map((table) => `INSERT INTO main.${table} SELECT * FROM copy.${table}`);
+      const statements = ['BEGIN IMMEDIATE', 'DELETE FROM main.sessions', ...rows, 'COMMIT'];
+      database.exec(`ATTACH '${copy}' AS copy; ${statements.join('; ')}`);
+    });
+}
+
+/** Uses a connection of its own to a file. */
+function overFile(file: string, act: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(file);
+  try {
+    act(database);
+  } finally {
+    database.close();
+  }
+}
+
 const inMemory: CreateStore = (clock, settings) => {
   path = ':memory:';
   return reopen(clock, settings);
@@ -42,7 +66,7 @@ const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faul
 const ofWire = sessionStoreTests(throughWire, { measure: wire.measure, faults: wire }).filter(isOfWire);
 
 describe.each([
-  { where: 'in a file', tests: sessionStoreTests(inFile, { reopen }).filter((one) => !isOfWire(one)) },
+  { where: 'in a file', tests: sessionStoreTests(inFile, { reopen, remember }).filter((one) => !isOfWire(one)) },
   { where: 'in memory', tests: sessionStoreTests(inMemory).filter((one) => !isOfWire(one)) },
   { where: 'in a file, statement by statement', tests: ofWire },
 ])('SqliteSessionStore $where', ({ tests }) => {

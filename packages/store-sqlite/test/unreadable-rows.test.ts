@@ -48,8 +48,21 @@ const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly f
     sql: `record = json_set(record, '$.info.status', 'asleep')`,
     found: '$.info.status',
   },
-  { what: 'the record of another write', sql: 'writes = 9', found: 'write 2 of' },
-  { what: 'the record of another incarnation', sql: `incarnation = 'j'`, found: 'incarnation i' },
+  {
+    what: 'the record of another write',
+    sql: `record_name = '9.' || substr(record_name, 3)`,
+    found: 'record 9.',
+  },
+  {
+    what: 'the record of another write with the same number',
+    sql: `record = json_set(record, '$.token', 'other')`,
+    found: 'record 2.other.i of',
+  },
+  {
+    what: 'the record of another incarnation',
+    sql: `record = json_set(record, '$.incarnation', 'j')`,
+    found: '.j of',
+  },
   {
     what: 'the record of another session',
     sql: `record = json_set(record, '$.info.sessionId', 'b')`,
@@ -65,9 +78,9 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
     found: 'version 1',
   },
   {
-    what: 'the head of another session',
-    sql: setRow(`head = json_set(head, '$.document.sessionId', 'b')`),
-    found: '"b"',
+    what: 'a head without a state',
+    sql: setRow(`head = json_remove(head, '$.document.state')`),
+    found: 'the head',
   },
   { what: 'a value that is missing', sql: `DELETE FROM session_values WHERE ${OF_A}`, found: 'definition' },
   {
@@ -137,7 +150,8 @@ describe('a row that cannot be read', () => {
 
   test('a newer format is told as such, and a save over it is refused', async () => {
     const created = await store.create(newSession('a'));
-    database.exec(`UPDATE sessions SET writes = 2, record = json_set(record, '$.writes', 2, '$.info.version', 2),
+    database.exec(`UPDATE sessions SET record_name = '2' || substr(record_name, 2),
+      record = json_set(record, '$.writes', 2, '$.info.version', 2),
       head = json_set(head, '$.version', 2, '$.document.version', 99)`);
     await expect(store.load('a')).rejects.toMatchObject({
       code: 'STATE_VERSION',
@@ -167,17 +181,24 @@ describe('content that cannot be read', () => {
   });
 
   test.each(['DELETE FROM session_inbox', `UPDATE session_inbox SET content = '{'`])(
-    'an item of the inbox, %s: is told before the session is claimed',
+    'an item of the inbox, %s: is told by its position, and the session can be claimed',
     async (sql) => {
       await createTwo();
       database.exec(`${sql} WHERE ${OF_A}`);
-      const before = content();
-      await expect(store.claim('a', { owner: 'worker', leaseSeconds: 1 })).rejects.toMatchObject({
-        code: 'STATE_FORMAT',
-        message: expect.stringContaining('session "a"'),
-      });
-      await expect(store.load('a')).resolves.toBeInstanceOf(AgentSession);
-      expect(content()).toEqual(before);
+      const [, , , inbox] = content();
+      const { unreadable, inbox: readable } = await store.claim('a', { owner: 'worker', leaseSeconds: 1 });
+      expect(readable).toEqual([]);
+      expect(unreadable).toEqual([
+        {
+          position: 0,
+          error: expect.objectContaining({
+            code: 'STATE_FORMAT',
+            message: expect.stringContaining('inbox item 0'),
+          }),
+        },
+      ]);
+      expect(content()[3]).toEqual(inbox);
+      expect((await store.claim('b', { owner: 'worker', leaseSeconds: 1 })).unreadable).toEqual([]);
     },
   );
 });
