@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore, SetBack } from '@holdfast/conformance';
+import type { CreateStore } from '@holdfast/conformance';
 import { afterEach, describe, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
@@ -29,7 +29,7 @@ const inFile: CreateStore = (clock, settings) => {
 const TABLES = ['sessions', 'session_values', 'session_lists', 'session_inbox'];
 
 /** Copies the file as it is now; what it answers puts the rows of the copy in the place of those that are there. */
-async function remember(): Promise<SetBack> {
+async function remember(): Promise<() => Promise<void>> {
   const [file, copy] = [path, newFile()];
   overFile(file, (database) => database.exec(`VACUUM INTO '${copy}'`));
   return async () =>
