@@ -14,6 +14,9 @@ const { newFile } = temporaryFolders();
 const COUNT_UP = fileURLToPath(new URL('children/count-up.ts', import.meta.url));
 const ADD_UP = fileURLToPath(new URL('children/add-up.ts', import.meta.url));
 const SAVE_UNTIL_KILLED = fileURLToPath(new URL('children/save-until-killed.ts', import.meta.url));
+const SAVE_MANY_UNTIL_KILLED = fileURLToPath(
+  new URL('children/save-many-until-killed.ts', import.meta.url),
+);
 const children: ChildProcessWithoutNullStreams[] = [];
 
 afterEach(() => {
@@ -112,6 +115,71 @@ describe('a process that is killed while it saves', () => {
       expect([acknowledged, acknowledged + 1]).toContain(loaded.version);
       expect(loaded.state.metadata.get('text')).toBe(`${loaded.version - 1} `.repeat(2_000));
       await expect(store.save(loaded)).resolves.toHaveProperty('version', loaded.version + 1);
+      await store.close();
+      expect(examine(path)).toEqual({ integrity_check: 'ok' });
+    },
+  );
+});
+
+/** Where a process dies: before or after the nth statement that begins so. */
+interface Death {
+  readonly moment: 'before' | 'after';
+  readonly nth: number;
+  readonly beginning: string;
+}
+
+/** Moments in the first few batches, the same in each run. */
+function seededDeaths(count: number, statements: number): Death[] {
+  let random = 20_261_122;
+  const next = (limit: number): number => {
+    random = (random * 48_271) % 2_147_483_647;
+    return random % limit;
+  };
+  return Array.from({ length: count }, () => ({
+    nth: 1 + next(statements),
+    moment: next(2) === 0 ? 'before' : 'after',
+    beginning: '',
+  }));
+}
+
+const DEATHS: readonly Death[] = [
+  ...seededDeaths(10, 600),
+  { moment: 'before', nth: 1, beginning: 'COMMIT' },
+  { moment: 'after', nth: 1, beginning: 'COMMIT' },
+  { moment: 'before', nth: 4, beginning: 'COMMIT' },
+  { moment: 'after', nth: 4, beginning: 'COMMIT' },
+  { moment: 'after', nth: 33, beginning: 'RELEASE' },
+];
+
+describe('a process that is killed while 20 sessions save at once', () => {
+  test.each(DEATHS)(
+    'loses nothing acknowledged: killed $moment statement $nth $beginning',
+    { timeout: 120_000 },
+    async ({ moment, nth, beginning }) => {
+      const path = newFile();
+      const args = [path, '20', moment, String(nth), beginning];
+      const { lines, exited } = start(SAVE_MANY_UNTIL_KILLED, ...args);
+      const acknowledged = new Map<string, number>();
+      lines.on('line', (line) => {
+        const [, sessionId = '', version] = /^(.+) (\d+)$/u.exec(line) ?? [];
+        acknowledged.set(sessionId, Number(version));
+      });
+      await expect(exited).resolves.toEqual({ code: null, signal: 'SIGKILL', complaints: '' });
+
+      const store = await SqliteSessionStore.open({ path });
+      for (let index = 0; index < 20; index++) {
+        const sessionId = `victim ${index}`;
+        const known = acknowledged.get(sessionId) ?? 0;
+        const loaded = await store.load(sessionId);
+        expect([known, known + 1]).toContain(loaded?.version ?? 0);
+        if (loaded === undefined) continue;
+        const text = loaded.version === 1 ? undefined : `${loaded.version - 1} `.repeat(200);
+        expect(loaded.state.metadata.get('text')).toBe(text);
+        await expect(store.save(loaded, { base: loaded })).resolves.toHaveProperty(
+          'version',
+          loaded.version + 1,
+        );
+      }
       await store.close();
       expect(examine(path)).toEqual({ integrity_check: 'ok' });
     },
