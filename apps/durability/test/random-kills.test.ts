@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, textOf } from '@holdfast/core';
@@ -83,7 +85,7 @@ async function disturb(
 ): Promise<{ readonly killed: number; readonly frozen: number }> {
   const counts = { killed: 0, frozen: 0 };
   const complaints: string[] = [];
-  const thaws: Promise<void>[] = [];
+  const thaws: Promise<unknown>[] = [];
   const begin = (): WorkerProcess => {
     const worker = world.start(['serve'], SETTINGS);
     void worker.ended.then((ended) => complaints.push(ended.complaints));
@@ -110,7 +112,7 @@ async function disturb(
     } else {
       counts.frozen++;
       worker.kill('SIGSTOP');
-      thaws.push(pause(LEASE_SECONDS * 1000 + random(400)).then(() => worker.kill('SIGCONT')));
+      thaws.push(thawed(worker, LEASE_SECONDS + random(400) / 1000));
     }
   }
   await Promise.all(thaws);
@@ -118,6 +120,11 @@ async function disturb(
   await Promise.all(workers.map(({ ended }) => ended));
   expect(complaints.join('')).toBe('');
   return counts;
+}
+
+/** Thaws a worker by another process: this process may itself be blocked by the file that the worker has locked. */
+function thawed({ pid }: WorkerProcess, seconds: number): Promise<unknown> {
+  return once(spawn('sh', ['-c', `sleep ${seconds}; kill -CONT ${pid}`], { stdio: 'ignore' }), 'exit');
 }
 
 /** Every session is over, and then nothing is due: what is over is begun again only by what is due. */
