@@ -14,7 +14,8 @@ const SCHEMA_VERSION = 3;
  * that no page reads more rows than it returns.
  *
  * Content has row numbers: in a table that is clustered by its key, what is longer than a quarter of a page goes to
- * pages of its own, and what is added goes to the middle. Measured with messages of 1 KB that is twice the pages.
+ * pages of its own, and what is added goes to the middle. Measured with messages of 1 KB that is twice the pages. The
+ * inbox is clustered: its items are few, are read in the order of their positions, and go soon.
  */
 const SCHEMA = `
   CREATE TABLE sessions (

@@ -118,7 +118,9 @@ export class SqliteConnection {
     if (this.isClosed) throw unavailable(`The session store ${location} is closed: open it again.`);
     if (this.isInPlace()) return;
     const advice = 'Nothing was written: put it back, or open the store again';
-    throw unavailable(`The session database ${location} was deleted or replaced while it was open. ${advice}.`);
+    throw unavailable(
+      `The session database ${location} was deleted or replaced while it was open. ${advice}.`,
+    );
   }
 
   private statement(sql: string): SqliteStatement {

@@ -14,9 +14,7 @@ const { newFile } = temporaryFolders();
 const COUNT_UP = fileURLToPath(new URL('children/count-up.ts', import.meta.url));
 const ADD_UP = fileURLToPath(new URL('children/add-up.ts', import.meta.url));
 const SAVE_UNTIL_KILLED = fileURLToPath(new URL('children/save-until-killed.ts', import.meta.url));
-const SAVE_MANY_UNTIL_KILLED = fileURLToPath(
-  new URL('children/save-many-until-killed.ts', import.meta.url),
-);
+const SAVE_MANY_UNTIL_KILLED = fileURLToPath(new URL('children/save-many-until-killed.ts', import.meta.url));
 const children: ChildProcessWithoutNullStreams[] = [];
 
 afterEach(() => {

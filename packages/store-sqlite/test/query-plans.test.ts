@@ -171,9 +171,7 @@ test('what belongs to a session that is deleted is found by an index', () => {
   expect(deletes).toHaveLength(3);
   for (const sql of deletes) {
     expect(planOf({ sql: sql.replace('old.session_key', '1'), parameters: {} })).toEqual([
-      expect.stringMatching(
-        /^SEARCH \w+ USING ((COVERING )?INDEX \w+|PRIMARY KEY) \(session_key=\?\)$/u,
-      ),
+      expect.stringMatching(/^SEARCH \w+ USING ((COVERING )?INDEX \w+|PRIMARY KEY) \(session_key=\?\)$/u),
     ]);
   }
 });

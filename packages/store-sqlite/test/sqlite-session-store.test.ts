@@ -66,7 +66,10 @@ const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faul
 const ofWire = sessionStoreTests(throughWire, { measure: wire.measure, faults: wire }).filter(isOfWire);
 
 describe.each([
-  { where: 'in a file', tests: sessionStoreTests(inFile, { reopen, remember }).filter((one) => !isOfWire(one)) },
+  {
+    where: 'in a file',
+    tests: sessionStoreTests(inFile, { reopen, remember }).filter((one) => !isOfWire(one)),
+  },
   { where: 'in memory', tests: sessionStoreTests(inMemory).filter((one) => !isOfWire(one)) },
   { where: 'in a file, statement by statement', tests: ofWire },
 ])('SqliteSessionStore $where', ({ tests }) => {
