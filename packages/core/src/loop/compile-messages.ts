@@ -1,6 +1,6 @@
 import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { List, ListNotes } from '../state/list.ts';
+import { LineageNotes, List, ListNotes } from '../state/list.ts';
 import { executionIdOf, isTrace } from '../state/message-tags.ts';
 import type { Message, Messages } from '../state/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
@@ -80,7 +80,8 @@ function listOf(messages: Iterable<Message> | null | undefined): Messages {
  * calls and results that led to it are hidden. The work of the present execution is shown in full, and so is that of
  * one which ended without an answer: what it did is otherwise not said anywhere. The default.
  *
- * Costs as much as was added since the step before, and the last answer, however long the conversation is.
+ * Costs as much as was added since the step before, and the last answer, however long the conversation is. The first step
+ * of an execution costs what was added since the one of the execution before.
  */
 export function conversationWithCurrentToolTrace(): MessageCompiler {
   return messageCompiler(selectConversation);
@@ -141,18 +142,67 @@ interface Origin {
 /** By the selection. */
 const origins = new ListNotes<Origin>();
 
+/** A selection and what it was made from. */
+interface Selection extends Origin {
+  readonly selected: Messages;
+}
+
+const NOTHING: Selection = { source: List.empty(), executionId: undefined, selected: List.empty() };
+
+/** The selection of an execution that had added nothing yet: the next execution selects what has come since. */
+const beginnings = new LineageNotes<Selection>();
+
 function selectConversation(state: AgentState, before: Messages | undefined): Messages {
   const { messages: source, executionId } = state;
-  const known = before && origins.get(before);
-  const added = known && addedToOrigin(state, known);
-  const messages = added ?? source.slice();
-  const visible = withoutFinishedWork(messages, executionId);
-  const isAllVisible =
-    visible.length === messages.length && (added === undefined || before === known?.source);
-  const base = (added && before) ?? List.empty<Message>();
-  const selected = isAllVisible ? source : base.concat(visible);
+  const origin = before && origins.get(before);
+  const added = origin && addedToOrigin(state, origin);
+  const selected =
+    before && added
+      ? extended({ ...origin, selected: before }, source, added, executionId)
+      : selectedAnew(source, executionId);
   origins.set(selected, { source, executionId });
   return selected;
+}
+
+/** The selection for the first step of an execution, or for any when the history was changed. */
+function selectedAnew(source: Messages, executionId: string | undefined): Messages {
+  const beginning = beginnings.get(source);
+  const since = beginning && addedToBeginning(beginning, source, executionId);
+  const [base, added] = beginning && since ? [beginning, since] : [NOTHING, source.slice()];
+  const selected = extended(base, source, added, executionId);
+  if (!added.some((message) => executionIdOf(message) === executionId)) {
+    beginnings.set(source, { source, executionId, selected });
+  }
+  return selected;
+}
+
+/** What was added to a selected history, selected too. */
+function extended(
+  base: Selection,
+  source: Messages,
+  added: readonly Message[],
+  executionId: string | undefined,
+): Messages {
+  const visible = withoutFinishedWork(added, executionId);
+  const isAllVisible = visible.length === added.length && base.selected === base.source;
+  return isAllVisible ? source : base.selected.concat(visible);
+}
+
+/**
+ * What was added since an execution began, by it and by the present one; `undefined` when the history has changed in
+ * another way. Messages of earlier executions among it could hide others of theirs.
+ */
+function addedToBeginning(
+  { source, executionId: earlier }: Selection,
+  messages: Messages,
+  executionId: string | undefined,
+): readonly Message[] | undefined {
+  return messages.since(source)?.every(isOfEither) ? messages.slice(source.length) : undefined;
+
+  function isOfEither(message: Message): boolean {
+    const id = executionIdOf(message);
+    return id === undefined ? message.role !== 'assistant' : id === earlier || id === executionId;
+  }
 }
 
 /** What the execution has added since; `undefined` when the history has changed in another way. */

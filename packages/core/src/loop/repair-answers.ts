@@ -36,14 +36,13 @@ export class AnswerRepair {
   settledCount: number;
   /** How much of the output is settled. */
   settledOutput = 0;
-  /** The content of each settled answer, by the ids of the message and of its calls. */
-  private readonly seen: Map<string, Content>;
+  private readonly seen: SeenAnswers;
   /** What will be `seen` when it is settled. */
   private recent: Map<string, Content> | undefined;
   /** Calls that the provider runs and has not answered so far in this turn. */
   private awaited: Set<string> | undefined;
 
-  constructor(settledCount: number, seen: Map<string, Content>) {
+  constructor(settledCount: number, seen: SeenAnswers) {
     this.settledCount = settledCount;
     this.seen = seen;
   }
@@ -165,8 +164,44 @@ export class AnswerRepair {
   }
 }
 
+/**
+ * The content of each settled answer, by the ids of the message and of its calls: of executions before, which are shared
+ * with the executions after them, and of the present one.
+ */
+export class SeenAnswers {
+  private readonly earlier: Map<string, Content>;
+  private own = new Map<string, Content>();
+
+  constructor(earlier: Map<string, Content> = new Map()) {
+    this.earlier = earlier;
+  }
+
+  get(id: string): Content | undefined {
+    return this.own.get(id) ?? this.earlier.get(id);
+  }
+
+  has(id: string): boolean {
+    return this.own.has(id) || this.earlier.has(id);
+  }
+
+  set(id: string, content: Content): void {
+    this.own.set(id, content);
+  }
+
+  get size(): number {
+    return this.earlier.size + this.own.size;
+  }
+
+  /** Takes all answers for those of executions before, and returns them. */
+  settle(): Map<string, Content> {
+    for (const [id, content] of this.own) this.earlier.set(id, content);
+    this.own = new Map();
+    return this.earlier;
+  }
+}
+
 /** Notes an answer that is settled. */
-export function noteSeen(seen: Map<string, Content>, { id, content }: AssistantMessage): void {
+export function noteSeen(seen: SeenAnswers, { id, content }: AssistantMessage): void {
   seen.set(id, content);
   for (const part of content) if (part.type === 'tool-call') seen.set(part.toolCallId, content);
 }

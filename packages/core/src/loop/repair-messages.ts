@@ -1,12 +1,12 @@
 import { HoldfastError } from '../errors.ts';
 import { checked } from '../json.ts';
 import { some } from '../state/frozen-array.ts';
-import { List, ListNotes } from '../state/list.ts';
+import { LineageNotes, List, ListNotes } from '../state/list.ts';
 import type { Message, MessagePart, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
-import { AnswerRepair, isSameList, madeBefore, noteSeen } from './repair-answers.ts';
+import { AnswerRepair, isSameList, madeBefore, noteSeen, SeenAnswers } from './repair-answers.ts';
 import type { Exchange } from './repair-answers.ts';
 
 /** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
@@ -19,13 +19,21 @@ interface Settled {
   /** They are as they were. */
   readonly isSame: boolean;
   /** What `AnswerRepair` knows of it. Shared with the lists that grow from it. */
-  readonly seen: Map<string, Content>;
+  readonly seen: SeenAnswers;
   /** How many of `seen` are of this list: if there are more, another list has grown from the same beginning. */
   readonly seenCount: number;
 }
 
 /** By the repaired list. */
 const repairs = new ListNotes<Settled>();
+
+/** How far the first list of an execution is settled, for the first list of the execution after it. */
+interface Beginning extends Omit<Settled, 'seen'> {
+  readonly answers: Map<string, Content>;
+}
+
+/** By the list that was repaired. */
+const beginnings = new LineageNotes<Beginning>();
 
 /**
  * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the
@@ -34,7 +42,18 @@ const repairs = new ListNotes<Settled>();
  */
 export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
   if (repairs.get(source)) return source;
-  const start = settledStart(source, before);
+  const continued = before && continuedFrom(repairs.get(before), source);
+  if (continued) return repaired(source, continued);
+  const result = repaired(source, begunFrom(beginnings.get(source), source) ?? unsettled(source));
+  const settled = repairs.get(result);
+  if (settled) {
+    const answers = settled.seen.settle();
+    beginnings.set(source, { ...settled, answers, seenCount: answers.size });
+  }
+  return result;
+}
+
+function repaired(source: Messages, start: Settled): Messages {
   if (start.messages === undefined && addsPlainExchange(source, start)) return source;
   const added = source.slice(start.count);
   const repair = new AnswerRepair(start.count, start.seen);
@@ -67,14 +86,25 @@ function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): 
   return true;
 }
 
-function settledStart(source: Messages, before: Messages | undefined): Settled {
-  const known = before && repairs.get(before);
-  if (known && known.seen.size === known.seenCount) {
-    const common = source.commonLength(known.source);
-    // A result right after the settled part would belong to an answer in it.
-    if (common > known.count || (common === known.count && source.at(common)?.role !== 'tool')) return known;
-  }
-  return { source, count: 0, messages: undefined, isSame: true, seen: new Map(), seenCount: 0 };
+/** How far a list is settled that goes on from the one of the step before. */
+function continuedFrom(known: Settled | undefined, source: Messages): Settled | undefined {
+  return known && known.seen.size === known.seenCount && isStartOf(known, source) ? known : undefined;
+}
+
+/** How far a list is settled that goes on from the first one of the execution before. */
+function begunFrom(known: Beginning | undefined, source: Messages): Settled | undefined {
+  if (!known || known.answers.size !== known.seenCount || !isStartOf(known, source)) return undefined;
+  return { ...known, seen: new SeenAnswers(known.answers) };
+}
+
+function unsettled(source: Messages): Settled {
+  return { source, count: 0, messages: undefined, isSame: true, seen: new SeenAnswers(), seenCount: 0 };
+}
+
+function isStartOf({ source: known, count }: Pick<Settled, 'source' | 'count'>, source: Messages): boolean {
+  const common = source.commonLength(known);
+  // A result right after the settled part would belong to an answer in it.
+  return common > count || (common === count && source.at(common)?.role !== 'tool');
 }
 
 /** Checked messages, parted where a message is not a result; results before the first such message belong to no call. */

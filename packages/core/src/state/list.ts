@@ -5,6 +5,11 @@ const BITS = 5;
 
 type Node<T> = readonly (Node<T> | readonly T[])[];
 
+/** What all lists share that grew from one beginning, by appending. */
+interface Lineage {
+  notes: Note | undefined;
+}
+
 interface ListFields<T> {
   readonly length: number;
   /** Full chunks of 32, in a tree 32 wide; `levels` 0 means that there are none. */
@@ -32,18 +37,23 @@ export class List<T> implements Iterable<T> {
   /** How many elements. */
   readonly length: number;
   #notes: Note | undefined;
+  readonly #lineage: Lineage;
   private readonly root: Node<T>;
   private readonly levels: number;
   private readonly tail: readonly T[];
 
-  private static readonly none: List<never> = new List<never>({
-    length: 0,
-    root: EMPTY_NODE,
-    levels: 0,
-    tail: Object.freeze([]),
-  });
+  private static readonly none: List<never> = new List<never>(
+    {
+      length: 0,
+      root: EMPTY_NODE,
+      levels: 0,
+      tail: Object.freeze([]),
+    },
+    { notes: undefined },
+  );
 
-  private constructor(fields: ListFields<T>) {
+  private constructor(fields: ListFields<T>, lineage: Lineage) {
+    this.#lineage = lineage;
     this.length = fields.length;
     this.root = fields.root;
     this.levels = fields.levels;
@@ -91,9 +101,10 @@ export class List<T> implements Iterable<T> {
     if (!Array.isArray(elements)) throw wrongArgument(elements, 'an array of elements');
     if (elements.length === 0) return this;
     let { root, levels } = this;
+    const lineage = this.isEmpty ? { notes: undefined } : this.#lineage;
     const length = this.length + elements.length;
     if (this.tail.length + elements.length < WIDTH)
-      return new List({ length, root, levels, tail: Object.freeze([...this.tail, ...elements]) });
+      return new List({ length, root, levels, tail: Object.freeze([...this.tail, ...elements]) }, lineage);
     let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
     let full = (this.length - tail.length) / WIDTH;
     for (const element of elements) {
@@ -107,7 +118,7 @@ export class List<T> implements Iterable<T> {
       full++;
       tail = [];
     }
-    return new List({ length, root, levels, tail: Object.freeze(tail) });
+    return new List({ length, root, levels, tail: Object.freeze(tail) }, lineage);
   }
 
   /** The elements from one index up to another, as an array; negative ones count from the end. */
@@ -169,6 +180,11 @@ export class List<T> implements Iterable<T> {
     list.#notes = { keeper, value, next: list.#notes };
   }
 
+  /** @internal */
+  static lineageOf(list: List<unknown>): { notes: Note | undefined } {
+    return list.#lineage;
+  }
+
   private chunkAt(position: number): readonly T[] {
     if (position >= this.length - this.tail.length) return this.tail;
     let node: Node<T> = this.root;
@@ -205,6 +221,29 @@ export class ListNotes<V> {
     const note = List.noteOf(list, this);
     if (note) note.value = value;
     else List.addNote(list, this, value);
+  }
+}
+
+/**
+ * What was worked out last about a list of a lineage: all lists that grew from one beginning by appending share it. It is
+ * found by a list that is longer than the one it was noted with. For few keepers that are never given up. @internal
+ */
+export class LineageNotes<V> {
+  get(list: List<unknown>): V | undefined {
+    let note = List.lineageOf(list).notes;
+    while (note && note.keeper !== this) note = note.next;
+    return note?.value as V | undefined;
+  }
+
+  set(list: List<unknown>, value: V): void {
+    if (list.isEmpty) return; // there is one for all
+    const lineage = List.lineageOf(list);
+    for (let note = lineage.notes; note; note = note.next) {
+      if (note.keeper !== this) continue;
+      note.value = value;
+      return;
+    }
+    lineage.notes = { keeper: this, value, next: lineage.notes };
   }
 }
 

@@ -44,6 +44,8 @@ export class MessageRefWriter {
   private readonly index: Index;
   /** The view written last, with those it continued. */
   private shown: MutableRange[] = [];
+  /** The last view that continued none, for the next such view, which mostly begins alike. */
+  private first: { readonly messages: Messages; readonly ranges: readonly MessageRange[] } | undefined;
 
   constructor(store: MessageStore, index: Index = { positions: new Map(), others: new Map() }) {
     this.store = store;
@@ -63,6 +65,7 @@ export class MessageRefWriter {
   grown(store: MessageStore, keepsOthers: boolean): MessageRefWriter {
     const writer = new MessageRefWriter(store, this.index);
     writer.indexFrom(this.store);
+    writer.first = this.first;
     if (keepsOthers) {
       writer.otherMessages = this.otherMessages;
       writer.shown = this.shown.map((range) => ({ ...range }));
@@ -90,7 +93,7 @@ export class MessageRefWriter {
   view(messages: Messages, previous: Messages | undefined): MessageView {
     const isFirst = previous === undefined || previous.isEmpty;
     const known = isFirst ? undefined : messages.since(previous);
-    const added = known ? this.locate(known) : this.locate(messages.slice());
+    const added = known ? this.locate(known) : this.locateAll(messages);
     const rest = known || isFirst ? added : rangesAfter(this.shown, added);
     const ranges = rest ?? added;
     if (rest === undefined || isFirst) this.shown = [];
@@ -104,9 +107,18 @@ export class MessageRefWriter {
     return messages.length === 0 ? undefined : this.locate(messages);
   }
 
-  private locate(messages: readonly Message[]): MessageRange[] {
-    const ranges: MutableRange[] = [];
-    let last: MutableRange | undefined;
+  /** Where all of a view stands: what it has in common with the first view before stands where it stood. */
+  private locateAll(messages: Messages): MessageRange[] {
+    const { first } = this;
+    const common = first ? messages.commonLength(first.messages) : 0;
+    const known = first && common > 0 ? rangesUpTo(first.ranges, common) : [];
+    const ranges = known ? this.locate(messages.slice(common), known) : this.locate(messages.slice());
+    this.first = { messages, ranges: ranges.map((range) => ({ ...range })) };
+    return ranges;
+  }
+
+  private locate(messages: readonly Message[], ranges: MutableRange[] = []): MessageRange[] {
+    let last = ranges.at(-1);
     for (const message of messages) {
       const { section, index } = this.knownPosition(message) ?? this.positionAmongOthers(message);
       if (last !== undefined && last.section === section && last.to === index) {
@@ -147,6 +159,20 @@ export class MessageRefWriter {
     positions.set(message, position);
     return position;
   }
+}
+
+/** The ranges of the first so many messages; `undefined` when some of them are not in the store. */
+function rangesUpTo(ranges: readonly MessageRange[], count: number): MutableRange[] | undefined {
+  const result: MutableRange[] = [];
+  let left = count;
+  for (const { section, from, to } of ranges) {
+    if (left === 0) break;
+    if (section === undefined) return undefined;
+    const length = Math.min(to - from, left);
+    result.push({ section, from, to: from + length });
+    left -= length;
+  }
+  return result;
 }
 
 /** Adds a range at the end, as a part of the last one where they meet. */
