@@ -198,6 +198,7 @@ export type {
   StoredSession,
   SwapResult,
 } from './session/session-backend.ts';
+export { isItemWaiting, waitingItems } from './session/inbox-cursor.ts';
 export type { InboxCursor } from './session/inbox-cursor.ts';
 export { dueAt, isExpired, listedSession, recordName } from './session/session-record.ts';
 export { readSessionRecord } from './session/read-session-record.ts';
