@@ -44,8 +44,3 @@ export function dyingBlobs(
     .filter(({ name }) => isReference(name) && !live.has(name))
     .map((note) => ({ ref: note.name, isSettled: isSettled(note) }));
 }
-
-/** The blobs of inbox items, which are named after them. */
-export function blobsOfInbox(names: Iterable<string>): string[] {
-  return [...names].map((name) => name.slice(0, name.lastIndexOf('#'))).filter(isReference);
-}

@@ -12,6 +12,12 @@ export interface BlobOwner {
   readonly incarnation: string;
 }
 
+/** A session, and which one of those that had its id. */
+export interface BlobSession {
+  readonly sessionId: string;
+  readonly incarnation: string;
+}
+
 const AT_ONCE = 8;
 
 /** The blobs that sessions refer to, in a store that knows nothing of sessions. */
@@ -34,17 +40,17 @@ export class Blobs {
 
   /** Adds the texts that references stand for, unless they are known. What is not there is left out. */
   async read(
-    { info, incarnation }: SessionRecord,
+    { sessionId, incarnation }: BlobSession,
     refs: Iterable<string>,
     texts: Map<string, string>,
   ): Promise<void> {
-    const owner = { pk: partitionOf(info.sessionId), incarnation };
+    const owner = { pk: partitionOf(sessionId), incarnation };
     await eachOf(
       [...refs].filter((ref) => !texts.has(ref)),
       async (ref) => {
         const payload = await attempted('get', () => this.store.get(keyOf(owner, ref)));
         if (payload === undefined) return;
-        const what = nameOf(info.sessionId, keyOf(owner, ref));
+        const what = nameOf(sessionId, keyOf(owner, ref));
         if (!isOf(ref, payload)) {
           throw new StateFormatError(what, 'bytes with the SHA-256 in its key', `${payload.length} others`);
         }

@@ -1,21 +1,26 @@
 import type {
   DueSession,
   Instant,
+  ItemRange,
+  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionBackend,
-  SessionInfo,
   SessionRecord,
   StoreCapabilities,
+  StoredItem,
   StoredSession,
+  SwapResult,
 } from '@holdfast/core';
+import { isItemWaiting, recordName } from '@holdfast/core';
 import { blobsNeeded } from './blobs.ts';
 import type { BlobOwner } from './blobs.ts';
-import { flipsOf, revOf, toItem } from './header.ts';
+import { hasFlipped, toItem } from './header.ts';
 import type { Header, IndexOptions } from './header.ts';
+import type { Inbox } from './inbox.ts';
 import type { Item } from './item-size.ts';
-import { HEADER, inboxPrefix, partitionOf, partKeys } from './keys.ts';
+import { HEADER, isMarker, partitionOf } from './keys.ts';
 import { keysOf } from './parts.ts';
 import { MAX_VALUE_BYTES } from './plan-entries.ts';
 import type { SessionBlobs } from './session-blobs.ts';
@@ -32,6 +37,7 @@ export interface BackendParts {
   readonly table: Table;
   readonly reader: SessionReader;
   readonly staging: Staging;
+  readonly inbox: Inbox;
   readonly sweeper: Sweeper;
   /** Where large values go; absent: nowhere. */
   readonly blobs: SessionBlobs | undefined;
@@ -70,12 +76,9 @@ export class DynamoDbBackend implements SessionBackend {
     return this.parts.reader.session(sessionId);
   }
 
-  readItems(
-    sessionId: string,
-    incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    return this.parts.reader.inboxItems(sessionId, incarnation, ids);
+  /** Items of an incarnation that is being deleted may be among them: the write for which they are read is refused. */
+  readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+    return this.parts.inbox.read(sessionId, incarnation, range);
   }
 
   async swap(
@@ -83,16 +86,18 @@ export class DynamoDbBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean> {
-    const { reader, staging, sweeper, blobs } = this.parts;
+  ): Promise<SwapResult> {
+    const { reader, staging, inbox, sweeper, blobs } = this.parts;
+    const { enqueue } = change;
     const pk = partitionOf(sessionId);
     const known = before && (await reader.headerOf(pk, before));
-    if (before && known === undefined) return false;
+    if (before && known === undefined) return 'outdated';
     if (known?.hasBlobs && blobs === undefined) throw blobsNeeded(sessionId);
-    if (after === undefined) return known !== undefined && sweeper.retire(pk, known);
+    if (after === undefined) return known && (await sweeper.retire(pk, known)) ? 'done' : 'outdated';
+    if (enqueue && known && (await inbox.isDuplicate(pk, known, enqueue.id))) return 'duplicate';
     const staged = await staging.staged(pk, known, after, change);
-    if (staged === undefined) return false;
-    const item = await toItem(staged.header, this.options, change.enqueue ? ROOM_FOR_WORK : 0);
+    if (staged === undefined) return 'outdated';
+    const item = await toItem(staged.header, this.options, enqueue ? ROOM_FOR_WORK : 0);
     const isReplaced = before !== undefined && before.incarnation !== after.incarnation;
     if (isReplaced) await sweeper.announce(pk, before.incarnation);
     const owner = { pk, incarnation: after.incarnation };
@@ -100,13 +105,13 @@ export class DynamoDbBackend implements SessionBackend {
     await this.stage(owner, staged);
     const announced = { ...staged, tickets };
     const unstage = (): Promise<void> => this.unstage(owner, known, announced, change);
-    if (!(await this.flip(item, before, unstage))) return false;
+    if (!(await this.flip(item, before, after, unstage))) return 'outdated';
     reader.remembered(staged.header);
-    await tidily(() => this.tidyUp(owner, known, announced));
-    return true;
+    await tidily(() => this.tidyUp(owner, known, announced, change));
+    return 'done';
   }
 
-  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+  list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     return this.index.list(query, now);
   }
 
@@ -120,20 +125,22 @@ export class DynamoDbBackend implements SessionBackend {
 
   async close(): Promise<void> {}
 
-  /** Items first: when a blob is put, there is a note of it. */
-  private async stage(owner: BlobOwner, { items, blobs: added }: Staged): Promise<void> {
+  /** Items first: when a blob is put, there is a note of it, or the marker of its inbox item. */
+  private async stage(owner: BlobOwner, { items, blobs: added, item }: Staged): Promise<void> {
     const { table, blobs } = this.parts;
-    if (blobs === undefined || added.length === 0) {
-      if (items.length > 0) await table.putParts(items);
+    const rows = [...items, ...(item?.items ?? [])];
+    const large = [...added, ...(item?.blobs ?? [])];
+    if (blobs === undefined || large.length === 0) {
+      if (rows.length > 0) await table.putParts(rows);
       return;
     }
-    await table.putParts([...blobs.notesOf(owner, added), ...items]);
+    await table.putParts([...blobs.notesOf(owner, added), ...rows]);
     try {
-      await blobs.put(owner, added);
+      await blobs.put(owner, large);
     } catch (error) {
-      await tidily(() => table.deleteEach(keysOf(items)));
-      // Those that failed may yet be carried out: the notes stay.
-      const dying = added.map(({ ref }) => ({ ref, isSettled: false }));
+      // Those that failed may yet be carried out: their notes and markers stay.
+      await tidily(() => table.deleteEach(keysOf(rows).filter(({ sk }) => !isMarker(sk))));
+      const dying = large.map(({ ref }) => ({ ref, isSettled: false }));
       await tidily(() => blobs.discard(owner, dying));
       throw error;
     }
@@ -142,15 +149,13 @@ export class DynamoDbBackend implements SessionBackend {
   private async flip(
     item: Item,
     before: SessionRecord | undefined,
+    after: SessionRecord,
     onRefusal: () => Promise<void>,
   ): Promise<boolean> {
     const { table } = this.parts;
-    const { isDone, isDoubtful } = await table.flip(item, before && revOf(before));
+    const { isDone, isDoubtful } = await table.flip(item, before && recordName(before));
     if (isDone) return true;
-    if (isDoubtful) {
-      const there = await table.get({ pk: item['pk']?.S ?? '', sk: HEADER });
-      return flipsOf(there).includes(flipsOf(item).at(-1) ?? '');
-    }
+    if (isDoubtful) return hasFlipped(await table.get({ pk: item['pk']?.S ?? '', sk: HEADER }), after);
     await tidily(onRefusal);
     return false;
   }
@@ -169,27 +174,29 @@ export class DynamoDbBackend implements SessionBackend {
     const { own, tickets } = staged;
     const mayKeep = plan !== undefined && enqueue === undefined && known !== undefined;
     const isKept = mayKeep && staging.keep(plan, known, staged, await reader.header(owner.pk));
-    if (!isKept) await tidily(() => table.deleteEach(own.keys));
     const dying = isKept ? [] : own.refs.map((ref) => ({ ref, isSettled: true }));
     await blobs?.discard(owner, dying, tickets);
+    if (!isKept) await table.deleteEach(own.keys);
   }
 
   private async tidyUp(
     { pk, incarnation }: BlobOwner,
     known: Header | undefined,
     { header, dying, tickets }: Announced,
+    { acknowledge = [] }: RecordChange,
   ): Promise<void> {
     if (known === undefined) return;
-    const { table, sweeper, blobs } = this.parts;
+    const { inbox, sweeper, blobs } = this.parts;
     if (known.record.incarnation !== incarnation) {
       await sweeper.clear(pk, known.record.incarnation);
       return;
     }
     const { segment } = endOf(header);
     if (endOf(known).segment !== segment) await sweeper.clearBefore(pk, incarnation, segment);
-    const used = known.inbox.filter((name) => !header.inbox.includes(name));
-    const keys = used.flatMap((name) => partKeys(inboxPrefix(incarnation), name));
-    await table.deleteEach(keys.map((sk) => ({ pk, sk })));
+    const [before, after] = [known.record.inbox, header.record.inbox];
+    const positions = acknowledge.map(({ position }) => position);
+    const used = positions.filter((position) => before && isItemWaiting(before, position));
+    if (after) await inbox.drop({ pk, incarnation }, used, after);
     await blobs?.discard({ pk, incarnation }, dying, tickets);
   }
 }

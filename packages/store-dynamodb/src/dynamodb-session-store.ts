@@ -6,6 +6,7 @@ import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';
 import { capabilitiesOf, DynamoDbBackend } from './dynamodb-backend.ts';
 import type { IndexOptions } from './header.ts';
+import { Inbox } from './inbox.ts';
 import { MAX_SHARDS, shardsOf } from './layout.ts';
 import { LazyBackend } from './lazy-backend.ts';
 import { MAX_VALUE_BYTES } from './plan-entries.ts';
@@ -109,11 +110,11 @@ function backendOf(options: DynamoDbSessionStoreOptions): LazyBackend {
   if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
   if (shards !== undefined) checkCount('shards', shards, MAX_SHARDS);
   checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
-  const { isUpdatedListed = true } = options;
+  const { isActivityListed = true } = options;
   const table = new Table(client, name, clock);
   const blobs = options.blobs && blobsOf(options.blobs);
   return new LazyBackend(capabilitiesOf(blobs !== undefined), async () => {
-    const index = { shards: await shardsOf(table, shards), isUpdatedListed };
+    const index = { shards: await shardsOf(table, shards), isActivityListed };
     return tableBackend({ table, clock, blobs, compactAfter, index });
   });
 }
@@ -136,9 +137,10 @@ function tableBackend({
   const marks = sweepMarks(index.shards, clock);
   const reader = new SessionReader(table, store);
   const blobs = store && new SessionBlobs({ table, reader, blobs: store, marks, clock, index });
-  const staging = new Staging({ reader, marks, compactAfter, blobsFrom: store?.fromBytes });
-  const sweeper = new Sweeper(table, index.shards, marks, blobs);
-  return new DynamoDbBackend({ table, reader, staging, sweeper, blobs }, index);
+  const inbox = new Inbox({ table, reader, marks, blobs: store, clock });
+  const staging = new Staging({ reader, inbox, marks, compactAfter, blobsFrom: store?.fromBytes });
+  const sweeper = new Sweeper({ table, inbox, shards: index.shards, marks, blobs });
+  return new DynamoDbBackend({ table, reader, staging, inbox, sweeper, blobs }, index);
 }
 
 function blobsOf({ store, fromBytes = BLOB_BYTES }: BlobOptions): Blobs {

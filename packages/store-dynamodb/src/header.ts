@@ -2,6 +2,7 @@ import {
   dueAt,
   hasErrorCode,
   readSessionRecord,
+  recordName,
   SessionTooLargeError,
   StateFormatError,
 } from '@holdfast/core';
@@ -27,9 +28,9 @@ export interface Header {
   /** The last entry of the log. */
   readonly entry: string;
   readonly log: LogSize;
-  /** The names of the inbox items, in the order of the record's ids. */
-  readonly inbox: readonly string[];
-  /** The writes that were done last, by their ids, latest last: whose reply was lost finds his own. */
+  /** The inbox item that came in last, by the unique part of its name. */
+  readonly lastItem: string | undefined;
+  /** The tokens of the records before this one, latest last: a writer whose reply was lost finds its own. */
   readonly flips: readonly string[];
   /** When to look whether the session has expired; not after it has. */
   readonly sweepAt: Instant | undefined;
@@ -39,45 +40,47 @@ export interface Header {
   readonly fence: string | undefined;
 }
 
+/** So many others may write while a writer waits for its reply. */
+const FLIPS_KEPT = 3;
+
 /** How headers are put into the indexes. */
 export interface IndexOptions {
   readonly shards: number;
-  readonly isUpdatedListed: boolean;
-}
-
-/** Names one record of a session and no other: what writes are conditional on. */
-export function revOf({ writes, incarnation }: SessionRecord): string {
-  return `${writes}#${incarnation}`;
+  readonly isActivityListed: boolean;
 }
 
 /** The incarnation that a header item speaks of, if there is one. */
 export function liveIncarnation(item: Item | undefined): string | undefined {
-  const rev = item?.['rev']?.S;
-  return rev?.slice(rev.indexOf('#') + 1);
+  return /^\d+\.[^.]*\.(.*)$/su.exec(item?.['rev']?.S ?? '')?.[1];
 }
 
-/** The ids of the writes that were done last. */
-export function flipsOf(item: Item | undefined): readonly string[] {
-  return words(item?.['flips']?.S);
+/** The tokens that the header after this one keeps. */
+export function flipsAfter({ flips, record }: Header): readonly string[] {
+  return [...flips, record.token].slice(-FLIPS_KEPT);
+}
+
+/** Whether a header item is that of a record, or of one that was written soon after it. */
+export function hasFlipped(item: Item | undefined, record: SessionRecord): boolean {
+  return item?.['rev']?.S === recordName(record) || words(item?.['flips']?.S).includes(record.token);
 }
 
 /** @param room bytes that must be left over @throws SessionTooLargeError */
 export async function toItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
-  const { record, entry, log, inbox, flips, sweepAt, hasBlobs, fence } = header;
-  const { sessionId, createdAt, updatedAt } = record.info;
+  const { record, entry, log, lastItem, flips, sweepAt, hasBlobs, fence } = header;
+  const { sessionId, createdAt } = record.info;
   const due = dueAt(record);
   const pk = partitionOf(sessionId);
   const texts = {
     pk,
     sk: HEADER,
-    rev: revOf(record),
+    rev: recordName(record),
     entry,
     log: `${log.entries} ${log.bytes} ${log.base}`,
-    inbox: inbox.length > 0 ? inbox.join(' ') : undefined,
-    flips: flips.join(' '),
+    item: lastItem,
+    flips: flips.length > 0 ? flips.join(' ') : undefined,
     [SHARD]: shardOf(pk, options.shards),
     created: orderKey(-createdAt, sessionId),
-    updated: options.isUpdatedListed ? orderKey(-updatedAt, sessionId) : undefined,
+    active: options.isActivityListed ? orderKey(-record.lastActiveAt, sessionId) : undefined,
     due: due === undefined ? undefined : orderKey(due, sessionId),
     sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
     blobs: hasBlobs ? '1' : undefined,
@@ -94,7 +97,7 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
 export async function fromItem(item: Item): Promise<Header> {
   const what = `the header of ${sessionIn(item['pk']?.S ?? '')}`;
   const record = await recordOf(item, what);
-  const { entry, log, inbox, sweep } = item;
+  const { entry, log, sweep } = item;
   const [entries, bytes, base] = words(log?.S).map(Number);
   if (entry?.S === undefined || entries === undefined || bytes === undefined || base === undefined) {
     throw new StateFormatError(
@@ -107,8 +110,8 @@ export async function fromItem(item: Item): Promise<Header> {
     record,
     entry: entry.S,
     log: { entries, bytes, base },
-    inbox: words(inbox?.S),
-    flips: flipsOf(item),
+    lastItem: item['item']?.S,
+    flips: words(item['flips']?.S),
     sweepAt: sweep?.S === undefined ? undefined : instantOf(sweep.S, what),
     hasBlobs: item['blobs'] !== undefined,
     fence: item['fence']?.S,
@@ -126,7 +129,7 @@ async function recordOf({ record, rev }: Item, what: string): Promise<SessionRec
     throw new StateFormatError(what, 'what this release has written', cause.message, { code, cause });
   }
   // Writes are conditional on it: none would ever be done.
-  if (rev?.S !== revOf(read)) throw new StateFormatError(what, `revision ${revOf(read)}`, String(rev?.S));
+  if (rev?.S !== recordName(read)) throw new StateFormatError(what, `revision ${recordName(read)}`, String(rev?.S));
   return read;
 }
 

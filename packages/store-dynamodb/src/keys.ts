@@ -3,6 +3,8 @@ import type { Instant } from '@holdfast/core';
 
 /** Sorts before all other items of a session: a query reads it first, and what it names after it. */
 export const HEADER = 'A';
+/** Sorts after the log, and before the inbox. */
+export const LOG_END = 'F';
 
 /** The key of an item. */
 export interface ItemKey {
@@ -49,6 +51,7 @@ function sha256(text: string): Buffer {
 const MAX_INSTANT = Number.MAX_SAFE_INTEGER;
 const ID_LENGTH = 64;
 const INSTANT_LENGTH = 17;
+const POSITION_LENGTH = 12;
 
 /** A text that sorts as the moment does, also before 1970. */
 export function instantKey(at: Instant): string {
@@ -83,9 +86,67 @@ export function logPrefix(incarnation: string): string {
   return `E#${incarnation}#`;
 }
 
-/** What the sort keys of an incarnation's inbox begin with. */
+/** What names one item of an inbox, and all that is kept of it. */
+export interface ItemName {
+  readonly position: number;
+  /** The hash of the item's id. */
+  readonly hash: string;
+  /** No other item has it: random, or the reference of the item's blob. */
+  readonly unique: string;
+  /** How many rows hold the item. */
+  readonly parts: number;
+}
+
+/** What the sort keys of an incarnation's inbox rows begin with. They sort by position. */
 export function inboxPrefix(incarnation: string): string {
   return `I#${incarnation}#`;
+}
+
+/** What the sort keys of the rows of one position begin with. All keys of lower positions sort before it. */
+export function positionPrefix(incarnation: string, position: number): string {
+  return inboxPrefix(incarnation) + padded(position, POSITION_LENGTH);
+}
+
+/** The name of an item's rows, which follows the prefix of the inbox. */
+export function rowName({ position, hash, unique, parts }: ItemName): string {
+  return `${padded(position, POSITION_LENGTH)}#${hash}#${unique}#${parts}`;
+}
+
+/** What the sort keys of an incarnation's inbox markers begin with. */
+export function markersPrefix(incarnation: string): string {
+  return `J#${incarnation}#`;
+}
+
+/** What the sort keys of the markers of one item id begin with. */
+export function markerPrefix(incarnation: string, hash: string): string {
+  return `${markersPrefix(incarnation)}${hash}#`;
+}
+
+/** The sort key of the marker of an item, by which it is found by its id. */
+export function markerKey(incarnation: string, { position, hash, unique, parts }: ItemName): string {
+  return `${markerPrefix(incarnation, hash)}${padded(position, POSITION_LENGTH)}#${unique}#${parts}`;
+}
+
+/** Is it the marker of an item of an inbox? */
+export function isMarker(sk: string): boolean {
+  return sk.startsWith('J#');
+}
+
+const ROW = /^I#.*#(?<position>\d{12})#(?<hash>[^#]+)#(?<unique>[^#]+)#(?<parts>\d+)#\d{4}$/su;
+const MARKER =
+  /^J#(?<incarnation>.*)#(?<hash>[^#]+)#(?<position>\d{12})#(?<unique>[^#]+)#(?<parts>\d+)$/su;
+
+/** The item that a row or a marker belongs to; `undefined` for any other key. */
+export function itemNameOf(sk: string): ItemName | undefined {
+  const { position, hash = '', unique = '', parts } = (ROW.exec(sk) ?? MARKER.exec(sk))?.groups ?? {};
+  return position === undefined
+    ? undefined
+    : { position: Number(position), hash, unique, parts: Number(parts) };
+}
+
+/** The hash of an item's id, short enough for a key: 128 bits. */
+export function itemHash(itemId: string): string {
+  return sha256(itemId).subarray(0, 16).toString('base64url');
 }
 
 /** The note that an incarnation is to be swept away. */
@@ -115,6 +176,7 @@ export function blobKey(partition: string, incarnation: string, ref: string): st
 export function incarnationOf(sk: string): string {
   if (sk.startsWith('G#')) return sk.slice(2);
   if (isBlobNote(sk)) return sk.slice(2, sk.lastIndexOf('#'));
+  if (isMarker(sk)) return MARKER.exec(sk)?.groups?.['incarnation'] ?? '';
   return /^E#(.*)#\d{6}#\d{6}#[^#]+#\d+#\d{4}$/su.exec(sk)?.[1] ?? '';
 }
 

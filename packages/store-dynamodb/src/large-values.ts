@@ -22,12 +22,6 @@ export interface Offloaded<T> {
   readonly blobs: readonly NewBlob[];
 }
 
-/** What of a session is in its items. */
-export interface KeptContent {
-  readonly saved: SavedSession;
-  readonly inbox: ReadonlyMap<string, string>;
-}
-
 export function isReference(name: string): boolean {
   return REFERENCE.test(name);
 }
@@ -37,16 +31,19 @@ export function isOf(ref: string, payload: Uint8Array): boolean {
   return hashIn(ref) === hashOf(payload);
 }
 
-/** What texts refer to. */
-export function referencesIn(texts: Iterable<string>): Set<string> {
-  const refs = new Set<string>();
-  for (const text of texts) if (text.startsWith(MARK)) refs.add(text.slice(MARK.length));
-  return refs;
+/** What a text refers to. */
+export function referenceIn(text: string): string | undefined {
+  return text.startsWith(MARK) ? text.slice(MARK.length) : undefined;
 }
 
-/** The texts of a session that is kept. */
-export function textsOf({ saved, inbox }: KeptContent): string[] {
-  return [...textsIn(wholePlan(saved)), ...inbox.values()];
+/** What texts refer to. */
+export function referencesIn(texts: Iterable<string>): Set<string> {
+  return new Set([...texts].flatMap((text) => referenceIn(text) ?? []));
+}
+
+/** What a session that is kept refers to. */
+export function referencesOf(saved: SavedSession): Set<string> {
+  return referencesIn(textsIn(wholePlan(saved)));
 }
 
 /**
@@ -82,13 +79,9 @@ export async function offloadedText(text: string, fromBytes: number): Promise<Of
 }
 
 /** What is kept of a session, with the texts that it refers to in their places. */
-export function filled({ saved, inbox }: KeptContent, texts: ReadonlyMap<string, string>): KeptContent {
-  const fill = (text: string): string =>
-    text.startsWith(MARK) ? (texts.get(text.slice(MARK.length)) ?? text) : text;
-  return {
-    saved: carriedOut(undefined, withTexts(wholePlan(saved), fill)),
-    inbox: new Map([...inbox].map(([id, text]) => [id, fill(text)])),
-  };
+export function filled(saved: SavedSession, texts: ReadonlyMap<string, string>): SavedSession {
+  const fill = (text: string): string => texts.get(referenceIn(text) ?? '') ?? text;
+  return carriedOut(undefined, withTexts(wholePlan(saved), fill));
 }
 
 function isLarge(text: string, fromBytes: number): boolean {

@@ -4,7 +4,7 @@ import { META } from './keys.ts';
 import type { Table } from './table.ts';
 
 /** The version of the layout: of the items, their keys and the indexes. */
-const SCHEMA = 1;
+const SCHEMA = 2;
 const DEFAULT_SHARDS = 4;
 export const MAX_SHARDS = 100;
 

@@ -1,14 +1,17 @@
 import type {
   DueSession,
   Instant,
+  ItemRange,
+  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionBackend,
-  SessionInfo,
   SessionRecord,
   StoreCapabilities,
+  StoredItem,
   StoredSession,
+  SwapResult,
 } from '@holdfast/core';
 
 /** A backend that is made when it is first used, as it has to ask how sessions are kept. After a failure it asks again. */
@@ -38,12 +41,8 @@ export class LazyBackend implements SessionBackend {
     return (await this.ready()).readAll(sessionId);
   }
 
-  async readItems(
-    sessionId: string,
-    incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    return (await this.ready()).readItems(sessionId, incarnation, ids);
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+    return (await this.ready()).readInbox(sessionId, incarnation, range);
   }
 
   async swap(
@@ -51,11 +50,11 @@ export class LazyBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<boolean> {
+  ): Promise<SwapResult> {
     return (await this.ready()).swap(sessionId, before, after, change);
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     return (await this.ready()).list(query, now);
   }
 

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { recordName } from '@holdfast/core';
 import type { Clock, Instant } from '@holdfast/core';
 import { dyingBlobs, isOld } from './blob-notes.ts';
 import type { BlobNote, DyingBlob } from './blob-notes.ts';
 import type { BlobOwner, Blobs } from './blobs.ts';
-import { revOf, toItem } from './header.ts';
+import { flipsAfter, toItem } from './header.ts';
 import type { Header, IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';
 import { blobPrefix } from './keys.ts';
-import { isReference, referencesIn, textsOf } from './large-values.ts';
+import { isReference, referencesOf } from './large-values.ts';
 import type { NewBlob } from './large-values.ts';
 import { newPartId } from './parts.ts';
 import type { SessionReader } from './session-reader.ts';
@@ -90,9 +91,9 @@ export class SessionBlobs {
   async collect(pk: string, now: Instant): Promise<void> {
     const kept = await this.reader.kept(pk);
     if (kept === undefined) return;
-    const { header, content, notes } = kept;
+    const { header, saved, notes } = kept;
     const owner = { pk, incarnation: header.record.incarnation };
-    const live = referencesIn(textsOf(content));
+    const live = referencesOf(saved);
     const old = notes.filter((note) => isOld(note, now));
     const dying = dyingBlobs(old, live, () => true);
     if (dying.length > 0 && !(await this.fence(header))) return;
@@ -106,8 +107,14 @@ export class SessionBlobs {
   /** Counts as a write, so that whoever has staged something and was held up, for however long, does it again. */
   private async fence(header: Header): Promise<boolean> {
     const { record } = header;
-    const next = { ...header, fence: newPartId(), record: { ...record, writes: record.writes + 1 } };
-    const { isDone } = await this.table.flip(await toItem(next, this.index), revOf(record));
+    const fence = newPartId();
+    const next: Header = {
+      ...header,
+      fence,
+      flips: flipsAfter(header),
+      record: { ...record, writes: record.writes + 1, token: fence },
+    };
+    const { isDone } = await this.table.flip(await toItem(next, this.index), recordName(record));
     return isDone;
   }
 

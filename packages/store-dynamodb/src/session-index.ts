@@ -1,19 +1,20 @@
 import {
   compareDue,
-  compareSessionInfos,
+  compareListedSessions,
   dueAt,
   fitsDue,
   fitsQuery,
   invalidArgument,
   isExpired,
+  listedSession,
   StateFormatError,
 } from '@holdfast/core';
 import type {
   DueSession,
   Instant,
+  ListedSession,
   ResolvedDueQuery,
   ResolvedSessionQuery,
-  SessionInfo,
   SessionRecord,
 } from '@holdfast/core';
 import { fromItem } from './header.ts';
@@ -59,21 +60,24 @@ export class SessionIndex {
     this.options = options;
   }
 
-  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly SessionInfo[]> {
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const { order, after, limit, cursor: _, ...filters } = query;
-    const isUpdated = order === 'updatedAt';
-    if (isUpdated && !this.options.isUpdatedListed) {
-      throw invalidArgument('The store was told not to list by last change: isUpdatedListed is false.');
+    const isByActivity = order === 'lastActiveAt';
+    if (isByActivity && !this.options.isActivityListed) {
+      throw invalidArgument('The store does not list by last activity: isActivityListed is false.');
     }
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
-    return this.search<SessionInfo>({
-      index: isUpdated ? 'updated' : 'created',
+    return this.search<ListedSession>({
+      index: isByActivity ? 'active' : 'created',
       from: after ? orderKey(-after.at, after.sessionId) : '0',
       to: LAST,
       count: limit + 1,
       batch: isFiltered ? MAX_BATCH : limit + 1,
-      pick: (record) => (!isExpired(record, now) && fitsQuery(record.info, query) ? record.info : undefined),
-      compare: compareSessionInfos(order),
+      pick: (record) => {
+        const listed = listedSession(record);
+        return !isExpired(record, now) && fitsQuery(listed, query) ? listed : undefined;
+      },
+      compare: compareListedSessions(order),
     });
   }
 

@@ -2,10 +2,9 @@ import { carriedOut, StateFormatError } from '@holdfast/core';
 import type { SavedSession, SavePlan } from '@holdfast/core';
 import type { Header, LogSize } from './header.ts';
 import type { Item } from './item-size.ts';
-import { entryName, inboxPrefix, logPrefix } from './keys.ts';
-import type { KeptContent } from './large-values.ts';
+import { entryName, logPrefix } from './keys.ts';
 import { joinedParts, newPartId, toParts } from './parts.ts';
-import { fromPayload, jsonOf } from './payload.ts';
+import { jsonOf } from './payload.ts';
 import { planJson, planOf } from './plan-entries.ts';
 
 /** Where entries are to be added. */
@@ -75,7 +74,7 @@ export async function toEntries(
 export async function storedBy(
   header: Header,
   items: ReadonlyMap<string, Item>,
-): Promise<KeptContent | undefined> {
+): Promise<SavedSession | undefined> {
   const { record, entry } = header;
   const { incarnation } = record;
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
@@ -85,40 +84,17 @@ export async function storedBy(
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
   }
-  const inbox = await inboxOf(header, inboxNames(header), items);
-  if (inbox === undefined) return undefined;
   let saved: SavedSession | undefined;
   for (const { name, payload } of entries.toReversed()) {
     const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
     saved = carriedOut(saved, planOf(await jsonOf(payload, what), what));
   }
-  return saved && { saved, inbox };
+  return saved;
 }
 
-/** The names of the inbox items that a header knows, by id. */
-export function inboxNames({ record, inbox }: Header): Map<string, string> {
-  return new Map((record.inbox?.ids ?? []).map((id, index) => [id, inbox[index] ?? '']));
-}
-
-/** Inbox items by id, out of items that were read; `undefined` when one is missing. */
-export async function inboxOf(
-  { record }: Header,
-  names: ReadonlyMap<string, string>,
-  items: ReadonlyMap<string, Item>,
-): Promise<ReadonlyMap<string, string> | undefined> {
-  const inbox = new Map<string, string>();
-  for (const [id, name] of names) {
-    const found = joinedParts(inboxPrefix(record.incarnation), name, items);
-    if (found === undefined) return undefined;
-    const what = `the inbox item ${JSON.stringify(id)} of session ${JSON.stringify(record.info.sessionId)}`;
-    inbox.set(id, await fromPayload(found.payload, what));
-  }
-  return inbox;
-}
-
-/** Says that something which a header names is not there. */
+/** The error for a header that names an entry which is missing. */
 export function missingPart({ record, entry }: Header): StateFormatError {
   const { sessionId } = record.info;
   const what = `the log of session ${JSON.stringify(sessionId)}`;
-  return new StateFormatError(what, `all entries up to ${entry}, and the inbox`, 'some of them');
+  return new StateFormatError(what, `all entries up to ${entry}`, 'some of them');
 }

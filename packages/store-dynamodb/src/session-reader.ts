@@ -1,27 +1,25 @@
-import { StateFormatError } from '@holdfast/core';
+import { recordName, StateFormatError } from '@holdfast/core';
 import type { SavedSession, SessionRecord, StoredSession } from '@holdfast/core';
 import { notesIn } from './blob-notes.ts';
 import type { BlobNote } from './blob-notes.ts';
 import { blobsNeeded, missingBlob } from './blobs.ts';
 import type { Blobs } from './blobs.ts';
-import { fromItem, revOf } from './header.ts';
+import { fromItem } from './header.ts';
 import type { Header } from './header.ts';
 import type { Item } from './item-size.ts';
-import { HEADER, inboxPrefix, partitionOf, partKeys } from './keys.ts';
-import { filled, referencesIn, textsOf } from './large-values.ts';
-import type { KeptContent } from './large-values.ts';
-import { inboxNames, inboxOf, missingPart, storedBy } from './session-log.ts';
+import { HEADER, LOG_END, partitionOf } from './keys.ts';
+import { filled, referencesOf } from './large-values.ts';
+import { missingPart, storedBy } from './session-log.ts';
 import type { Table } from './table.ts';
 
 /** Another write comes between two reads of a session, but not as often as this. */
 const MAX_READS = 10;
-const NOTHING_SAVED: SavedSession = { head: '', values: new Map(), lists: new Map() };
 
 /** A session as it is in the table. */
 export interface KeptSession {
   readonly header: Header;
   /** References in the place of large values. */
-  readonly content: KeptContent;
+  readonly saved: SavedSession;
   /** Of all blobs of the incarnation, those too that it does not refer to. */
   readonly notes: readonly BlobNote[];
 }
@@ -47,7 +45,7 @@ export class SessionReader {
     const known = this.known.get(record);
     if (known) return known;
     const header = await this.header(pk);
-    return header && revOf(header.record) === revOf(record) ? header : undefined;
+    return header && recordName(header.record) === recordName(record) ? header : undefined;
   }
 
   /** Keeps in mind the header that a record was written with. */
@@ -60,54 +58,36 @@ export class SessionReader {
     const texts = new Map<string, string>();
     return this.settled(partitionOf(sessionId), async (header, items) => {
       const kept = await storedBy(header, items);
-      const whole = kept ? await this.withBlobs(header, kept, texts) : missingPart(header);
-      return whole instanceof StateFormatError ? whole : { record: header.record, ...whole };
+      const saved = kept ? await this.withBlobs(header, kept, texts) : missingPart(header);
+      return saved instanceof StateFormatError ? saved : { record: header.record, saved };
     });
   }
 
   /** A session as it is in the table, with references in the place of large values. */
   async kept(pk: string): Promise<KeptSession | undefined> {
     return this.settled(pk, async (header, items) => {
-      const content = await storedBy(header, items);
-      return content ? { header, content, notes: notesIn(items, header) } : missingPart(header);
+      const saved = await storedBy(header, items);
+      return saved ? { header, saved, notes: notesIn(items, header) } : missingPart(header);
     });
-  }
-
-  async inboxItems(
-    sessionId: string,
-    incarnation: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
-    const pk = partitionOf(sessionId);
-    const header = await this.header(pk);
-    if (header?.record.incarnation !== incarnation) return new Map();
-    const prefix = inboxPrefix(incarnation);
-    const names = new Map([...inboxNames(header)].filter(([id]) => ids.includes(id)));
-    const keys = [...names.values()].flatMap((name) => partKeys(prefix, name));
-    const items = await this.table.getEach(keys.map((sk) => ({ pk, sk })));
-    // One that is missing was used since: then the write that asks for it comes too late, and is repeated.
-    const inbox = await inboxOf(header, names, bySortKey(items));
-    if (inbox === undefined) return new Map();
-    const whole = await this.withBlobs(header, { saved: NOTHING_SAVED, inbox }, new Map());
-    return whole instanceof StateFormatError ? new Map() : whole.inbox;
   }
 
   /** What is kept, with the values that are blobs; an error when one is missing. */
   private async withBlobs(
     { record, hasBlobs }: Header,
-    kept: KeptContent,
+    kept: SavedSession,
     texts: Map<string, string>,
-  ): Promise<KeptContent | StateFormatError> {
+  ): Promise<SavedSession | StateFormatError> {
     if (!hasBlobs) return kept;
-    if (this.blobs === undefined) throw blobsNeeded(record.info.sessionId);
-    const refs = referencesIn(textsOf(kept));
-    await this.blobs.read(record, refs, texts);
+    const { info, incarnation } = record;
+    if (this.blobs === undefined) throw blobsNeeded(info.sessionId);
+    const refs = referencesOf(kept);
+    await this.blobs.read({ sessionId: info.sessionId, incarnation }, refs, texts);
     for (const ref of refs) if (!texts.has(ref)) return missingBlob(record, ref);
     return filled(kept, texts);
   }
 
   /**
-   * Reads all items of a session, until nobody comes between that takes some of them away: an error that `use` answers
+   * Reads a session without its inbox, until nobody comes between that takes some of them away: an error that `use` answers
    * is thrown when the same record is still there.
    */
   private async settled<T>(
@@ -122,7 +102,7 @@ export class SessionReader {
       const header = this.remembered(await fromItem(item));
       const used = await use(header, items);
       if (!(used instanceof StateFormatError)) return used;
-      const rev = revOf(header.record);
+      const rev = recordName(header.record);
       if (rev === last || reads === MAX_READS) throw used;
       last = rev;
     }
@@ -131,8 +111,8 @@ export class SessionReader {
   private async itemsOf(pk: string): Promise<ReadonlyMap<string, Item>> {
     const items = new Map<string, Item>();
     const pages = this.table.pages({
-      KeyConditionExpression: 'pk = :pk AND sk >= :header',
-      ExpressionAttributeValues: { ':pk': { S: pk }, ':header': { S: HEADER } },
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :header AND :end',
+      ExpressionAttributeValues: { ':pk': { S: pk }, ':header': { S: HEADER }, ':end': { S: LOG_END } },
       ConsistentRead: true,
     });
     for await (const page of pages) {

@@ -1,23 +1,24 @@
-import { carriedOut } from '@holdfast/core';
+import { carriedOut, recordName } from '@holdfast/core';
 import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core';
-import { blobsOfInbox, dyingBlobs } from './blob-notes.ts';
+import { dyingBlobs } from './blob-notes.ts';
 import type { DyingBlob } from './blob-notes.ts';
-import { nextSweep, revOf } from './header.ts';
+import { flipsAfter, nextSweep } from './header.ts';
 import type { Header } from './header.ts';
+import type { Inbox, StagedItem } from './inbox.ts';
 import type { Item } from './item-size.ts';
-import { inboxPrefix } from './keys.ts';
 import type { ItemKey } from './keys.ts';
-import { offloadedPlan, offloadedText, referencesIn, textsIn, textsOf } from './large-values.ts';
+import { offloadedPlan, referencesIn, referencesOf, textsIn } from './large-values.ts';
 import type { NewBlob, Offloaded } from './large-values.ts';
-import { keysOf, newPartId, toParts } from './parts.ts';
+import { keysOf } from './parts.ts';
 import { refuseTooLarge, splitPlan, wholePlan } from './plan-entries.ts';
-import { endOf, inboxNames, newSegment, toEntries } from './session-log.ts';
+import { endOf, newSegment, toEntries } from './session-log.ts';
 import type { LogEnd, LogEntries } from './session-log.ts';
 import type { KeptSession, SessionReader } from './session-reader.ts';
 import type { SweepMarks } from './sweep-marks.ts';
 
 export interface StagingOptions {
   readonly reader: SessionReader;
+  readonly inbox: Inbox;
   readonly marks: SweepMarks;
   /** A segment of so many entries may be written anew. */
   readonly compactAfter: number;
@@ -35,7 +36,10 @@ interface OwnParts {
 export interface Staged {
   readonly header: Header;
   readonly items: readonly Item[];
+  /** Blobs of the log, each of which needs a note. */
   readonly blobs: readonly NewBlob[];
+  /** An item of the inbox, whose marker is the note of its blob. */
+  readonly item: StagedItem | undefined;
   /** What the header refers to no more. */
   readonly dying: readonly DyingBlob[];
   /** The items and blobs, those too that are there from an earlier turn. */
@@ -50,8 +54,6 @@ interface KeptLog {
   readonly log: StagedLog;
 }
 
-/** So many others may write while one waits for a reply. */
-const FLIPS_KEPT = 4;
 const NOTHING: Pick<StagedLog, 'items' | 'blobs' | 'dying' | 'own'> = {
   items: [],
   blobs: [],
@@ -78,25 +80,21 @@ export class Staging {
     const kept = known?.record.incarnation === after.incarnation ? known : undefined;
     const log = plan ? await this.log(pk, kept, after, plan) : kept && { ...NOTHING, ...kept };
     if (log === undefined) return undefined;
-    const names = kept ? inboxNames(kept) : new Map<string, string>();
-    const added = enqueue && (await this.inboxItem(pk, after.incarnation, enqueue.item));
-    if (enqueue && added) names.set(enqueue.id, added.name);
-    const inbox = (after.inbox?.ids ?? []).map((id) => names.get(id) ?? '');
-    const used = kept?.inbox.filter((name) => !inbox.includes(name)) ?? [];
-    const { items, blobs } = added ?? NOTHING;
-    const own = ownParts(items, blobs, log.own);
+    const owner = { pk, incarnation: after.incarnation };
+    const item = enqueue && (await this.options.inbox.staged(owner, enqueue, kept?.lastItem));
+    const { items, blobs, dying } = log;
+    const own = item ? ownParts(item.items, item.blobs, log.own) : log.own;
     const header: Header = {
       record: after,
       entry: log.entry,
       log: log.log,
-      inbox,
-      flips: [...(kept?.flips ?? []).slice(1 - FLIPS_KEPT), newPartId()],
+      lastItem: item?.unique ?? kept?.lastItem,
+      flips: kept ? flipsAfter(kept) : [],
       sweepAt: nextSweep(kept?.sweepAt, after),
       hasBlobs: (kept?.hasBlobs ?? false) || own.refs.length > 0,
       fence: kept?.fence,
     };
-    const dying = [...log.dying, ...blobsOfInbox(used).map((ref) => ({ ref, isSettled: true }))];
-    return { header, items: [...log.items, ...items], blobs: [...log.blobs, ...blobs], dying, own };
+    return { header, items, blobs, item, dying, own };
   }
 
   /**
@@ -121,7 +119,7 @@ export class Staging {
     const { blobsFrom, marks, reader } = this.options;
     const { incarnation, info } = after;
     const there = this.keptFor.get(plan);
-    if (there && kept && goesOn(there.base, kept)) return stillDying(there.log, kept);
+    if (there && kept && goesOn(there.base, kept)) return there.log;
     if (blobsFrom === undefined) refuseTooLarge(info.sessionId, plan);
     const add = async ({ content, blobs }: Offloaded<SavePlan>, end: LogEnd): Promise<StagedLog> => {
       const attributes = kept ? undefined : marks(pk, info.updatedAt);
@@ -135,9 +133,9 @@ export class Staging {
       return add(added, kept && !plan.isWhole ? grownBy(added.blobs, endOf(kept)) : newSegment(kept));
     }
     const old = await reader.kept(pk);
-    if (old === undefined || revOf(old.header.record) !== revOf(kept.record)) return undefined;
-    const added = await this.offloaded(plan, referencesIn(textsIn(wholePlan(old.content.saved))));
-    const content = wholePlan(carriedOut(old.content.saved, added.content));
+    if (old === undefined || recordName(old.header.record) !== recordName(kept.record)) return undefined;
+    const added = await this.offloaded(plan, referencesOf(old.saved));
+    const content = wholePlan(carriedOut(old.saved, added.content));
     const log = await add({ ...added, content }, newSegment(kept));
     return { ...log, dying: droppedBlobs(old, content) };
   }
@@ -145,23 +143,6 @@ export class Staging {
   private async offloaded(plan: SavePlan, inUse?: ReadonlySet<string>): Promise<Offloaded<SavePlan>> {
     const { blobsFrom } = this.options;
     return blobsFrom === undefined ? { content: plan, blobs: [] } : offloadedPlan(plan, blobsFrom, inUse);
-  }
-
-  private async inboxItem(
-    pk: string,
-    incarnation: string,
-    item: string,
-  ): Promise<Pick<Staged, 'items' | 'blobs'> & { readonly name: string }> {
-    const { blobsFrom = Number.POSITIVE_INFINITY } = this.options;
-    const { content: text, blobs } = await offloadedText(item, blobsFrom);
-    const id = blobs[0]?.ref ?? newPartId();
-    const { name, items } = await toParts({
-      pk,
-      prefix: inboxPrefix(incarnation),
-      nameOf: (count) => `${id}#${count}`,
-      text,
-    });
-    return { name, items, blobs };
   }
 
   /** What is written anew is then no more than was added since: a long session costs each save the same. */
@@ -173,12 +154,6 @@ export class Staging {
 /** Does what was staged to follow the one header follow the other too? Nothing of it was swept away since. */
 function goesOn(base: Header, { entry, fence }: Header): boolean {
   return base.entry === entry && base.fence === fence;
-}
-
-/** A log as it was worked out in an earlier turn. A blob that was on its way then may be in the inbox now. */
-function stillDying(log: StagedLog, { inbox }: Header): StagedLog {
-  const arrived = blobsOfInbox(inbox);
-  return { ...log, dying: log.dying.filter(({ ref }) => !arrived.includes(ref)) };
 }
 
 function ownParts(
@@ -196,8 +171,8 @@ function grownBy(blobs: readonly NewBlob[], end: LogEnd): LogEnd {
 }
 
 /** What a session had, or a writer that will not come to it has, and what it will not have once it is as given. */
-function droppedBlobs({ content, notes }: KeptSession, plan: SavePlan): DyingBlob[] {
-  const before = referencesIn(textsOf(content));
-  const live = referencesIn([...textsIn(plan), ...content.inbox.values()]);
+function droppedBlobs({ saved, notes }: KeptSession, plan: SavePlan): DyingBlob[] {
+  const before = referencesOf(saved);
+  const live = referencesIn(textsIn(plan));
   return dyingBlobs(notes, live, ({ name, sweep }) => sweep === undefined || before.has(name));
 }

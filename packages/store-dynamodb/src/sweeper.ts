@@ -1,25 +1,35 @@
-import { hasErrorCode, isExpired } from '@holdfast/core';
+import { hasErrorCode, isExpired, recordName } from '@holdfast/core';
 import type { Instant } from '@holdfast/core';
 import { blobsNeeded } from './blobs.ts';
-import { fromItem, liveIncarnation, revOf } from './header.ts';
+import { fromItem, liveIncarnation } from './header.ts';
 import type { Header } from './header.ts';
+import type { Inbox } from './inbox.ts';
 import type { Item } from './item-size.ts';
 import {
   blobPrefix,
   HEADER,
-  inboxPrefix,
   incarnationOf,
   instantKey,
   isBlobNote,
+  isMarker,
   logPrefix,
   segmentPrefix,
   ticketKey,
 } from './keys.ts';
+import type { ItemKey } from './keys.ts';
 import { keysOf } from './parts.ts';
 import type { SessionBlobs } from './session-blobs.ts';
 import type { SweepMarks } from './sweep-marks.ts';
 import { SHARD } from './table-definition.ts';
 import type { Table } from './table.ts';
+
+export interface SweeperInit {
+  readonly table: Table;
+  readonly inbox: Inbox;
+  readonly shards: number;
+  readonly marks: SweepMarks;
+  readonly blobs: SessionBlobs | undefined;
+}
 
 /**
  * Takes away what no header names. Only incarnations that are dead are swept as a whole: they never come back, so no
@@ -27,12 +37,14 @@ import type { Table } from './table.ts';
  */
 export class Sweeper {
   private readonly table: Table;
+  private readonly inbox: Inbox;
   private readonly shards: number;
   private readonly marks: SweepMarks;
   private readonly blobs: SessionBlobs | undefined;
 
-  constructor(table: Table, shards: number, marks: SweepMarks, blobs: SessionBlobs | undefined) {
+  constructor({ table, inbox, shards, marks, blobs }: SweeperInit) {
     this.table = table;
+    this.inbox = inbox;
     this.shards = shards;
     this.marks = marks;
     this.blobs = blobs;
@@ -57,7 +69,7 @@ export class Sweeper {
     if (hasBlobs && this.blobs === undefined) throw blobsNeeded(record.info.sessionId);
     const { incarnation } = record;
     await this.announce(pk, incarnation);
-    const { isDone, isDoubtful } = await this.table.dropHeader(pk, revOf(record));
+    const { isDone, isDoubtful } = await this.table.dropHeader(pk, recordName(record));
     // Where it was not deleted the note stays: others may rely on it, and it hurts nobody.
     if (!isDone && !(isDoubtful && (await this.isDead(pk, incarnation)))) return false;
     await tidily(() => this.clear(pk, incarnation));
@@ -67,7 +79,7 @@ export class Sweeper {
   /** Deletes all that an incarnation was made of, whose header is gone, and the note of it. */
   async clear(pk: string, incarnation: string): Promise<void> {
     await this.deleteRange(pk, logPrefix(incarnation), `${logPrefix(incarnation)}:`);
-    await this.deleteRange(pk, inboxPrefix(incarnation), `${inboxPrefix(incarnation)}~`);
+    await this.inbox.clear({ pk, incarnation });
     await this.blobs?.clear({ pk, incarnation });
     await this.recall(pk, incarnation);
   }
@@ -108,9 +120,12 @@ export class Sweeper {
       if (this.blobs === undefined || collected.has(all)) return false;
       collected.add(all);
     }
+    if (isMarker(key.sk) && this.blobs === undefined) return false;
     const header = await this.table.get({ pk: key.pk, sk: HEADER });
     if (key.sk === HEADER) return header !== undefined && this.sweepSession(key.pk, header, now);
-    if (liveIncarnation(header) !== incarnation) await this.clear(key.pk, incarnation);
+    if (header === undefined || liveIncarnation(header) !== incarnation) {
+      await this.clear(key.pk, incarnation);
+    } else if (isMarker(key.sk)) await this.sweepMarker(key, await fromItem(header), sweep?.S ?? '', now);
     else if (isBlobNote(key.sk)) await this.blobs?.collect(key.pk, now);
     else if (key.sk === ticketKey(incarnation)) await this.recall(key.pk, incarnation);
     else await this.table.putOff(key, sweep?.S ?? '', undefined);
@@ -124,6 +139,11 @@ export class Sweeper {
     const to = expiresAt === undefined ? undefined : instantKey(expiresAt);
     await this.table.putOff({ pk, sk: HEADER }, item['sweep']?.S ?? '', to);
     return false;
+  }
+
+  private async sweepMarker(key: ItemKey, header: Header, from: string, now: Instant): Promise<void> {
+    if (await this.inbox.sweep(key, header)) return;
+    await this.table.putOff(key, from, this.marks(key.pk, now)['sweep']?.S);
   }
 
   private async isDead(pk: string, incarnation: string): Promise<boolean> {

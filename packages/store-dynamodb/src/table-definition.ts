@@ -1,15 +1,15 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
 
 /** The indexes, each by the attribute of its name within a shard. */
-export type IndexName = 'created' | 'updated' | 'due' | 'sweep';
+export type IndexName = 'created' | 'active' | 'due' | 'sweep';
 
 /** The attribute that all indexes are partitioned by. A reserved word in expressions. */
 export const SHARD = 'shard';
 
 /** How a table is made. */
 export interface TableOptions {
-  /** Can sessions be listed by their last change? As in the options of the store. Default: true. */
-  readonly isUpdatedListed?: boolean | undefined;
+  /** Whether sessions can be listed by their last activity. The same as in the options of the store. Default: true. */
+  readonly isActivityListed?: boolean | undefined;
 }
 
 /**
@@ -20,10 +20,10 @@ export interface TableOptions {
  */
 export function tableDefinition(
   name: string,
-  { isUpdatedListed = true }: TableOptions = {},
+  { isActivityListed = true }: TableOptions = {},
 ): CreateTableCommandInput {
-  const indexes: IndexName[] = isUpdatedListed
-    ? ['created', 'updated', 'due', 'sweep']
+  const indexes: IndexName[] = isActivityListed
+    ? ['created', 'active', 'due', 'sweep']
     : ['created', 'due', 'sweep'];
   const attributes = ['pk', 'sk', SHARD, ...indexes];
   return {

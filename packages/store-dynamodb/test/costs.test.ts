@@ -42,7 +42,7 @@ test('what it consumes to work on a session', async () => {
     ['A', 1],
   ]);
 
-  const { session, claim } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
+  const { session, claim, inbox } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
   expect(costOf()).toEqual([
     ['Query', 1],
     ['A', 1],
@@ -50,7 +50,7 @@ test('what it consumes to work on a session', async () => {
 
   const text = randomBytes(750).toString('base64'); // 1 KB, hardly shorter when packed
   const next = session.withState(session.state.withUserMessage(text));
-  const options = { base: session, epoch: claim.epoch, operationId: ID, acknowledge: ['item'] };
+  const options = { base: session, epoch: claim.epoch, operationId: ID, acknowledge: inbox };
   await store.save(next, options);
   expect(costOf()).toEqual([
     ['PutItem', 2],

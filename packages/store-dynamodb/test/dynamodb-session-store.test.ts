@@ -62,6 +62,7 @@ describe.each(VARIANTS)('$name', { timeout: 60_000 }, ({ options, blobsFrom, gro
   const abilities: StoreAbilities = {
     reopen: newStore,
     measure: faults.measure,
+    remember: () => database.remember(table),
     faults,
   };
   const tests = sessionStoreTests(createStore, abilities).filter(({ name }) => groups.test(name));

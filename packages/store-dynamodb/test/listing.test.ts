@@ -24,11 +24,11 @@ test('an index that lags shows nothing that is not so', async () => {
     await store.create(newSession(id, { at: clock.time }));
     clock.time += 1_000;
   }
-  const idsBy = async (order: 'createdAt' | 'updatedAt'): Promise<string[]> =>
+  const idsBy = async (order: 'createdAt' | 'lastActiveAt'): Promise<string[]> =>
     (await store.list({ order })).sessions.map(({ sessionId }) => sessionId);
   freezeIndexes();
   await expect(idsBy('createdAt')).resolves.toEqual(['d', 'c', 'b', 'a']);
-  await expect(idsBy('updatedAt')).resolves.toEqual(['d', 'c', 'b', 'a']);
+  await expect(idsBy('lastActiveAt')).resolves.toEqual(['d', 'c', 'b', 'a']);
 
   await store.delete('c');
   const b = await store.load('b');
@@ -39,9 +39,9 @@ test('an index that lags shows nothing that is not so', async () => {
     ['b', 'completed'],
     ['a', 'active'],
   ]);
-  await expect(idsBy('updatedAt')).resolves.toEqual(['d', 'a']);
+  await expect(idsBy('lastActiveAt')).resolves.toEqual(['d', 'a']);
   database.proxy.fault = undefined;
-  await expect(idsBy('updatedAt')).resolves.toEqual(['b', 'd', 'a']);
+  await expect(idsBy('lastActiveAt')).resolves.toEqual(['b', 'd', 'a']);
 });
 
 test('what is no longer due is not shown, however the index lags', async () => {
@@ -88,13 +88,13 @@ test('cursors that were made up are bounded or refused', async () => {
 
 test('a store without the order by last change refuses it, and its saves move nothing in the index', async () => {
   const clock = testClock();
-  const options = { isUpdatedListed: false };
+  const options = { isActivityListed: false };
   const table = await database.newTable(options);
   const store = await database.newStore({ ...options, table, clock });
   const base = await store.create(newSession('a'));
   clock.time += 1_000;
   const saved = await store.save(base, { base });
-  await expect(store.list({ order: 'updatedAt' })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  await expect(store.list({ order: 'lastActiveAt' })).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
   await expect(store.list()).resolves.toMatchObject({ sessions: [saved.info] });
 });
 

@@ -20,7 +20,7 @@ test('the policy in the README allows what the store does, and nothing else', as
   const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 1 });
   await store.renew(claim, { leaseSeconds: 1 });
   await store.release(claim);
-  await store.list({ order: 'updatedAt' });
+  await store.list({ order: 'lastActiveAt' });
   await store.due();
   clock.time += 59_000;
   await store.prune();

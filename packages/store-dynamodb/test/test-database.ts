@@ -2,18 +2,28 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DeleteItemCommand,
+  DeleteTableCommand,
+  DynamoDBClient,
+  paginateScan,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
 import type { DynamoDbTableOptions, TableOptions } from '@holdfast/store-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { FaultProxy } from './fault-proxy.ts';
+import type { StoredItem } from './stored-items.ts';
 
 /** What a test works with: a database behind a proxy, and stores in tables of their own. */
 export interface TestDatabase {
   readonly proxy: FaultProxy;
   /** A client of the proxy; attempts are those of the SDK. */
   readonly client: (maxAttempts?: number) => DynamoDBClient;
+  /** Remembers what a table holds now, past the proxy; what it answers puts that back. */
+  readonly remember: (table: string) => Promise<() => Promise<void>>;
   readonly newTable: (options?: TableOptions) => Promise<string>;
   /** A store in a new table, unless one is named. */
   readonly newStore: (
@@ -27,24 +37,29 @@ export interface TestDatabase {
  */
 export function testDatabase(): TestDatabase {
   const { DYNAMODB_ENDPOINT } = process.env;
-  const opened: { server?: Server; proxy?: FaultProxy } = {};
+  const opened: { server?: Server; endpoint?: string; proxy?: FaultProxy } = {};
   const clients: DynamoDBClient[] = [];
   const tables: string[] = [];
   const proxy = (): FaultProxy => {
     if (opened.proxy) return opened.proxy;
     throw new Error('The database runs only while tests do.');
   };
-  const client = (maxAttempts?: number): DynamoDBClient => {
+  const clientOf = (endpoint: string, maxAttempts = 3): DynamoDBClient => {
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-    const { endpoint } = proxy();
-    const made = new DynamoDBClient({
-      endpoint,
-      region: 'us-east-1',
-      credentials,
-      maxAttempts: maxAttempts ?? 3,
-    });
+    const made = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts });
     clients.push(made);
     return made;
+  };
+  const client = (maxAttempts?: number): DynamoDBClient => clientOf(proxy().endpoint, maxAttempts);
+  const remember = async (table: string): Promise<() => Promise<void>> => {
+    const direct = clientOf(opened.endpoint ?? '');
+    const before = await itemsIn(direct, table);
+    return async () => {
+      for (const { pk, sk } of await itemsIn(direct, table)) {
+        if (pk && sk) await direct.send(new DeleteItemCommand({ TableName: table, Key: { pk, sk } }));
+      }
+      for (const Item of before) await direct.send(new PutItemCommand({ TableName: table, Item }));
+    };
   };
   const newTable = async (options?: TableOptions): Promise<string> => {
     const name = `sessions-${randomUUID()}`;
@@ -61,6 +76,7 @@ export function testDatabase(): TestDatabase {
       await once(opened.server, 'listening');
       endpoint = `http://127.0.0.1:${(opened.server.address() as AddressInfo).port}`;
     }
+    opened.endpoint = endpoint;
     opened.proxy = await FaultProxy.to(endpoint);
   });
 
@@ -86,10 +102,20 @@ export function testDatabase(): TestDatabase {
       return proxy();
     },
     client,
+    remember,
     newTable,
     async newStore({ maxAttempts, ...options } = {}) {
       const table = options.table ?? (await newTable(options));
       return new DynamoDbSessionStore({ ...options, table, client: client(maxAttempts) });
     },
   };
+}
+
+/** All items of a table. */
+async function itemsIn(client: DynamoDBClient, TableName: string): Promise<StoredItem[]> {
+  const items: StoredItem[] = [];
+  for await (const page of paginateScan({ client }, { TableName, ConsistentRead: true })) {
+    items.push(...(page.Items ?? []));
+  }
+  return items;
 }
