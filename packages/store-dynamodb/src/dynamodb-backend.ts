@@ -172,6 +172,7 @@ export class DynamoDbBackend implements SessionBackend {
   ): Promise<void> {
     const { table, reader, staging, blobs } = this.parts;
     const { own, tickets } = staged;
+    if (own.keys.length + tickets.length === 0) return;
     const mayKeep = plan !== undefined && enqueue === undefined && known !== undefined;
     const isKept = mayKeep && staging.keep(plan, known, staged, await reader.header(owner.pk));
     const dying = isKept ? [] : own.refs.map((ref) => ({ ref, isSettled: true }));

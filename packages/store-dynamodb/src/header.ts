@@ -10,7 +10,7 @@ import type { Instant, SessionRecord } from '@holdfast/core';
 import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
 import type { Item } from './item-size.ts';
 import { HEADER, instantKey, orderKey, partitionOf, sessionIn, shardOf } from './keys.ts';
-import { jsonOf, toPayload } from './payload.ts';
+import { fromPayload, jsonIn, toPayload } from './payload.ts';
 import { SHARD } from './table-definition.ts';
 
 /** What a session's log amounts to. Bytes are those that are stored. */
@@ -28,6 +28,8 @@ export interface Header {
   /** The last entry of the log. */
   readonly entry: string;
   readonly log: LogSize;
+  /** The head of the content, if it is small enough; else the last entry has it. */
+  readonly head: string | undefined;
   /** The inbox item that came in last, by the unique part of its name. */
   readonly lastItem: string | undefined;
   /** The tokens of the records before this one, latest last: a writer whose reply was lost finds its own. */
@@ -59,14 +61,15 @@ export function flipsAfter({ flips, record }: Header): readonly string[] {
   return [...flips, record.token].slice(-FLIPS_KEPT);
 }
 
-/** Whether a header item is that of a record, or of one that was written soon after it. */
-export function hasFlipped(item: Item | undefined, record: SessionRecord): boolean {
-  return item?.['rev']?.S === recordName(record) || words(item?.['flips']?.S).includes(record.token);
+/** Whether a header item is that of a record, or of one that was written soon after it. @throws StateFormatError */
+export async function hasFlipped(item: Item | undefined, record: SessionRecord): Promise<boolean> {
+  if (item === undefined || item['rev']?.S === recordName(record)) return item !== undefined;
+  return (await fromItem(item)).flips.includes(record.token);
 }
 
 /** @param room bytes that must be left over @throws SessionTooLargeError */
 export async function toItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
-  const { record, entry, log, lastItem, flips, sweepAt, hasBlobs, fence } = header;
+  const { record, sweepAt, ...rest } = header;
   const { sessionId, createdAt } = record.info;
   const due = dueAt(record);
   const pk = partitionOf(sessionId);
@@ -74,19 +77,13 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
     pk,
     sk: HEADER,
     rev: recordName(record),
-    entry,
-    log: `${log.entries} ${log.bytes} ${log.base}`,
-    item: lastItem,
-    flips: flips.length > 0 ? flips.join(' ') : undefined,
     [SHARD]: shardOf(pk, options.shards),
     created: orderKey(-createdAt, sessionId),
     active: options.isActivityListed ? orderKey(-record.lastActiveAt, sessionId) : undefined,
     due: due === undefined ? undefined : orderKey(due, sessionId),
     sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
-    blobs: hasBlobs ? '1' : undefined,
-    fence,
   };
-  const item: Item = { record: { B: await toPayload(JSON.stringify(record)) } };
+  const item: Item = { payload: { B: await toPayload(headerLines(record, rest), pk + texts.rev) } };
   for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
   const bytes = itemBytes(item) + room;
   if (bytes > MAX_ITEM_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_ITEM_BYTES);
@@ -96,30 +93,56 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
 /** @throws StateFormatError */
 export async function fromItem(item: Item): Promise<Header> {
   const what = `the header of ${sessionIn(item['pk']?.S ?? '')}`;
-  const record = await recordOf(item, what);
-  const { entry, log, sweep } = item;
-  const [entries, bytes, base] = words(log?.S).map(Number);
-  if (entry?.S === undefined || entries === undefined || bytes === undefined || base === undefined) {
-    throw new StateFormatError(
-      what,
-      'the last entry and the size of its log',
-      JSON.stringify({ entry, log }),
-    );
+  const { pk, rev, sweep, payload } = item;
+  const text = await fromPayload(payload?.B, what, `${pk?.S}${rev?.S}`);
+  const [factsLine = '', recordLine = '', head] = text.split('\n');
+  const record = recordOf(jsonIn(recordLine, what), rev?.S, what);
+  const sweepAt = sweep?.S === undefined ? undefined : instantOf(sweep.S, what);
+  return { ...factsOf(jsonIn(factsLine, what), what), record, head, sweepAt };
+}
+
+/** One line each, as JSON has no line breaks: what is known of the log and of writes, the record, the head. */
+function headerLines(
+  record: SessionRecord,
+  { entry, log, head, lastItem, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,
+): string {
+  const { entries, bytes, base } = log;
+  const facts = {
+    entry,
+    log: [entries, bytes, base],
+    flips,
+    item: lastItem,
+    blobs: hasBlobs || undefined,
+    fence,
+  };
+  const lines = [JSON.stringify(facts), JSON.stringify(record)];
+  return (head === undefined ? lines : [...lines, head]).join('\n');
+}
+
+type Facts = Pick<Header, 'entry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
+
+function factsOf(json: unknown, what: string): Facts {
+  const { entry, log, flips, item, blobs, fence } = Object(json) as Readonly<Record<string, unknown>>;
+  const [entries, bytes, base] = Array.isArray(log) ? (log as readonly unknown[]) : [];
+  const sizes = { entries: Number(entries), bytes: Number(bytes), base: Number(base) };
+  if (typeof entry !== 'string' || !Object.values(sizes).every(Number.isFinite) || !isTexts(flips)) {
+    throw new StateFormatError(what, 'the last entry and the size of its log', JSON.stringify(json));
   }
   return {
-    record,
-    entry: entry.S,
-    log: { entries, bytes, base },
-    lastItem: item['item']?.S,
-    flips: words(item['flips']?.S),
-    sweepAt: sweep?.S === undefined ? undefined : instantOf(sweep.S, what),
-    hasBlobs: item['blobs'] !== undefined,
-    fence: item['fence']?.S,
+    entry,
+    log: sizes,
+    flips,
+    lastItem: typeof item === 'string' ? item : undefined,
+    hasBlobs: blobs === true,
+    fence: typeof fence === 'string' ? fence : undefined,
   };
 }
 
-async function recordOf({ record, rev }: Item, what: string): Promise<SessionRecord> {
-  const json = await jsonOf(record?.B, what);
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function recordOf(json: unknown, rev: string | undefined, what: string): SessionRecord {
   let read: SessionRecord;
   try {
     read = readSessionRecord(json);
@@ -129,17 +152,13 @@ async function recordOf({ record, rev }: Item, what: string): Promise<SessionRec
     throw new StateFormatError(what, 'what this release has written', cause.message, { code, cause });
   }
   // Writes are conditional on it: none would ever be done.
-  if (rev?.S !== recordName(read)) throw new StateFormatError(what, `revision ${recordName(read)}`, String(rev?.S));
+  if (rev !== recordName(read)) throw new StateFormatError(what, `revision ${recordName(read)}`, String(rev));
   return read;
 }
 
 function instantOf(key: string, what: string): Instant {
   if (!/^\d{17}$/.test(key)) throw new StateFormatError(what, 'when to sweep it, in 17 digits', key);
   return Number(BigInt(key) - 2n ** 53n);
-}
-
-function words(text: string | undefined): string[] {
-  return text ? text.split(' ') : [];
 }
 
 /**

@@ -126,7 +126,10 @@ export class Inbox {
   async drop(owner: BlobOwner, positions: readonly number[], cursor: InboxCursor): Promise<void> {
     for (const [from, to] of droppable(positions, cursor)) {
       const first = from === 0 ? inboxPrefix(owner.incarnation) : positionPrefix(owner.incarnation, from);
-      await this.deleteRows(owner, await this.itemsBetween(owner.pk, first, positionPrefix(owner.incarnation, to)));
+      await this.deleteRows(
+        owner,
+        await this.itemsBetween(owner.pk, first, positionPrefix(owner.incarnation, to)),
+      );
     }
   }
 
@@ -138,7 +141,8 @@ export class Inbox {
     for await (const items of this.keysBetween(pk, markers, `${markers}~`)) {
       await this.blobs?.delete(owner, referencesIn(items));
       const isSettled = ({ sweep }: Item): boolean => sweep?.S === undefined || sweep.S <= now;
-      const isDone = (item: Item): boolean => !isOfBlob(item) || (this.blobs !== undefined && isSettled(item));
+      const isDone = (item: Item): boolean =>
+        !isOfBlob(item) || (this.blobs !== undefined && isSettled(item));
       await this.deleteEach(pk, items.filter(isDone));
     }
     for await (const items of this.keysBetween(pk, rows, `${rows}~`)) await this.deleteEach(pk, items);
@@ -214,12 +218,16 @@ export class Inbox {
   }
 
   /** The text of the item that the header took at a position. */
-  private async textAt({ pk, incarnation }: BlobOwner, { position, rows }: Place): Promise<string | undefined> {
+  private async textAt(
+    { pk, incarnation }: BlobOwner,
+    { position, rows }: Place,
+  ): Promise<string | undefined> {
     const names = new Map([...rows.values()].map((row) => [nameOf(row).unique, nameOf(row)]));
     let [name] = names.values();
     if (names.size > 1) {
       const header = await this.reader.header(pk);
-      name = header?.record.incarnation === incarnation ? await this.takenAt(pk, header, position) : undefined;
+      name =
+        header?.record.incarnation === incarnation ? await this.takenAt(pk, header, position) : undefined;
     }
     const parts = name && joinedParts(inboxPrefix(incarnation), rowName(name), rows);
     return unlessDamaged(fromPayload(parts?.payload, `the inbox item ${position}`));
@@ -274,7 +282,10 @@ export class Inbox {
  * The ranges of positions that need not be kept any more, now that these were used: from the first number to before the
  * last.
  */
-function droppable(positions: readonly number[], cursor: InboxCursor): (readonly [from: number, to: number])[] {
+function droppable(
+  positions: readonly number[],
+  cursor: InboxCursor,
+): (readonly [from: number, to: number])[] {
   const { first, next } = cursor;
   return runsOf(positions).flatMap(([begin, end]) => {
     const isKeptBehind = end < next && !isItemWaiting(cursor, end);

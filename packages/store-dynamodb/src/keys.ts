@@ -133,8 +133,7 @@ export function isMarker(sk: string): boolean {
 }
 
 const ROW = /^I#.*#(?<position>\d{12})#(?<hash>[^#]+)#(?<unique>[^#]+)#(?<parts>\d+)#\d{4}$/su;
-const MARKER =
-  /^J#(?<incarnation>.*)#(?<hash>[^#]+)#(?<position>\d{12})#(?<unique>[^#]+)#(?<parts>\d+)$/su;
+const MARKER = /^J#(?<incarnation>.*)#(?<hash>[^#]+)#(?<position>\d{12})#(?<unique>[^#]+)#(?<parts>\d+)$/su;
 
 /** The item that a row or a marker belongs to; `undefined` for any other key. */
 export function itemNameOf(sk: string): ItemName | undefined {

@@ -43,6 +43,17 @@ function placeOf(entry: string): [segment: number, position: number] {
   return [Number(segment), Number(position)];
 }
 
+/**
+ * The longest head that a header holds, in UTF-16 code units. Each claim, renewal and release writes the header, and a
+ * reader pays for 4 KB of it at least.
+ */
+const MAX_HEAD_LENGTH = 4_096;
+
+/** A head that goes into the header, which is written anyway; `undefined` for one that the entry of its plan takes. */
+export function headForHeader({ head }: SavePlan): string | undefined {
+  return head.length <= MAX_HEAD_LENGTH && !head.includes('\n') ? head : undefined;
+}
+
 /** Entries that carry out plans one after the other. `attributes` are for the first item of all. */
 export async function toEntries(
   plans: readonly SavePlan[],
@@ -89,7 +100,7 @@ export async function storedBy(
     const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
     saved = carriedOut(saved, planOf(await jsonOf(payload, what), what));
   }
-  return saved;
+  return saved && { ...saved, head: header.head ?? saved.head };
 }
 
 /** The error for a header that names an entry which is missing. */

@@ -11,7 +11,7 @@ import { offloadedPlan, referencesIn, referencesOf, textsIn } from './large-valu
 import type { NewBlob, Offloaded } from './large-values.ts';
 import { keysOf } from './parts.ts';
 import { refuseTooLarge, splitPlan, wholePlan } from './plan-entries.ts';
-import { endOf, newSegment, toEntries } from './session-log.ts';
+import { endOf, headForHeader, newSegment, toEntries } from './session-log.ts';
 import type { LogEnd, LogEntries } from './session-log.ts';
 import type { KeptSession, SessionReader } from './session-reader.ts';
 import type { SweepMarks } from './sweep-marks.ts';
@@ -46,7 +46,7 @@ export interface Staged {
   readonly own: OwnParts;
 }
 
-type StagedLog = LogEntries & Pick<Staged, 'blobs' | 'dying' | 'own'>;
+type StagedLog = LogEntries & Pick<Header, 'head'> & Pick<Staged, 'blobs' | 'dying' | 'own'>;
 
 /** What is there for a plan, and the header that it goes on from. */
 interface KeptLog {
@@ -88,6 +88,7 @@ export class Staging {
       record: after,
       entry: log.entry,
       log: log.log,
+      head: log.head,
       lastItem: item?.unique ?? kept?.lastItem,
       flips: kept ? flipsAfter(kept) : [],
       sweepAt: nextSweep(kept?.sweepAt, after),
@@ -105,8 +106,8 @@ export class Staging {
     // With another claim the writer is as good as refused.
     const isSame = there && goesOn(base, there) && there.record.epoch === base.record.epoch;
     if (!isSame || header.record.incarnation !== base.record.incarnation) return false;
-    const { entry, log } = header;
-    this.keptFor.set(plan, { base, log: { ...NOTHING, entry, log, dying, own } });
+    const { entry, log, head } = header;
+    this.keptFor.set(plan, { base, log: { ...NOTHING, entry, log, head, dying, own } });
     return true;
   }
 
@@ -121,20 +122,24 @@ export class Staging {
     const there = this.keptFor.get(plan);
     if (there && kept && goesOn(there.base, kept)) return there.log;
     if (blobsFrom === undefined) refuseTooLarge(info.sessionId, plan);
+    const head = headForHeader(plan);
+    const change = head === undefined ? plan : { ...plan, head: '' };
+    const isCompaction = kept !== undefined && !plan.isWhole && this.isCompactionDue(kept);
+    if (kept && isEmpty(change) && !isCompaction)
+      return { ...NOTHING, entry: kept.entry, log: kept.log, head };
     const add = async ({ content, blobs }: Offloaded<SavePlan>, end: LogEnd): Promise<StagedLog> => {
       const attributes = kept ? undefined : marks(pk, info.updatedAt);
       const entries = await toEntries(splitPlan(content), end, { pk, incarnation, attributes });
-      return { ...entries, blobs, dying: [], own: ownParts(entries.items, blobs) };
+      return { ...entries, head, blobs, dying: [], own: ownParts(entries.items, blobs) };
     };
-    const isCompaction = kept !== undefined && !plan.isWhole && this.isCompactionDue(kept);
     const isReplaced = isCompaction || (plan.isWhole && kept?.hasBlobs === true);
     if (!isReplaced) {
-      const added = await this.offloaded(plan);
+      const added = await this.offloaded(change);
       return add(added, kept && !plan.isWhole ? grownBy(added.blobs, endOf(kept)) : newSegment(kept));
     }
     const old = await reader.kept(pk);
     if (old === undefined || recordName(old.header.record) !== recordName(kept.record)) return undefined;
-    const added = await this.offloaded(plan, referencesOf(old.saved));
+    const added = await this.offloaded(change, referencesOf(old.saved));
     const content = wholePlan(carriedOut(old.saved, added.content));
     const log = await add({ ...added, content }, newSegment(kept));
     return { ...log, dying: droppedBlobs(old, content) };
@@ -152,8 +157,13 @@ export class Staging {
 }
 
 /** Does what was staged to follow the one header follow the other too? Nothing of it was swept away since. */
-function goesOn(base: Header, { entry, fence }: Header): boolean {
-  return base.entry === entry && base.fence === fence;
+function goesOn(base: Header, { entry, fence, record }: Header): boolean {
+  return base.entry === entry && base.fence === fence && base.record.contentToken === record.contentToken;
+}
+
+/** Whether nothing of a plan needs an entry of the log. */
+function isEmpty({ isWhole, head, values, lists }: SavePlan): boolean {
+  return !isWhole && head === '' && values.size === 0 && lists.length === 0;
 }
 
 function ownParts(

@@ -3,7 +3,7 @@ import { newSession, withFact } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { expect, test } from 'vitest';
 import type { StoreCost } from '@holdfast/conformance';
-import { itemsOf, keysOf } from './stored-items.ts';
+import { isFlip, itemsOf, keysOf } from './stored-items.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
@@ -93,10 +93,7 @@ test('what a writer that died has left goes with the segment', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table, maxAttempts: 1 });
   const base = await store.create(newSession('a'));
-  database.proxy.fault = async ({ operation, body }, forward) => {
-    const isHeader = operation === 'PutItem' && JSON.stringify(body['Item']).includes('"record"');
-    return isHeader ? 'cut' : forward();
-  };
+  database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
   await expect(store.save(withFact(base, 'n', 1), { base })).rejects.toMatchObject({ isAmbiguous: true });
   database.proxy.fault = undefined;
   await expect(itemsOf(database.client(), table, 'a')).resolves.toHaveLength(3);

@@ -1,6 +1,8 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { SavePlan } from '@holdfast/core';
 import { carriedOut } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
+import { DICTIONARY } from '../src/dictionary.ts';
 import {
   entryName,
   incarnationOf,
@@ -82,7 +84,20 @@ describe('payloads', () => {
 
   test('long ones are packed', async () => {
     expect((await toPayload('x'.repeat(10_000))).length).toBeLessThan(100);
-    expect((await toPayload('x'.repeat(100))).length).toBe(101);
+    expect((await toPayload('x'.repeat(99))).length).toBe(100);
+  });
+
+  test('what a text has in common with its context costs next to nothing', async () => {
+    const text = randomBytes(300).toString('base64');
+    const payload = await toPayload(text, text);
+    expect(payload.length).toBeLessThan(20);
+    await expect(fromPayload(payload, 'it', text)).resolves.toBe(text);
+  });
+
+  test('the dictionary is the one that tables were written with', () => {
+    expect(createHash('sha256').update(DICTIONARY).digest('hex')).toBe(
+      '3484e1b12e4802205c7360fc2bd66f489b2fcc56d411d506c387bcb37d8a4f3a',
+    );
   });
 
   const broken = [

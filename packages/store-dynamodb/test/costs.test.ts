@@ -1,13 +1,52 @@
-import { randomBytes } from 'node:crypto';
-import { newSession, testClock } from '@holdfast/conformance';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { newSession, testClock, withFact } from '@holdfast/conformance';
+import { createAgentLoop, sendMessage, SessionRuntime, tool } from '@holdfast/core';
+import type { AgentLoop } from '@holdfast/core';
 import { expect, test } from 'vitest';
+import { fromItem } from '../src/header.ts';
 import { itemBytes } from '../src/item-size.ts';
 import { isFlip, itemsOf } from './stored-items.ts';
+import type { StoredItem } from './stored-items.ts';
 import { testBlobs } from './test-blobs.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
 const ID = '5a8e2f60-5c1c-4f7b-9d0e-2b8f1f6f7a10';
+
+const STEPS = 20;
+
+/** So many characters that pack as JSON of a service does. */
+function report(length: number): string {
+  const words = ['order', 'shipped', 'Berlin', 'Monday', 'invoice', 'parcel', 'pending', 'Lisbon'];
+  let text = '';
+  while (text.length < length) text += `${words[text.length % words.length]} ${text.length} `;
+  return text.slice(0, length);
+}
+
+/** An agent that looks twenty orders up: some 500 characters of the model, 1,300 of the tool. */
+function clerk(): AgentLoop {
+  let steps = 0;
+  return createAgentLoop({
+    budget: { maxSteps: STEPS + 1 },
+    driver: {
+      async infer() {
+        if (++steps > STEPS) return { content: [{ type: 'text', text: 'Done.' }] };
+        const input = { question: report(200) };
+        const call = { type: 'tool-call', toolCallId: `call_${steps}`, toolName: 'look', input } as const;
+        const usage = { inputTokens: 1_000, outputTokens: 50 };
+        return { content: [{ type: 'text', text: report(300) }, call], usage };
+      },
+    },
+    tools: [
+      tool({
+        name: 'look',
+        description: 'Looks an order up.',
+        inputSchema: { type: 'object' },
+        execute: () => ({ found: report(1_300) }),
+      }),
+    ],
+  });
+}
 
 type Reply = Readonly<Record<'ConsumedCapacity', Units | readonly Units[] | undefined>>;
 interface Units {
@@ -35,28 +74,42 @@ test('what it consumes to work on a session', async () => {
   const consumed = watchCapacity();
   const costOf = (): readonly unknown[] => consumed.splice(0);
 
-  await store.enqueue(ID, { id: 'item', content: 'Hello' });
+  await store.enqueue(ID, { id: 'first', content: 'Hello' });
   expect(costOf()).toEqual([
     ['GetItem', 1],
-    ['PutItem', 1],
+    ['BatchWriteItem', 2],
+    ['A', 1],
+  ]);
+  // While another item waits, the store looks whether it is the same one.
+  await store.enqueue(ID, { id: 'second', content: 'Hello' });
+  expect(costOf()).toEqual([
+    ['GetItem', 1],
+    ['Query', 0],
+    ['BatchWriteItem', 2],
     ['A', 1],
   ]);
 
   const { session, claim, inbox } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
   expect(costOf()).toEqual([
+    ['GetItem', 1],
+    ['Query', 1],
     ['Query', 1],
     ['A', 1],
   ]);
 
-  const text = randomBytes(750).toString('base64'); // 1 KB, hardly shorter when packed
+  const text = randomBytes(570).toString('base64'); // 760 bytes, hardly shorter when packed
   const next = session.withState(session.state.withUserMessage(text));
   const options = { base: session, epoch: claim.epoch, operationId: ID, acknowledge: inbox };
-  await store.save(next, options);
+  const saved = await store.save(next, options);
   expect(costOf()).toEqual([
-    ['PutItem', 2],
+    ['PutItem', 1],
     ['A', 1],
-    ['BatchWriteItem', 1],
+    ['Query', 1],
+    ['BatchWriteItem', 4],
   ]);
+  // What is in the head alone needs no entry of the log.
+  await store.save(saved, { base: saved, epoch: claim.epoch });
+  expect(costOf()).toEqual([['A', 1]]);
 
   await store.renew(claim, { leaseSeconds: 60 });
   expect(costOf()).toEqual([
@@ -68,9 +121,66 @@ test('what it consumes to work on a session', async () => {
     ['GetItem', 1],
     ['A', 1],
   ]);
+  const loaded = await store.load(ID);
+  expect(costOf()).toEqual([['Query', 1]]);
+  await store.load(ID, { base: loaded });
+  expect(costOf()).toEqual([['GetItem', 1]]);
+  await store.claim(ID, { owner: ID, leaseSeconds: 60, base: loaded });
+  expect(costOf()).toEqual([
+    ['GetItem', 1],
+    ['A', 1],
+  ]);
+});
 
+test('a step of 2 KB consumes 3 write units of the table, and none of an index', async () => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table });
+  const runtime = new SessionRuntime({ store, agents: { clerk: clerk() } });
+  const { sessionId } = await runtime.create({ sessionId: ID, definition: { name: 'clerk' } });
+  const consumed = watchCapacity();
+  const indexed: unknown[] = [];
+  const capacity = database.proxy.fault;
+  database.proxy.fault = async (request, forward) => {
+    const { shard, created, active, due, sweep } = Object(request.body['Item']) as StoredItem;
+    if (isFlip(request)) indexed.push({ shard, created, active, due, sweep });
+    return capacity ? capacity(request, forward) : forward();
+  };
+  await runtime.execute(sessionId, sendMessage('How are my orders?'));
+  const [flip, entry] = [
+    ['A', 1],
+    ['PutItem', 1],
+  ];
+  const step = [flip, entry, flip]; // the model's answer is in the head alone
+  const [claim, begin, end, release] = [
+    [['GetItem', 1], flip],
+    [entry, flip],
+    [entry, flip],
+    [['GetItem', 1], flip],
+  ];
+  const steps = Array.from({ length: STEPS }, () => step).flat();
+  expect(consumed).toEqual([claim, begin, steps, end, release].flat());
+  // From the claim to the last save before the release.
+  expect(new Set(indexed.slice(1, -1).map((keys) => JSON.stringify(keys))).size).toBe(1);
+});
+
+test('a header that remembers 16 items that were used is below 1 KB', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const store = await database.newStore({ clock, table, expiry: { afterSeconds: 3_600 } });
+  await store.create(newSession(ID, { parentId: ID }));
+  const { session, claim } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
+  let saved = session;
+  for (let turn = 0; turn < 17; turn++) {
+    await store.enqueue(ID, { id: randomUUID(), content: 'Hello' });
+    const { inbox } = await store.renew(claim, { leaseSeconds: 60 });
+    const options = { base: saved, epoch: claim.epoch, operationId: ID, acknowledge: inbox };
+    saved = await store.save(withFact(saved, 'turn', turn), options);
+  }
+  await store.enqueue(ID, { id: randomUUID(), content: 'Hello' });
   const header = (await itemsOf(database.client(), table, ID)).find(({ sk }) => sk?.S === 'A') ?? {};
-  expect(itemBytes(header)).toBeLessThan(1_000);
+  const { record } = await fromItem(header);
+  expect(record.used).toHaveLength(16);
+  expect(itemBytes(header)).toBeLessThan(1_024);
 });
 
 test('what it consumes to save and load a value that is a blob', async () => {

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
+import { fromItem } from '../src/header.ts';
 import { partitionOf } from '../src/keys.ts';
+import { fromPayload, toPayload } from '../src/payload.ts';
+import type { Fault } from './fault-proxy.ts';
 import { isFlip, itemsIn, itemsOf, keysOf } from './stored-items.ts';
 import type { StoredItem } from './stored-items.ts';
 import { testDatabase } from './test-database.ts';
@@ -12,6 +15,18 @@ import { testDatabase } from './test-database.ts';
 const database = testDatabase();
 const SAVE = fileURLToPath(new URL('children/save.ts', import.meta.url));
 const DAY = 86_400_000;
+
+/** Something is done before the next flip. */
+function beforeFlip(deed: () => Promise<unknown>): Fault {
+  let isDone = false;
+  return async (request, forward) => {
+    if (isFlip(request) && !isDone) {
+      isDone = true;
+      await deed();
+    }
+    return forward();
+  };
+}
 
 test('what a process has staged when it is killed is not there', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
@@ -48,9 +63,12 @@ test('a writer that is refused takes away what it has staged', async () => {
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const base = await store.create(newSession('a'));
   await expect(other.create(newSession('a'))).rejects.toMatchObject({ kind: 'exists' });
-  await store.save(base, { base });
-  await expect(store.save(base, { base })).rejects.toMatchObject({ kind: 'stale' });
-  await expect(keysOf(database.client(), table, 'a', 'E')).resolves.toHaveLength(2);
+  const saved = await store.save(withFact(base, 'n', 1), { base });
+  database.proxy.fault = beforeFlip(() => other.save(withFact(saved, 'n', 2), { base: saved }));
+  const refused = store.save(withFact(saved, 'n', 3), { base: saved });
+  await expect(refused).rejects.toMatchObject({ kind: 'stale' });
+  database.proxy.fault = undefined;
+  await expect(keysOf(database.client(), table, 'a', 'E')).resolves.toHaveLength(3);
 });
 
 test('an item of the inbox that was staged and not named is not there', async () => {
@@ -110,12 +128,13 @@ test('what a delete that died has left is swept away after a day', async () => {
   await expect(store.delete('a')).resolves.toBe(true);
   database.proxy.fault = undefined;
   await expect(store.exists('a')).resolves.toBe(false);
-  await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(3);
+  await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(4);
   const anew = await store.create(newSession('a'));
   clock.time += DAY;
   await store.prune();
   await expect(keysOf(client, table, 'a', 'G')).resolves.toEqual([]);
   await expect(keysOf(client, table, 'a', 'I')).resolves.toEqual([]);
+  await expect(keysOf(client, table, 'a', 'J')).resolves.toEqual([]);
   await expect(keysOf(client, table, 'a', 'E')).resolves.toHaveLength(1);
   await expect(store.load('a')).resolves.toEqual(anew);
 });
@@ -126,9 +145,8 @@ test('a part that is missing is no session, and is left as it is', async () => {
   const base = await store.create(newSession('a'));
   await store.save(withFact(base, 'n', 1), { base });
   const client = database.client();
-  const [first] = await itemsOf(client, table, 'a').then((items) =>
-    items.filter(({ prev, payload }) => payload && !prev),
-  );
+  const items = await itemsOf(client, table, 'a');
+  const first = items.find(({ sk, prev }) => sk?.S?.startsWith('E#') && !prev);
   if (first?.['pk'] === undefined || first['sk'] === undefined) throw new Error('There is no first entry.');
   await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: first['pk'], sk: first['sk'] } }));
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
@@ -139,12 +157,27 @@ test('a part that is missing is no session, and is left as it is', async () => {
   await expect(store.delete('a')).resolves.toBe(true);
 });
 
-test.each<[what: string, change: (header: StoredItem) => StoredItem]>([
-  ['another revision', (header) => ({ ...header, rev: { S: '9#x' } })],
+/** Changes the lines of a header's payload: what is known of its log, the record, the head. */
+function rewritten(change: (lines: string[]) => string[]): (header: StoredItem) => Promise<StoredItem> {
+  return async (header) => {
+    const context = `${header['pk']?.S}${header['rev']?.S}`;
+    const text = await fromPayload(header['payload']?.B, 'it', context);
+    return { ...header, payload: { B: await toPayload(change(text.split('\n')).join('\n'), context) } };
+  };
+}
+
+const withEntry = (entry: string): ((header: StoredItem) => Promise<StoredItem>) =>
+  rewritten(([facts = '', ...others]) => [JSON.stringify({ ...JSON.parse(facts), entry }), ...others]);
+
+test.each<[what: string, change: (header: StoredItem) => StoredItem | Promise<StoredItem>]>([
+  ['another revision', (header) => ({ ...header, rev: { S: '9.t.x' } })],
   ['no revision', (header) => Object.fromEntries(Object.entries(header).filter(([name]) => name !== 'rev'))],
-  ['another record', (header) => ({ ...header, record: { B: Buffer.from('\u0000{"n":1}') } })],
-  ['more parts than there can be', (header) => ({ ...header, entry: { S: '000000#000000#x#99999999' } })],
-  ['endless parts', (header) => ({ ...header, entry: { S: '000000#000000#x#Infinity' } })],
+  ['no payload', (header) => ({ ...header, payload: { B: Buffer.from('\u0000{"n":1}') } })],
+  ['another record', rewritten(([facts = '']) => [facts, '{"n":1}'])],
+  ['no facts', rewritten(([, ...others]) => ['{}', ...others])],
+  ['no head', rewritten(([facts = '', record = '']) => [facts, record])],
+  ['more parts than there can be', withEntry('000000#000000#x#99999999')],
+  ['endless parts', withEntry('000000#000000#x#Infinity')],
   ['no moment to sweep', (header) => ({ ...header, sweep: { S: 'soon' } })],
 ])('a header that was given %s by hand is told with its session', async (_, change) => {
   const table = await database.newTable();
@@ -152,7 +185,7 @@ test.each<[what: string, change: (header: StoredItem) => StoredItem]>([
   await store.create(newSession('a'));
   const client = database.client();
   const header = (await itemsOf(client, table, 'a')).find(({ sk }) => sk?.S === 'A') ?? {};
-  await client.send(new PutItemCommand({ TableName: table, Item: change(header) }));
+  await client.send(new PutItemCommand({ TableName: table, Item: await change(header) }));
   const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') };
   await expect(store.load('a')).rejects.toMatchObject(refusal);
   await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
@@ -169,7 +202,7 @@ test.each(['a', 'x'.repeat(600)])(
     const client = database.client();
     const [header] = await itemsIn(client, table, partitionOf(id));
     await client.send(
-      new PutItemCommand({ TableName: table, Item: { ...header, record: { B: Buffer.from('?') } } }),
+      new PutItemCommand({ TableName: table, Item: { ...header, payload: { B: Buffer.from('?') } } }),
     );
     const name = id === 'a' ? 'session "a"' : partitionOf(id);
     const refusal = { code: 'STATE_FORMAT', path: expect.stringMatching(`^the header of .*${name}$`) };
@@ -180,18 +213,19 @@ test.each(['a', 'x'.repeat(600)])(
   },
 );
 
-test('an inbox item that is unreadable is told with its session', async () => {
+test('an inbox item that is unreadable is told by its position, and keeps no other back', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   await store.create(newSession('a'));
-  await store.enqueue('a', { id: 'i', content: 1 });
+  for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
   const client = database.client();
   const item = (await itemsOf(client, table, 'a')).find(({ sk }) => sk?.S?.startsWith('I#'));
   await client.send(
     new PutItemCommand({ TableName: table, Item: { ...item, payload: { B: Buffer.from('?') } } }),
   );
-  const refusal = { code: 'STATE_FORMAT', path: 'the inbox item "i" of session "a"' };
-  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+  const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox).toMatchObject([{ id: 'j', position: 1 }]);
+  expect(unreadable).toMatchObject([{ position: 0, error: { code: 'STATE_FORMAT', path: 'inbox item 0' } }]);
 });
 
 test('a log that comes back to itself ends', async () => {
@@ -202,8 +236,8 @@ test('a log that comes back to itself ends', async () => {
   const client = database.client();
   const items = await itemsOf(client, table, 'a');
   const last = items.find(({ prev }) => prev);
-  const entry = items.find(({ sk }) => sk?.S === 'A')?.['entry'];
-  if (last === undefined || entry === undefined) throw new Error('There is no second entry.');
-  await client.send(new PutItemCommand({ TableName: table, Item: { ...last, prev: entry } }));
+  if (last === undefined) throw new Error('There is no second entry.');
+  const { entry } = await fromItem(items.find(({ sk }) => sk?.S === 'A') ?? {});
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...last, prev: { S: entry } } }));
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
 });

@@ -3,6 +3,7 @@ import { newSession } from '@holdfast/conformance';
 import type { SessionAction } from '@holdfast/core';
 import { hasErrorCode, SessionRuntime } from '@holdfast/core';
 import { expect, test } from 'vitest';
+import { isLogRead } from './stored-items.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
@@ -72,9 +73,9 @@ test('a claim reads a session once, however much comes into its inbox meanwhile'
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const created = await store.create(newSession('a'));
   let count = 0;
-  database.proxy.fault = async ({ operation }, forward) => {
+  database.proxy.fault = async (request, forward) => {
     const reply = await forward();
-    if (operation === 'Query' && count < 5) await other.enqueue('a', { id: String(++count), content: 1 });
+    if (isLogRead(request) && count < 5) await other.enqueue('a', { id: String(++count), content: 1 });
     return reply;
   };
   const { session, inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });

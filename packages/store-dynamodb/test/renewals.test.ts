@@ -135,7 +135,7 @@ test.each([
   const client = database.client();
   const { epoch } = claim;
   const ends = async (): Promise<unknown> => {
-    if (!isClaimed) return other.save(base, { base, epoch });
+    if (!isClaimed) return other.save(base.withState(base.state.withUserMessage('Hello.')), { base, epoch });
     clock.time += 60_000;
     return other.claim('a', { owner: 'Bea', leaseSeconds: 60 });
   };

@@ -42,12 +42,15 @@ export async function itemsIn(
   return items;
 }
 
-/** The sort keys of a session's items of a kind: `A` the header, `B` notes of blobs, `E` entries, `I` inbox items, `G` notes. */
+/**
+ * The sort keys of a session's items of a kind: `A` the header, `B` notes of blobs, `E` entries, `G` notes, `I` rows and
+ * `J` markers of inbox items.
+ */
 export async function keysOf(
   client: DynamoDBClient,
   table: string,
   sessionId: string,
-  kind: 'A' | 'B' | 'E' | 'G' | 'I',
+  kind: 'A' | 'B' | 'E' | 'G' | 'I' | 'J',
 ): Promise<string[]> {
   const keys = (await itemsOf(client, table, sessionId)).map(({ sk }) => sk?.S ?? '');
   return keys.filter((key) => key.startsWith(kind));
@@ -56,6 +59,11 @@ export async function keysOf(
 /** Does the request write a header? */
 export function isFlip(request: ProxiedRequest): boolean {
   return request.operation === 'PutItem' && putKeysIn(request)[0] === 'A';
+}
+
+/** Does the request read the header and the log of a session? */
+export function isLogRead({ operation, body }: ProxiedRequest): boolean {
+  return operation === 'Query' && JSON.stringify(body).includes(':header');
 }
 
 /** The sort keys of the items that a request puts. */
