@@ -27,6 +27,7 @@ import type { SessionBlobs } from './session-blobs.ts';
 import { endOf } from './session-log.ts';
 import type { SessionReader } from './session-reader.ts';
 import { SessionIndex } from './session-index.ts';
+import type { ShardMover } from './shard-mover.ts';
 import type { Staged, Staging } from './staging.ts';
 import { tidily } from './sweeper.ts';
 import type { Sweeper } from './sweeper.ts';
@@ -39,6 +40,7 @@ export interface BackendParts {
   readonly staging: Staging;
   readonly inbox: Inbox;
   readonly sweeper: Sweeper;
+  readonly mover: ShardMover;
   /** Where large values go; absent: nowhere. */
   readonly blobs: SessionBlobs | undefined;
 }
@@ -69,15 +71,18 @@ export class DynamoDbBackend implements SessionBackend {
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
+    await this.options.shards.checked();
     return (await this.parts.reader.header(partitionOf(sessionId)))?.record;
   }
 
-  readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+    await this.options.shards.checked();
     return this.parts.reader.session(sessionId);
   }
 
   /** Items of an incarnation that is being deleted may be among them: the write for which they are read is refused. */
-  readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+  async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
+    await this.options.shards.checked();
     return this.parts.inbox.read(sessionId, incarnation, range);
   }
 
@@ -88,6 +93,7 @@ export class DynamoDbBackend implements SessionBackend {
     change: RecordChange,
   ): Promise<SwapResult> {
     const { reader, staging, inbox, sweeper, blobs } = this.parts;
+    await this.options.shards.checked();
     const { enqueue } = change;
     const pk = partitionOf(sessionId);
     const known = before && (await reader.headerOf(pk, before));
@@ -119,7 +125,8 @@ export class DynamoDbBackend implements SessionBackend {
     return this.index.due(query, now);
   }
 
-  prune(now: Instant, limit: number): Promise<number> {
+  async prune(now: Instant, limit: number): Promise<number> {
+    await this.parts.mover.move(limit);
     return this.parts.sweeper.prune(now, limit);
   }
 
@@ -134,7 +141,7 @@ export class DynamoDbBackend implements SessionBackend {
       if (rows.length > 0) await table.putParts(rows);
       return;
     }
-    await table.putParts([...blobs.notesOf(owner, added), ...rows]);
+    await table.putParts([...(await blobs.notesOf(owner, added)), ...rows]);
     try {
       await blobs.put(owner, large);
     } catch (error) {
@@ -202,6 +209,6 @@ export class DynamoDbBackend implements SessionBackend {
   }
 }
 
-export function capabilitiesOf(hasBlobs: boolean): StoreCapabilities {
+function capabilitiesOf(hasBlobs: boolean): StoreCapabilities {
   return { listing: 'eventual', clock: 'client', maxValueBytes: hasBlobs ? undefined : MAX_VALUE_BYTES };
 }

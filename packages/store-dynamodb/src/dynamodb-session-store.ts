@@ -4,15 +4,15 @@ import { BackedSessionStore, invalidArgument, systemClock } from '@holdfast/core
 import type { Clock, StoreOptions } from '@holdfast/core';
 import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';
-import { capabilitiesOf, DynamoDbBackend } from './dynamodb-backend.ts';
+import { DynamoDbBackend } from './dynamodb-backend.ts';
 import type { IndexOptions } from './header.ts';
 import { Inbox } from './inbox.ts';
-import { MAX_SHARDS, shardsOf } from './layout.ts';
-import { LazyBackend } from './lazy-backend.ts';
 import { MAX_VALUE_BYTES } from './plan-entries.ts';
 import type { DynamoDbSender } from './requests.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { SessionReader } from './session-reader.ts';
+import { ShardMover } from './shard-mover.ts';
+import { MAX_SHARDS, Shards } from './shards.ts';
 import { Staging } from './staging.ts';
 import { sweepMarks } from './sweep-marks.ts';
 import { Sweeper } from './sweeper.ts';
@@ -24,8 +24,9 @@ export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
   /** A table made from `tableDefinition`. */
   readonly table: string;
   /**
-   * How many parts the indexes have, 1 to 100. Fixed by the first store on a table: 4 by default. One part takes about
-   * 500 saves a second; a list asks each.
+   * How many shards each index has at least, 1 to 100. A new table has 4 by default; more are made of a table that has
+   * fewer, while it is in use, and `prune` moves its sessions. One shard takes about 500 claims and releases a second; a
+   * list asks each.
    */
   readonly shards?: number | undefined;
   /**
@@ -62,14 +63,14 @@ const REQUEST_MILLISECONDS = 15_000;
  * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
  */
 export class DynamoDbSessionStore extends BackedSessionStore {
-  private readonly lazy: LazyBackend;
+  private readonly shards: Shards;
   private ownClient: DynamoDBClient | undefined;
 
   /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be. */
   constructor(options: DynamoDbSessionStoreOptions) {
-    const lazy = backendOf(options);
-    super(lazy, options);
-    this.lazy = lazy;
+    const { backend, shards } = backendOf(options);
+    super(backend, options);
+    this.shards = shards;
   }
 
   /**
@@ -82,7 +83,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     try {
       const store = new DynamoDbSessionStore({ ...options, client });
       store.ownClient = client;
-      await store.lazy.ready();
+      await store.shards.checked();
       return store;
     } catch (error) {
       client.destroy();
@@ -105,18 +106,20 @@ function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): Dyna
   });
 }
 
-function backendOf(options: DynamoDbSessionStoreOptions): LazyBackend {
-  const { client, table: name, clock = systemClock, shards, compactAfter = 200 } = options;
+function backendOf(options: DynamoDbSessionStoreOptions): {
+  readonly backend: DynamoDbBackend;
+  readonly shards: Shards;
+} {
+  const { client, table: name, clock = systemClock, compactAfter = 200 } = options;
   if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
-  if (shards !== undefined) checkCount('shards', shards, MAX_SHARDS);
+  if (options.shards !== undefined) checkCount('shards', options.shards, MAX_SHARDS);
   checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
   const { isActivityListed = true } = options;
   const table = new Table(client, name, clock);
   const blobs = options.blobs && blobsOf(options.blobs);
-  return new LazyBackend(capabilitiesOf(blobs !== undefined), async () => {
-    const index = { shards: await shardsOf(table, shards), isActivityListed };
-    return tableBackend({ table, clock, blobs, compactAfter, index });
-  });
+  const shards = new Shards(table, clock, options.shards);
+  const index = { shards, isActivityListed };
+  return { backend: tableBackend({ table, clock, blobs, compactAfter, index }), shards };
 }
 
 interface TableBackendInit {
@@ -140,7 +143,8 @@ function tableBackend({
   const inbox = new Inbox({ table, reader, marks, blobs: store, clock });
   const staging = new Staging({ reader, inbox, marks, compactAfter, blobsFrom: store?.fromBytes });
   const sweeper = new Sweeper({ table, inbox, shards: index.shards, marks, blobs });
-  return new DynamoDbBackend({ table, reader, staging, inbox, sweeper, blobs }, index);
+  const mover = new ShardMover(table, index.shards);
+  return new DynamoDbBackend({ table, reader, staging, inbox, sweeper, mover, blobs }, index);
 }
 
 function blobsOf({ store, fromBytes = BLOB_BYTES }: BlobOptions): Blobs {

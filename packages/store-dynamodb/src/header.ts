@@ -9,8 +9,9 @@ import {
 import type { Instant, SessionRecord } from '@holdfast/core';
 import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
 import type { Item } from './item-size.ts';
-import { HEADER, instantKey, orderKey, partitionOf, sessionIn, shardOf } from './keys.ts';
+import { HEADER, instantKey, orderKey, partitionOf, sessionIn } from './keys.ts';
 import { fromPayload, jsonIn, toPayload } from './payload.ts';
+import type { Shards } from './shards.ts';
 import { SHARD } from './table-definition.ts';
 
 /** What a session's log amounts to. Bytes are those that are stored. */
@@ -47,7 +48,7 @@ const FLIPS_KEPT = 3;
 
 /** How headers are put into the indexes. */
 export interface IndexOptions {
-  readonly shards: number;
+  readonly shards: Shards;
   readonly isActivityListed: boolean;
 }
 
@@ -77,7 +78,7 @@ export async function toItem(header: Header, options: IndexOptions, room = 0): P
     pk,
     sk: HEADER,
     rev: recordName(record),
-    [SHARD]: shardOf(pk, options.shards),
+    [SHARD]: await options.shards.of(pk),
     created: orderKey(-createdAt, sessionId),
     active: options.isActivityListed ? orderKey(-record.lastActiveAt, sessionId) : undefined,
     due: due === undefined ? undefined : orderKey(due, sessionId),

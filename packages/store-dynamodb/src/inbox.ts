@@ -88,7 +88,8 @@ export class Inbox {
       attributes: previous === undefined ? {} : { prev: { S: previous } },
     });
     const sk = markerKey(incarnation, { ...named, parts: items.length });
-    const marker: Item = { pk: { S: pk }, sk: { S: sk }, ...(blobs.length > 0 && this.marks(pk)) };
+    const marks = blobs.length > 0 ? await this.marks(pk) : {};
+    const marker: Item = { pk: { S: pk }, sk: { S: sk }, ...marks };
     return { items: [marker, ...items], blobs, unique };
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '@holdfast/core';
+import type { Generation } from './shards.ts';
 
 /** Sorts before all other items of a session: a query reads it first, and what it names after it. */
 export const HEADER = 'A';
@@ -39,9 +40,18 @@ export function sessionIn(partition: string): string {
     : `session ${JSON.stringify(sessionId)}`;
 }
 
-/** Which part of the indexes a session is in: one part takes 1,000 writes a second. */
-export function shardOf(partition: string, shards: number): string {
-  return String(sha256(partition).readUInt32BE() % shards);
+/** The shard of a generation that the items of a partition are in: one takes 1,000 writes a second. */
+export function shardOf(partition: string, generation: Generation): string {
+  return shardName(generation, sha256(partition).readUInt32BE() % generation.shards);
+}
+
+/** All shards of a generation. */
+export function shardsOf(generation: Generation): string[] {
+  return Array.from({ length: generation.shards }, (_, shard) => shardName(generation, shard));
+}
+
+function shardName({ number }: Generation, shard: number): string {
+  return `${number}.${shard}`;
 }
 
 function sha256(text: string): Buffer {

@@ -46,8 +46,8 @@ export class SessionBlobs {
   }
 
   /** The notes of blobs, which must be there before these are put. */
-  notesOf(owner: BlobOwner, blobs: readonly NewBlob[]): Item[] {
-    return blobs.map(({ ref }) => this.note(owner, ref));
+  async notesOf(owner: BlobOwner, blobs: readonly NewBlob[]): Promise<Item[]> {
+    return Promise.all(blobs.map(({ ref }) => this.note(owner, ref)));
   }
 
   /** @throws StoreUnavailableError */
@@ -58,7 +58,7 @@ export class SessionBlobs {
   /** Notes that blobs are about to lose their header, so that they are found if this process dies. The ticket's name. */
   async announce(owner: BlobOwner): Promise<string> {
     const ticket = randomBytes(8).toString('hex');
-    await this.table.put(this.note(owner, ticket));
+    await this.table.put(await this.note(owner, ticket));
     return ticket;
   }
 
@@ -100,7 +100,7 @@ export class SessionBlobs {
     await this.discard(owner, dying, ticketsIn(old));
     for (const { name, sweep } of old) {
       if (sweep === undefined || !live.has(name)) continue;
-      await this.table.putOff({ pk, sk: blobPrefix(owner.incarnation) + name }, sweep, undefined);
+      await this.table.change({ pk, sk: blobPrefix(owner.incarnation) + name }, 'sweep', sweep, undefined);
     }
   }
 
@@ -118,8 +118,8 @@ export class SessionBlobs {
     return isDone;
   }
 
-  private note({ pk, incarnation }: BlobOwner, name: string): Item {
-    return { pk: { S: pk }, sk: { S: blobPrefix(incarnation) + name }, ...this.marks(pk) };
+  private async note({ pk, incarnation }: BlobOwner, name: string): Promise<Item> {
+    return { pk: { S: pk }, sk: { S: blobPrefix(incarnation) + name }, ...(await this.marks(pk)) };
   }
 
   private async notes({ pk, incarnation }: BlobOwner): Promise<BlobNote[]> {

@@ -20,8 +20,8 @@ import type {
 import { fromItem } from './header.ts';
 import type { IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';
-import { instantKey, momentOf, orderKey, sessionIdOf } from './keys.ts';
-import { SHARD } from './table-definition.ts';
+import { instantKey, momentOf, orderKey, sessionIdOf, shardsOf } from './keys.ts';
+import type { Generation } from './shards.ts';
 import type { IndexName } from './table-definition.ts';
 import type { Table } from './table.ts';
 
@@ -103,11 +103,23 @@ export class SessionIndex {
     });
   }
 
-  private async search<T>(search: Search<T>): Promise<readonly T[]> {
+  /** One generation after the other: a session that moves meanwhile is found in the one or in the other, or in both. */
+  private async search<T extends Found>(search: Search<T>): Promise<readonly T[]> {
+    const found = new Map<string, T>();
+    for (const generation of await this.options.shards.live()) {
+      for (const each of await this.searchIn(generation, search)) found.set(each.sessionId, each);
+    }
+    return [...found.values()].toSorted(search.compare).slice(0, search.count);
+  }
+
+  private async searchIn<T>(generation: Generation, search: Search<T>): Promise<readonly T[]> {
     const { index, compare, count, ...range } = search;
     const found: T[] = [];
     let tied: T[] = [];
-    for await (const places of inBatches(this.places(index, range), Math.min(MAX_BATCH, range.batch))) {
+    for await (const places of inBatches(
+      this.places(generation, index, range),
+      Math.min(MAX_BATCH, range.batch),
+    )) {
       const headers = await this.table.headers([...new Set(places.map(({ pk }) => pk))]);
       for (const place of places) {
         const item = headers.get(place.pk);
@@ -124,22 +136,21 @@ export class SessionIndex {
 
   /** The places in their order, each with whether the next one is the same. */
   private async *places(
+    generation: Generation,
     index: IndexName,
     range: Range,
   ): AsyncGenerator<Place & { readonly isTied: boolean }> {
     let last: Place | undefined;
-    for await (const place of this.merged(index, range)) {
+    for await (const place of this.merged(generation, index, range)) {
       if (last) yield { ...last, isTied: last.key === place.key };
       last = place;
     }
     if (last) yield { ...last, isTied: false };
   }
 
-  /** The places of all shards in one order. */
-  private async *merged(index: IndexName, range: Range): AsyncGenerator<Place> {
-    const shards = Array.from({ length: this.options.shards }, (_, shard) =>
-      this.shardPlaces(index, String(shard), range),
-    );
+  /** The places of all shards of a generation in one order. */
+  private async *merged(generation: Generation, index: IndexName, range: Range): AsyncGenerator<Place> {
+    const shards = shardsOf(generation).map((shard) => this.shardPlaces(index, shard, range));
     const heads = await Promise.all(shards.map((shard) => shard.next()));
     for (;;) {
       let least = -1;
@@ -159,13 +170,8 @@ export class SessionIndex {
     shard: string,
     { from, to, batch }: Range,
   ): AsyncGenerator<Place, undefined> {
-    const pages = this.table.pages({
-      IndexName: index,
-      KeyConditionExpression: '#shard = :shard AND #key BETWEEN :from AND :to',
-      ExpressionAttributeNames: { '#shard': SHARD, '#key': index },
-      ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
-      Limit: batch + 1, // whoever comes last is compared with the next
-    });
+    // Whoever comes last is compared with the next.
+    const pages = this.table.shardPages(index, shard, { from, to, Limit: batch + 1 });
     for await (const items of pages) for (const item of items) yield placeOf(item, index);
   }
 }
@@ -180,6 +186,11 @@ async function picked<T>({ pick, pickUnread }: Search<T>, item: Item, place: Pla
     return unread;
   }
   return pick(record);
+}
+
+/** A session that was found. */
+interface Found {
+  readonly sessionId: string;
 }
 
 /** A session in an index. */

@@ -128,7 +128,7 @@ export class Staging {
     if (kept && isEmpty(change) && !isCompaction)
       return { ...NOTHING, entry: kept.entry, log: kept.log, head };
     const add = async ({ content, blobs }: Offloaded<SavePlan>, end: LogEnd): Promise<StagedLog> => {
-      const attributes = kept ? undefined : marks(pk, info.updatedAt);
+      const attributes = kept ? undefined : await marks(pk, info.updatedAt);
       const entries = await toEntries(splitPlan(content), end, { pk, incarnation, attributes });
       return { ...entries, head, blobs, dying: [], own: ownParts(entries.items, blobs) };
     };

@@ -14,19 +14,20 @@ import {
   isMarker,
   logPrefix,
   segmentPrefix,
+  shardsOf,
   ticketKey,
 } from './keys.ts';
 import type { ItemKey } from './keys.ts';
 import { keysOf } from './parts.ts';
 import type { SessionBlobs } from './session-blobs.ts';
 import type { SweepMarks } from './sweep-marks.ts';
-import { SHARD } from './table-definition.ts';
+import type { Shards } from './shards.ts';
 import type { Table } from './table.ts';
 
 export interface SweeperInit {
   readonly table: Table;
   readonly inbox: Inbox;
-  readonly shards: number;
+  readonly shards: Shards;
   readonly marks: SweepMarks;
   readonly blobs: SessionBlobs | undefined;
 }
@@ -38,7 +39,7 @@ export interface SweeperInit {
 export class Sweeper {
   private readonly table: Table;
   private readonly inbox: Inbox;
-  private readonly shards: number;
+  private readonly shards: Shards;
   private readonly marks: SweepMarks;
   private readonly blobs: SessionBlobs | undefined;
 
@@ -54,7 +55,7 @@ export class Sweeper {
   async announce(pk: string, incarnation: string): Promise<void> {
     // Only those who reach its blobs may take such a note for done.
     const sk = this.blobs ? blobPrefix(incarnation) : ticketKey(incarnation);
-    await this.table.put({ pk: { S: pk }, sk: { S: sk }, ...this.marks(pk) });
+    await this.table.put({ pk: { S: pk }, sk: { S: sk }, ...(await this.marks(pk)) });
   }
 
   private async recall(pk: string, incarnation: string): Promise<void> {
@@ -93,14 +94,8 @@ export class Sweeper {
   async prune(now: Instant, limit: number): Promise<number> {
     let pruned = 0;
     const collected = new Set<string>();
-    for (let shard = 0; shard < this.shards; shard++) {
-      const pages = this.table.pages({
-        IndexName: 'sweep',
-        KeyConditionExpression: '#shard = :shard AND sweep <= :now',
-        ExpressionAttributeNames: { '#shard': SHARD },
-        ExpressionAttributeValues: { ':shard': { S: String(shard) }, ':now': { S: instantKey(now) } },
-      });
-      for await (const items of pages) {
+    for (const shard of (await this.shards.live()).flatMap(shardsOf)) {
+      for await (const items of this.table.shardPages('sweep', shard, { to: instantKey(now) })) {
         for (const item of items) {
           if (await readable(this.sweep(item, now, collected))) pruned += 1;
           if (pruned === limit) return pruned;
@@ -128,7 +123,7 @@ export class Sweeper {
     } else if (isMarker(key.sk)) await this.sweepMarker(key, await fromItem(header), sweep?.S ?? '', now);
     else if (isBlobNote(key.sk)) await this.blobs?.collect(key.pk, now);
     else if (key.sk === ticketKey(incarnation)) await this.recall(key.pk, incarnation);
-    else await this.table.putOff(key, sweep?.S ?? '', undefined);
+    else await this.table.change(key, 'sweep', sweep?.S ?? '', undefined);
     return false;
   }
 
@@ -137,13 +132,14 @@ export class Sweeper {
     const { expiresAt } = header.record;
     if (isExpired(header.record, now)) return this.retire(pk, header);
     const to = expiresAt === undefined ? undefined : instantKey(expiresAt);
-    await this.table.putOff({ pk, sk: HEADER }, item['sweep']?.S ?? '', to);
+    await this.table.change({ pk, sk: HEADER }, 'sweep', item['sweep']?.S ?? '', to);
     return false;
   }
 
   private async sweepMarker(key: ItemKey, header: Header, from: string, now: Instant): Promise<void> {
     if (await this.inbox.sweep(key, header)) return;
-    await this.table.putOff(key, from, this.marks(key.pk, now)['sweep']?.S);
+    const { sweep } = await this.marks(key.pk, now);
+    await this.table.change(key, 'sweep', from, sweep?.S);
   }
 
   private async isDead(pk: string, incarnation: string): Promise<boolean> {

@@ -14,6 +14,8 @@ import { HEADER } from './keys.ts';
 import type { ItemKey } from './keys.ts';
 import { attempted, backOff, isConditionFailure, refuseTooMany, watched } from './requests.ts';
 import type { DynamoDbSender, Outcome } from './requests.ts';
+import { SHARD } from './table-definition.ts';
+import type { IndexName } from './table-definition.ts';
 
 /** How a conditional write ended. */
 export interface Flip extends Outcome {
@@ -24,6 +26,8 @@ const WRITES_A_BATCH = 25;
 /** A request holds 16 MB, a part of an entry a third of one, and base64 makes four bytes of three. */
 const PARTS_A_BATCH = 10;
 const READS_A_BATCH = 100;
+/** Sorts after every key of an index. */
+const LAST = '~';
 
 /** The requests that the store makes of its table. All reads of the table are consistent; it is never scanned. */
 export class Table {
@@ -90,14 +94,15 @@ export class Table {
     return this.conditional(watched(command), () => this.client.send(command));
   }
 
-  /** Gives an item another place in the sweep index, or none, if it is still as it was. */
-  async putOff(key: ItemKey, from: string, to: string | undefined): Promise<void> {
+  /** Gives an attribute of an item another value, or none, if it still has the one that it had. */
+  async change(key: ItemKey, name: string, from: string, to: string | undefined): Promise<void> {
     const { TableName } = this;
     const command = new UpdateItemCommand({
       TableName,
       Key: keyItem(key),
-      ConditionExpression: 'sweep = :from',
-      UpdateExpression: to === undefined ? 'REMOVE sweep' : 'SET sweep = :to',
+      ConditionExpression: '#name = :from',
+      UpdateExpression: to === undefined ? 'REMOVE #name' : 'SET #name = :to',
+      ExpressionAttributeNames: { '#name': name },
       ExpressionAttributeValues: { ':from': { S: from }, ...(to !== undefined && { ':to': { S: to } }) },
     });
     await this.conditional(undefined, () => this.client.send(command));
@@ -130,6 +135,21 @@ export class Table {
       yield page.Items ?? [];
       ExclusiveStartKey = page.LastEvaluatedKey;
     } while (ExclusiveStartKey);
+  }
+
+  /** The pages of an index's shard, or of the part of it whose keys are in a range. */
+  shardPages(
+    index: IndexName,
+    shard: string,
+    { from = '0', to = LAST, Limit }: { from?: string; to?: string; Limit?: number } = {},
+  ): AsyncGenerator<readonly Item[]> {
+    return this.pages({
+      IndexName: index,
+      KeyConditionExpression: '#shard = :shard AND #key BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#shard': SHARD, '#key': index },
+      ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
+      Limit,
+    });
   }
 
   private async writeAll(requests: readonly WriteRequest[], size: number): Promise<void> {

@@ -14,8 +14,11 @@ const metaOf = (table: string): Promise<StoredItem | undefined> =>
   itemAt(database.client(), table, { pk: { S: pk }, sk: { S: sk } });
 
 /** Changes what a table says of itself, as by hand. */
-async function writeMeta(table: string, schema: string, shards: string): Promise<void> {
-  const Item = { pk: { S: pk }, sk: { S: sk }, schema: { N: schema }, shards: { N: shards } };
+async function writeMeta(table: string, numbers: Readonly<Record<string, string>>): Promise<void> {
+  const Item: StoredItem = { pk: { S: pk }, sk: { S: sk }, rev: { S: '1' } };
+  for (const [name, N] of Object.entries({ schema: '2', generation: '1', began: '0', ...numbers })) {
+    Item[name] = { N };
+  }
   await database.client().send(new PutItemCommand({ TableName: table, Item }));
 }
 
@@ -32,74 +35,103 @@ const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<un
   ['prune', (store) => store.prune()],
 ];
 
-test('the first store on a table says how sessions are kept, the others ask once', async () => {
+test('the first store on a table says how sessions are kept, the others ask once a minute', async () => {
+  const clock = testClock();
   const table = await database.newTable();
   const { operations } = database.proxy;
   let begin = operations.length;
   const done = (): readonly string[] => operations.slice(begin, (begin = operations.length));
-  const [store, other] = [await database.newStore({ table, shards: 7 }), await database.newStore({ table })];
+  const store = await database.newStore({ table, clock, shards: 7 });
+  const other = await database.newStore({ table, clock });
   done();
   await Promise.all([store.exists('a'), store.exists('b')]);
   expect(done()).toEqual(['GetItem', 'PutItem', 'GetItem', 'GetItem']);
   await expect(metaOf(table)).resolves.toEqual({
     pk: { S: pk },
     sk: { S: sk },
-    schema: { N: '1' },
+    rev: { S: '1' },
+    schema: { N: '2' },
+    generation: { N: '1' },
     shards: { N: '7' },
+    began: { N: String(clock.time) },
   });
   done();
   const created = await other.create(newSession('a'));
   expect(done()).toEqual(['GetItem', 'PutItem', 'PutItem']);
   await other.save(created, { base: created });
-  expect(done()).toEqual(['PutItem', 'PutItem']);
+  expect(done()).toEqual(['PutItem']);
   await store.list();
   expect(done().filter((operation) => operation === 'Query')).toHaveLength(7);
+  clock.time += 59_999;
+  await other.exists('a');
+  expect(done()).toEqual(['GetItem']);
+  clock.time += 1;
+  await other.exists('a');
+  expect(done()).toEqual(['GetItem', 'GetItem']);
 });
 
-test('of stores that begin at once, one says it, and those that were told otherwise are refused', async () => {
+test('of stores that begin at once, one says it, and no more than one raises it', async () => {
   const table = await database.newTable();
   const stores = await Promise.all([1, 2, 3, 4, 5, 6].map((shards) => database.newStore({ table, shards })));
   const began = await Promise.allSettled(stores.map((store) => store.exists('a')));
-  const won = began.flatMap(({ status }, index) => (status === 'fulfilled' ? [`${index + 1}`] : []));
-  const meta = await metaOf(table);
-  expect(won).toEqual([meta?.['shards']?.N]);
+  const shards = Number((await metaOf(table))?.['shards']?.N);
+  const expected = stores.map((_, index) => (index + 1 <= shards ? 'fulfilled' : 'rejected'));
+  expect(began.map(({ status }) => status)).toEqual(expected);
+  for (const result of began) {
+    if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'ARGUMENT_INVALID' });
+  }
 });
 
-test.each(firstUses)('%s: a store with another number of shards is refused', async (_, use) => {
+test.each(firstUses)(
+  '%s: a store that is told of fewer shards works with those that there are',
+  async (_, use) => {
+    const table = await database.newTable();
+    const store = await database.newStore({ table, shards: 4 });
+    await store.create(newSession('a'));
+    await use(await database.newStore({ table, shards: 1 }));
+    await expect(metaOf(table)).resolves.toMatchObject({ generation: { N: '1' }, shards: { N: '4' } });
+  },
+);
+
+test.each(firstUses)('%s: a third generation of shards is refused', async (_, use) => {
   const table = await database.newTable();
   const store = await database.newStore({ table, shards: 4 });
   const created = await store.create(newSession('a'));
-  for (const shards of [1, 8]) {
-    const message = `Invalid layout at the table "${table}": expected ${shards} shards, found 4 shards.`;
-    const refused = { code: 'STATE_FORMAT', message };
-    await expect(use(await database.newStore({ table, shards }))).rejects.toMatchObject(refused);
-  }
+  await (await database.newStore({ table, shards: 8 })).exists('a');
+  const meta = await metaOf(table);
+  const message = expect.stringMatching(/ from 4 to 8 shards. Call prune\(\) .* at least 15 minutes after/);
+  const refused = { code: 'ARGUMENT_INVALID', message };
+  await expect(use(await database.newStore({ table, shards: 9 }))).rejects.toMatchObject(refused);
+  await expect(metaOf(table)).resolves.toEqual(meta);
   await expect(store.load('a')).resolves.toEqual(created);
 });
 
 test.each(firstUses)('%s: a table of a newer release is refused, and left as it is', async (_, use) => {
   const table = await database.newTable();
   await (await database.newStore({ table })).create(newSession('a'));
-  await writeMeta(table, '2', '4');
+  await writeMeta(table, { schema: '3', shards: '4' });
   const items = await itemsOf(database.client(), table, 'a');
   const { operations } = database.proxy;
   const begin = operations.length;
-  const refused = { code: 'STATE_VERSION', message: expect.stringMatching(/schema 1, found schema 2/) };
+  const refused = { code: 'STATE_VERSION', message: expect.stringMatching(/schema 2, found schema 3/) };
   await expect(use(await database.newStore({ table }))).rejects.toMatchObject(refused);
   expect(operations.slice(begin)).toEqual(['GetItem']);
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual(items);
 });
 
 test.each([
-  ['0', '4'],
-  ['1.5', '4'],
-  ['1', '0'],
-  ['1', '101'],
-])('what no release has written (schema %s, shards %s) is refused', async (schema, shards) => {
+  [{ schema: '1', shards: '4' }, 'STATE_FORMAT'],
+  [{ schema: '2.5', shards: '4' }, 'STATE_VERSION'],
+  [{ shards: '0' }, 'STATE_FORMAT'],
+  [{ shards: '101' }, 'STATE_FORMAT'],
+  [{ shards: '4', generation: '1.5' }, 'STATE_FORMAT'],
+  [{ shards: '4', generation: '2', before: '0' }, 'STATE_FORMAT'],
+  [{ shards: '4', began: '0.5' }, 'STATE_FORMAT'],
+])('what this release does not write (%o) is refused', async (numbers, code) => {
   const table = await database.newTable();
-  await writeMeta(table, schema, shards);
+  await writeMeta(table, numbers);
   const using = (await database.newStore({ table })).exists('a');
-  await expect(using).rejects.toMatchObject({ code: schema === '1.5' ? 'STATE_VERSION' : 'STATE_FORMAT' });
+  await expect(using).rejects.toMatchObject({ code, path: `the table "${table}"` });
 });
 
 test('a store that could not ask asks again', async () => {
@@ -118,25 +150,5 @@ test('it is no session: neither listed nor due, and never swept', async () => {
   clock.time += 1_000 * DAY;
   await expect(store.due()).resolves.toMatchObject({ sessions: [] });
   await expect(store.prune()).resolves.toBe(0);
-  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '1' } });
-});
-
-test('a number of shards that was raised by hand loses no session', async () => {
-  const clock = testClock();
-  const table = await database.newTable();
-  const ids = Array.from({ length: 12 }, (_, index) => `session ${index}`).toSorted();
-  const before = await database.newStore({ table, clock, shards: 2, expiry: { afterSeconds: 60 } });
-  for (const id of ids) {
-    await before.create(newSession(id));
-    await before.enqueue(id, { id: 'i', content: 1 });
-  }
-  await writeMeta(table, '1', '9');
-  const store = await database.newStore({ table, clock });
-  const idsIn = (page: { readonly sessions: readonly { readonly sessionId: string }[] }): string[] =>
-    page.sessions.map(({ sessionId }) => sessionId).toSorted();
-  for (const id of ids.slice(0, 6)) await store.enqueue(id, { id: 'j', content: 2 });
-  expect(idsIn(await store.list({ limit: 20 }))).toEqual(ids);
-  expect(idsIn(await store.due({ limit: 20 }))).toEqual(ids);
-  clock.time += 60_000;
-  await expect(store.prune()).resolves.toBe(12);
+  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '2' } });
 });
