@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
@@ -124,6 +125,96 @@ test('a blob that is in use is looked at once, and kept', async () => {
   await expect(store.load('a')).resolves.toEqual(saved);
   const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ content: LARGE }]);
+});
+
+/** Enqueues a large item, and dies when its blob is there and before the header is written. */
+async function enqueueAndDie(store: DynamoDbSessionStore): Promise<void> {
+  database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
+  const dying = store.enqueue('a', { id: 'lost', content: LARGE });
+  await expect(dying).rejects.toMatchObject({ isAmbiguous: true });
+  database.proxy.fault = undefined;
+}
+
+test('the blob of an inbox item whose writer died goes when its position is used, or with its session', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const { blobs } = testBlobs();
+  const options = { table, clock, blobs: { store: blobs, fromBytes: 2_000 } };
+  const [store, plain] = [await database.newStore(options), await database.newStore({ table, clock })];
+  const dying = await database.newStore({ ...options, maxAttempts: 1 });
+  const base = await store.create(newSession('a'));
+  await enqueueAndDie(dying);
+  await expect(blobs.keys()).resolves.toHaveLength(1);
+  clock.time += DAY;
+  await plain.prune();
+  await store.prune();
+  await expect(blobs.keys()).resolves.toHaveLength(1); // another could yet be about to name it
+  await store.enqueue('a', { id: 'i', content: 1 });
+  const saved = await store.save(base, { base, acknowledge: [{ id: 'i', position: 0 }] });
+  await expect(blobs.keys()).resolves.toEqual([]);
+  await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toEqual([]);
+  await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toEqual([]);
+
+  await store.enqueue('a', { id: 'j', content: LARGE });
+  await store.save(saved, { base: saved, acknowledge: [{ id: 'j', position: 1 }] });
+  await enqueueAndDie(dying);
+  await store.delete('a');
+  await expect(blobs.keys()).resolves.toEqual([]);
+  // The writer may have been slow, and put it now: its marker stays for a day.
+  await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toHaveLength(1);
+  clock.time += DAY;
+  await plain.prune();
+  await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toHaveLength(1);
+  await store.prune();
+  await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
+});
+
+test('the blob of an inbox item that was used is swept away a day later if it could not be deleted', async () => {
+  const clock = testClock();
+  const table = await database.newTable();
+  const { blobs } = testBlobs();
+  const store = await database.newStore({ table, clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const base = await store.create(newSession('a'));
+  for (const id of ['i', 'j']) await store.enqueue('a', { id, content: `${id}${LARGE}` });
+  blobs.fault = async (operation) => {
+    if (operation === 'delete') throw new Error('Not now.');
+  };
+  const saved = await store.save(base, { base, acknowledge: [{ id: 'j', position: 1 }] });
+  blobs.fault = undefined;
+  await expect(blobs.keys()).resolves.toHaveLength(2);
+  clock.time += DAY;
+  await store.prune();
+  await expect(blobs.keys()).resolves.toHaveLength(1);
+  // The row says which one the header took before it: it goes with that.
+  await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toHaveLength(2);
+  clock.time += 10 * DAY;
+  await store.prune();
+  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox).toMatchObject([{ id: 'i', content: `i${LARGE}` }]);
+  await store.save(saved, { base: saved, epoch: 1, acknowledge: inbox });
+  await expect(blobs.keys()).resolves.toEqual([]);
+  await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toEqual([]);
+  await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toEqual([]);
+});
+
+test('an inbox item whose blob is missing or damaged is told by its position, and keeps no other back', async () => {
+  const { blobs } = testBlobs();
+  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 2_000 } });
+  await store.create(newSession('a'));
+  const keys: string[] = [];
+  for (const id of ['missing', 'damaged', 'whole']) {
+    await store.enqueue('a', { id, content: `${id}${LARGE}` });
+    keys.push(...(await blobs.keys()).filter((key) => !keys.includes(key)));
+  }
+  const [missing = '', damaged = ''] = keys;
+  await blobs.delete(missing);
+  await writeFile(blobs.pathOf(damaged), 'other bytes');
+  const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  expect(inbox.map(({ id }) => id)).toEqual(['whole']);
+  expect(unreadable).toMatchObject([
+    { position: 0, error: { code: 'STATE_FORMAT' } },
+    { position: 1, error: { code: 'STATE_FORMAT' } },
+  ]);
 });
 
 test('a writer that was held up for more than a day begins again', async () => {
