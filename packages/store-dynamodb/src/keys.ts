@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Instant } from '@holdfast/core';
-import type { Generation } from './shards.ts';
 
 /** Sorts before all other items of a session: a query reads it first, and what it names after it. */
 export const HEADER = 'A';
@@ -38,6 +37,12 @@ export function sessionIn(partition: string): string {
   return sessionId === undefined
     ? `the session in the partition ${partition}`
     : `session ${JSON.stringify(sessionId)}`;
+}
+
+/** One division of the indexes into shards. Generations are numbered from 1. */
+export interface Generation {
+  readonly number: number;
+  readonly shards: number;
 }
 
 /** The shard of a generation that the items of a partition are in: one takes 1,000 writes a second. */

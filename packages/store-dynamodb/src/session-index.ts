@@ -21,7 +21,7 @@ import { fromItem } from './header.ts';
 import type { IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';
 import { instantKey, momentOf, orderKey, sessionIdOf, shardsOf } from './keys.ts';
-import type { Generation } from './shards.ts';
+import type { Generation } from './keys.ts';
 import type { IndexName } from './table-definition.ts';
 import type { Table } from './table.ts';
 

@@ -2,13 +2,8 @@ import { invalidArgument, StateFormatError } from '@holdfast/core';
 import type { Clock, Instant } from '@holdfast/core';
 import type { Item } from './item-size.ts';
 import { META, shardOf } from './keys.ts';
+import type { Generation } from './keys.ts';
 import type { Table } from './table.ts';
-
-/** One division of the indexes into shards. Generations are numbered from 1. */
-export interface Generation {
-  readonly number: number;
-  readonly shards: number;
-}
 
 /** How a table is laid out. */
 interface Layout {

@@ -79,7 +79,7 @@ async function use(
   return { session: saved, claim, inbox, unreadable, attempt: 1 };
 }
 
-const contentsOf = (inbox: readonly InboxItem[]): unknown[] => inbox.map(({ content }) => content);
+const contentsOf = (inbox: readonly InboxItem[]): string[] => inbox.map(({ content }) => content as string);
 
 test('rows of writers that died are told from those that the header took, and go with them', async () => {
   const { table, store, other } = await newPair();
@@ -137,10 +137,11 @@ test.each([
 
 test('an item that nobody takes does not keep those behind it', async () => {
   const { table, store } = await newPair();
-  for (let index = 0; index < 30; index++) await store.enqueue('a', { id: `${index}`, content: index });
+  for (let index = 0; index < 30; index++)
+    await store.enqueue('a', { id: `${index}`, content: String(index) });
   let claimed = await store.claim('a', ADA);
   for (let turn = 0; turn < 28; turn++) claimed = await use(store, claimed, claimed.inbox.slice(1, 2));
-  expect(contentsOf(claimed.inbox)).toEqual([0, 29]);
+  expect(contentsOf(claimed.inbox)).toEqual(['0', '29']);
   await expect(positionsOf(table, 'I')).resolves.toEqual([0, 1, 29]);
 });
 
@@ -239,8 +240,7 @@ test.each(Object.entries(RIVALS))(
         database.proxy.fault = undefined;
         if (!hook.isDone) break;
         moments += 1;
-        if (what.startsWith('the same item')) expect(isIn).toBe(!didRival);
-        else expect(isIn).toBe(true);
+        expect(isIn).toBe(!(didRival && what.startsWith('the same item')));
         const isRivalLeft = didRival && what.endsWith('comes in');
         const expected = [
           ...(didRival && what === 'what waits is used' ? [] : ['first']),
@@ -248,7 +248,8 @@ test.each(Object.entries(RIVALS))(
           ...(isRivalLeft ? ['rival'] : []),
         ];
         const claimed = await store.claim('a', ADA);
-        expect(contentsOf(claimed.inbox).toSorted(), `${when} ${nth}`).toEqual(expected);
+        expect(new Set(contentsOf(claimed.inbox)), `${when} ${nth}`).toEqual(new Set(expected));
+        expect(claimed.inbox).toHaveLength(expected.length);
         await use(store, claimed, claimed.inbox);
         await expect(positionsOf(table, 'I')).resolves.toEqual([]);
         await expect(positionsOf(table, 'J')).resolves.toEqual([]);
@@ -336,10 +337,10 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
 
     const contents = contentsOf(used);
     expect(new Set(used.map(({ id }) => id)).size, 'an item was used twice').toBe(used.length);
-    for (const [content, { id, isIn }] of attempts) {
-      if (isIn !== undefined) expect(contents.includes(content), `${content} of ${id}`).toBe(isIn);
+    for (const [content, { id, isIn = contents.includes(content) }] of attempts) {
+      expect(contents.includes(content), `${content} of ${id}`).toBe(isIn);
     }
-    for (const { id, content } of used) expect(attempts.get(String(content))?.id).toBe(id);
+    expect(contents.map((content) => attempts.get(content)?.id)).toEqual(used.map(({ id }) => id));
 
     // One more that is used tidies up what tidying that was lost has left.
     await store.enqueue('a', { id: 'last', content: 'last' });

@@ -1,7 +1,7 @@
 import type { FaultProxy } from './fault-proxy.ts';
 
 /** What becomes of a request: the connection breaks before the server has it, or before its reply. */
-export type Loss = 'cut' | 'loseReply';
+type Loss = 'cut' | 'loseReply';
 
 interface Interleaving {
   readonly proxy: FaultProxy;
@@ -19,7 +19,7 @@ export async function interleaved(
   actors: readonly (() => Promise<void>)[],
 ): Promise<void> {
   const held: ((loss: Loss | undefined) => void)[] = [];
-  let running = actors.length;
+  const working = new Set(actors);
   let wake = (): void => undefined;
   proxy.fault = async (_, forward) => {
     const loss = await new Promise<Loss | undefined>((resolve) => {
@@ -32,12 +32,12 @@ export async function interleaved(
   };
   const done = actors.map((actor) =>
     actor().finally(() => {
-      running -= 1;
+      working.delete(actor);
       wake();
     }),
   );
-  while (running > 0) {
-    if (held.length < running) {
+  while (working.size > 0) {
+    if (held.length < working.size) {
       await new Promise<void>((resolve) => void (wake = resolve));
       continue;
     }
