@@ -29,11 +29,11 @@ export interface Header {
   /** The last entry of the log. */
   readonly entry: string;
   readonly log: LogSize;
-  /** The head of the content, if it is small enough; else the last entry has it. */
+  /** The head of the content, if it is small enough; otherwise the last entry of the log has it. */
   readonly head: string | undefined;
   /** The inbox item that came in last, by the unique part of its name. */
   readonly lastItem: string | undefined;
-  /** The tokens of the records before this one, latest last: a writer whose reply was lost finds its own. */
+  /** The tokens of the last records before this one, latest last: a writer whose reply was lost finds its own there. */
   readonly flips: readonly string[];
   /** When to look whether the session has expired; not after it has. */
   readonly sweepAt: Instant | undefined;
@@ -43,7 +43,7 @@ export interface Header {
   readonly fence: string | undefined;
 }
 
-/** So many others may write while a writer waits for its reply. */
+/** How many others may write while a writer waits for its reply. */
 const FLIPS_KEPT = 3;
 
 /** How headers are put into the indexes. */
@@ -102,7 +102,7 @@ export async function fromItem(item: Item): Promise<Header> {
   return { ...factsOf(jsonIn(factsLine, what), what), record, head, sweepAt };
 }
 
-/** One line each, as JSON has no line breaks: what is known of the log and of writes, the record, the head. */
+/** The payload, in lines, as JSON has no line breaks: facts about the log and the last writes, the record, the head. */
 function headerLines(
   record: SessionRecord,
   { entry, log, head, lastItem, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,

@@ -51,10 +51,10 @@ interface Place {
 type NewItem = NonNullable<RecordChange['enqueue']>;
 
 /**
- * The inbox of a session: an item is a row of its own, or several, and a marker, by which it is found by its id. They are
- * staged under a name that no other writer uses, and count from the header's flip on, which moves `inbox.next` past
- * their position and names the item. A position may so have the rows of several writers, of which the header took one:
- * each row says which row it took at the position before, and the header says which one at the last position.
+ * The inbox of a session. An item is kept in one row or several, and has a marker by which it is found by its id. A writer
+ * stages them under a name that no other writer uses; they count once the header is flipped, which moves `inbox.next` past
+ * their position and names the item. So a position can hold the rows of several writers, of which the header took one item:
+ * each row names the item that the header took at the position before, and the header names the item at the last position.
  */
 export class Inbox {
   private readonly table: Table;
@@ -108,7 +108,7 @@ export class Inbox {
     return false;
   }
 
-  /** Items by position. One whose rows are damaged is left out. */
+  /** Items by position. An item with damaged rows or a damaged blob is left out. */
   async read(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const owner = { pk: partitionOf(sessionId), incarnation };
     const found: StoredItem[] = [];
@@ -121,8 +121,8 @@ export class Inbox {
   }
 
   /**
-   * Deletes items that were used, with all that other writers have staged for their positions. The row behind an item that
-   * waits is kept: it says which row the header took before it.
+   * Deletes used items, with everything that other writers have staged for their positions. The row behind a waiting item
+   * is kept, because it names the item that the header took before it.
    */
   async drop(owner: BlobOwner, positions: readonly number[], cursor: InboxCursor): Promise<void> {
     for (const [from, to] of droppable(positions, cursor)) {
@@ -134,7 +134,7 @@ export class Inbox {
     }
   }
 
-  /** Deletes the inbox of an incarnation whose header is gone. Markers of the last day whose blobs may yet be put stay. */
+  /** Deletes the inbox of an incarnation whose header is gone. A marker of the last day stays if its blob may still be put. */
   async clear(owner: BlobOwner): Promise<void> {
     const { pk, incarnation } = owner;
     const [rows, markers] = [inboxPrefix(incarnation), markersPrefix(incarnation)];
@@ -149,7 +149,7 @@ export class Inbox {
     for await (const items of this.keysBetween(pk, rows, `${rows}~`)) await this.deleteEach(pk, items);
   }
 
-  /** Deletes the item of a marker, with its blob, if it was used; `false` if it may yet be needed. */
+  /** Deletes the item of a marker, with its blob, if it was used; `false` if it waits, or a writer may still flip it in. */
   async sweep({ pk, sk }: ItemKey, { record: { incarnation, inbox } }: Header): Promise<boolean> {
     const position = itemNameOf(sk)?.position;
     if (inbox === undefined || position === undefined) return false;
@@ -234,7 +234,7 @@ export class Inbox {
     return unlessDamaged(fromPayload(parts?.payload, `the inbox item ${position}`));
   }
 
-  /** Items with the blobs that they refer to. One whose blob is missing is left out. */
+  /** Items with the texts of the blobs that they refer to. */
   private async withBlobs(
     sessionId: string,
     { incarnation }: BlobOwner,
@@ -251,7 +251,7 @@ export class Inbox {
     });
   }
 
-  /** The texts of blobs; one that is missing or damaged is left out, and keeps no other back. */
+  /** The texts of blobs. A missing or damaged blob is left out, and does not affect the others. */
   private async textsOf(
     session: BlobSession,
     refs: readonly string[],
@@ -279,10 +279,7 @@ export class Inbox {
   }
 }
 
-/**
- * The ranges of positions that need not be kept any more, now that these were used: from the first number to before the
- * last.
- */
+/** The ranges of positions whose rows need not be kept any more, now that these positions were used; `to` is excluded. */
 function droppable(
   positions: readonly number[],
   cursor: InboxCursor,
@@ -296,7 +293,7 @@ function droppable(
   });
 }
 
-/** Numbers as runs of consecutive ones, each from its first to before its last. */
+/** Numbers as runs of consecutive ones; `end` is excluded. */
 function runsOf(numbers: readonly number[]): (readonly [begin: number, end: number])[] {
   const runs: [number, number][] = [];
   for (const number of [...new Set(numbers)].toSorted((left, right) => left - right)) {
@@ -320,7 +317,7 @@ function nameOf({ sk }: Item): ItemName {
   return itemNameOf(sk?.S ?? '') ?? { position: -1, hash: '', unique: '', parts: 0 };
 }
 
-/** What is read; `undefined` when it is damaged. */
+/** The result of reading something, or `undefined` if that is damaged. */
 async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((error: unknown) => {
     if (error instanceof StateFormatError) return undefined;

@@ -103,7 +103,7 @@ export class SessionIndex {
     });
   }
 
-  /** One generation after the other: a session that moves meanwhile is found in the one or in the other, or in both. */
+  /** Searches the older generation first: a session that moves to the newer one meanwhile is found in at least one of them. */
   private async search<T extends Found>(search: Search<T>): Promise<readonly T[]> {
     const found = new Map<string, T>();
     for (const generation of await this.options.shards.live()) {

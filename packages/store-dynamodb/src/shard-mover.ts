@@ -6,7 +6,7 @@ import type { Table } from './table.ts';
 
 const AT_ONCE = 10;
 
-/** Moves items out of the generation of shards that they are to leave. What was moved stays moved, whoever dies. */
+/** Moves items out of the generation of shards that they are to leave. A process that dies leaves the rest to the next. */
 export class ShardMover {
   private readonly table: Table;
   private readonly shards: Shards;
@@ -16,7 +16,7 @@ export class ShardMover {
     this.shards = shards;
   }
 
-  /** Moves at most so many items; when there are none, ends the generation. */
+  /** Moves at most `limit` items; if there are none, ends the generation. */
   async move(limit: number): Promise<void> {
     const left = await this.shards.left();
     if (left === undefined) return;
@@ -34,7 +34,7 @@ export class ShardMover {
     if (moved === 0) await this.shards.retire();
   }
 
-  /** Moves an item, unless a write has done so. Its revision stays: writers of the session are not disturbed. */
+  /** Moves an item, unless a write has done so. The revision of a header stays, so that its writers are not disturbed. */
   private async moveItem({ pk, sk }: Item, from: string): Promise<void> {
     const key = { pk: pk?.S ?? '', sk: sk?.S ?? '' };
     await this.table.change(key, SHARD, from, await this.shards.of(key.pk));

@@ -22,17 +22,17 @@ interface Layout {
 const SCHEMA = 2;
 const FIRST_SHARDS = 4;
 export const MAX_SHARDS = 100;
-/** So long a process goes by what it has read of the layout. */
+/** How long a process uses a layout that it has read. */
 const MAX_AGE_MILLISECONDS = 60_000;
-/** After so long all processes look for sessions in a new generation: from then on they are put there. */
+/** How long after its beginning every process searches a new generation too, so that sessions may be put into it. */
 const ANNOUNCED_MILLISECONDS = 2 * MAX_AGE_MILLISECONDS;
-/** After so long no write is under way any more that puts a session into the generation before. */
+/** How long after that beginning no write that puts a session into the generation before is under way any more. */
 const SETTLED_MILLISECONDS = 15 * MAX_AGE_MILLISECONDS;
 
 /**
- * The shards of the indexes. Their number can be raised while the table is in use: a new generation is announced, so that
- * all processes look for sessions in both; then sessions are put into the new one, by each write and by `prune`; and when
- * the one before is empty and no process can put a session there any more, it is looked at no longer.
+ * The shards of the indexes. Their number can be raised while the table is in use. First, a new generation is announced, and
+ * all processes search both. Then each write, and `prune`, put sessions into the new one. When the generation before is
+ * empty, and no process can put a session there any more, lists stop searching it.
  */
 export class Shards {
   private readonly table: Table;
@@ -57,7 +57,7 @@ export class Shards {
     await this.layout();
   }
 
-  /** The generations that sessions may be in. A session that moves meanwhile is in one that comes later. */
+  /** The generations that sessions may be in, oldest first: sessions move to a later one. */
   async live(): Promise<readonly Generation[]> {
     const { current, before, isMoving } = await this.layout();
     return isMoving && before ? [before, current] : [current];
@@ -70,13 +70,13 @@ export class Shards {
     return shardOf(pk, before && isMoving && !isAnnounced ? before : current);
   }
 
-  /** The generation that items are to leave. A process that was held up for long may have put some there at any time. */
+  /** The generation that items are to leave, also when it has ended: a stalled process may still have put one there. */
   async left(): Promise<Generation | undefined> {
     const { before, began } = await this.layout();
     return this.clock.now() >= began + ANNOUNCED_MILLISECONDS ? before : undefined;
   }
 
-  /** Ends the generation before, which has been found empty, unless a write to it may be under way. */
+  /** Ends the generation before, which was found empty, unless a write to it may still be under way. */
   async retire(): Promise<void> {
     const layout = await this.layout();
     const { rev, isMoving, began } = layout;
