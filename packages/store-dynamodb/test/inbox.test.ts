@@ -10,6 +10,7 @@ import { interleaved } from './interleaved.ts';
 import { randomFrom } from './random.ts';
 import type { Fault } from './fault-proxy.ts';
 import { isFlip, keysOf, putKeysIn } from './stored-items.ts';
+import { testBlobs } from './test-blobs.ts';
 import { testDatabase } from './test-database.ts';
 
 const database = testDatabase();
@@ -291,13 +292,16 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
     const random = randomFrom(seed);
     const below = (count: number): number => Math.floor(random() * count);
     const [table, clock] = [await database.newTable(), testClock()];
+    const { blobs: files } = testBlobs();
+    const blobs = seed % 3 === 0 ? { store: files, fromBytes: 1 } : undefined;
     const stores = await Promise.all(
-      Array.from({ length: 5 }, () => database.newStore({ table, clock, maxAttempts: 1 })),
+      Array.from({ length: 5 }, () => database.newStore({ table, clock, blobs, maxAttempts: 1 })),
     );
     const [store, ...writers] = stores;
     if (store === undefined) throw new Error('There is no store.');
     await store.create(newSession('a'));
     for (const each of stores) await each.exists('a');
+    const ofLog = await files.keys();
     const attempts = new Map<string, Attempt>();
     const used: InboxItem[] = [];
     let writing = writers.length;
@@ -350,6 +354,9 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
     for (const kind of ['I', 'J'] as const) {
       const rows = await positionsOf(table, kind);
       expect(rows.filter((position) => position <= next)).toEqual([]);
+      expect((await files.keys()).filter((key) => !ofLog.includes(key)).length).toBeLessThanOrEqual(
+        rows.length,
+      );
     }
   },
 );
