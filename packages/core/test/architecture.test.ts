@@ -16,7 +16,7 @@ async function brokenRules(baseDir: string): Promise<string[]> {
   return output.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
 }
 
-test('the imports of the repository follow the rules', async () => {
+test('the imports of the repository follow the rules', { timeout: 60_000 }, async () => {
   await expect(brokenRules(root)).resolves.toEqual([]);
 });
 

@@ -17,7 +17,7 @@ function builder({
   readonly build: (messages: Messages, systemPrompt?: string) => Promise<LanguageModelV4Prompt>;
 } {
   const prompts = new PromptBuilder({ model, files: new PromptFiles(download), promptCache });
-  return { build: (messages, systemPrompt) => prompts.build(messages, systemPrompt, signal) };
+  return { build: async (messages, systemPrompt) => prompts.build(messages, systemPrompt, signal) };
 }
 
 const result = (toolCallId: string): ToolResultPart => ({
