@@ -150,7 +150,12 @@ interface Selection extends Origin {
 const NOTHING: Selection = { source: List.empty(), executionId: undefined, selected: List.empty() };
 
 /** The selection of an execution that had added nothing yet: the next execution selects what has come since. */
-const beginnings = new LineageNotes<Selection>();
+interface Beginning extends Selection {
+  /** Executions that have messages in the source. Taken over by the next beginning. */
+  readonly executions: Set<string>;
+}
+
+const beginnings = new LineageNotes<Beginning>();
 
 function selectConversation(state: AgentState, before: Messages | undefined): Messages {
   const { messages: source, executionId } = state;
@@ -171,9 +176,19 @@ function selectedAnew(source: Messages, executionId: string | undefined): Messag
   const [base, added] = beginning && since ? [beginning, since] : [NOTHING, source.slice()];
   const selected = extended(base, source, added, executionId);
   if (!added.some((message) => executionIdOf(message) === executionId)) {
-    beginnings.set(source, { source, executionId, selected });
+    const executions = withOrigins(added, beginning && since ? beginning.executions : new Set());
+    beginnings.set(source, { source, executionId, selected, executions });
   }
   return selected;
+}
+
+/** The executions, with those that added the messages. */
+function withOrigins(messages: readonly Message[], executions: Set<string>): Set<string> {
+  for (const message of messages) {
+    const id = executionIdOf(message);
+    if (id !== undefined) executions.add(id);
+  }
+  return executions;
 }
 
 /** What was added to a selected history, selected too. */
@@ -190,13 +205,15 @@ function extended(
 
 /**
  * What was added since an execution began, by it and by the present one; `undefined` when the history has changed in
- * another way. Messages of earlier executions among it could hide others of theirs.
+ * another way. Messages of earlier executions among it could hide others of theirs, and an earlier execution that goes on
+ * shows its own.
  */
 function addedToBeginning(
-  { source, executionId: earlier }: Selection,
+  { source, executionId: earlier, executions }: Beginning,
   messages: Messages,
   executionId: string | undefined,
 ): readonly Message[] | undefined {
+  if (executionId !== undefined && executions.has(executionId)) return undefined;
   return messages.since(source)?.every(isOfEither) ? messages.slice(source.length) : undefined;
 
   function isOfEither(message: Message): boolean {

@@ -2,6 +2,7 @@ import {
   AgentState,
   allSections,
   conversationWithCurrentToolTrace,
+  List,
   messageCompiler,
   selectedSections,
   textOf,
@@ -95,6 +96,14 @@ describe('sections', () => {
       expect.objectContaining({ name: 'TypeError', code: 'ARGUMENT_INVALID' }),
     );
   });
+});
+
+test('an execution that goes on with the history of a later one shows its own work', async () => {
+  const first = await scriptedLoop([call('a'), 'One.'], { tools }).run(told());
+  const later = first.forNextExecution().withUserMessage('More').withExecutionStarted();
+  expect(line(compile(later))).toBe('u a u');
+  const again = first.withMessageStore(later.store);
+  expect(line(compile(again, List.empty()))).toBe('u a:call_1_1 t:call_1_1 a u');
 });
 
 describe('what users compile', () => {
