@@ -38,7 +38,7 @@ export class AnswerRepair {
   settledOutput = 0;
   private readonly seen: SeenAnswers;
   /** What will be `seen` when it is settled. */
-  private recent: Map<string, Content> | undefined;
+  private recent: Answers | undefined;
   /** Calls that the provider runs and has not answered so far in this turn. */
   private awaited: Set<string> | undefined;
 
@@ -72,7 +72,7 @@ export class AnswerRepair {
 
   private addPlain(answer: AssistantMessage, results: readonly ToolMessage[]): void {
     this.output.push(answer, ...results);
-    noteSeen(this.seen, answer);
+    this.seen.add(answer);
   }
 
   private withoutRepeated(all: readonly Exchange[]): readonly Exchange[] {
@@ -86,8 +86,8 @@ export class AnswerRepair {
     });
   }
 
-  private remember(id: string, content: Content): void {
-    (this.recent ??= new Map()).set(id, content);
+  private get notSettled(): Answers {
+    return (this.recent ??= new Answers());
   }
 
   /** Has an answer before, or one of its calls, this id? */
@@ -96,7 +96,7 @@ export class AnswerRepair {
   }
 
   private settle(at: number): void {
-    for (const [id, content] of this.recent ?? []) this.seen.set(id, content);
+    if (this.recent) this.seen.addAll(this.recent);
     this.recent = undefined;
     this.settledCount = at;
     this.settledOutput = this.output.length;
@@ -109,7 +109,7 @@ export class AnswerRepair {
   ): void {
     const said = withoutLooseReasoning(answer.content, this.keptParts(answer.content, isLost));
     if (said.some(saysSomething)) this.addSaid(answer, said, results);
-    this.remember(answer.id, answer.content);
+    this.notSettled.set(answer.id, answer.content);
   }
 
   private addSaid(answer: AssistantMessage, said: Content, results: readonly ToolMessage[]): void {
@@ -139,7 +139,7 @@ export class AnswerRepair {
       const isOurs = part.providerExecuted !== true;
       const call = isOurs ? withId(part, this.freeId(part.toolCallId)) : part;
       if (isOurs) open.push({ givenId: part.toolCallId, call });
-      this.remember(call.toolCallId, content);
+      this.notSettled.addCall(call.toolCallId);
       return call;
     });
     return isSameList(parts, content) ? content : Object.freeze(parts);
@@ -164,46 +164,75 @@ export class AnswerRepair {
   }
 }
 
-/**
- * The content of each settled answer, by the ids of the message and of its calls: of executions before, which are shared
- * with the executions after them, and of the present one.
- */
-export class SeenAnswers {
-  private readonly earlier: Map<string, Content>;
-  private own = new Map<string, Content>();
+/** The content of each answer, by the id of the message, and the ids of their calls. */
+export class Answers {
+  /** How often something was noted. It grows also when an answer takes the place of another one of its id. */
+  writes = 0;
+  private readonly contents = new Map<string, Content>();
+  private readonly calls = new Set<string>();
 
-  constructor(earlier: Map<string, Content> = new Map()) {
+  get(messageId: string): Content | undefined {
+    return this.contents.get(messageId);
+  }
+
+  /** Has an answer, or one of its calls, this id? */
+  has(id: string): boolean {
+    return this.contents.has(id) || this.calls.has(id);
+  }
+
+  set(messageId: string, content: Content): void {
+    this.contents.set(messageId, content);
+    this.writes++;
+  }
+
+  addCall(toolCallId: string): void {
+    this.calls.add(toolCallId);
+    this.writes++;
+  }
+
+  addAll({ contents, calls }: Answers): void {
+    for (const [id, content] of contents) this.set(id, content);
+    for (const id of calls) this.addCall(id);
+  }
+}
+
+/** The settled answers of executions before, which are shared with the executions after them, and of the present one. */
+export class SeenAnswers {
+  private readonly earlier: Answers;
+  private own = new Answers();
+
+  constructor(earlier = new Answers()) {
     this.earlier = earlier;
   }
 
-  get(id: string): Content | undefined {
-    return this.own.get(id) ?? this.earlier.get(id);
+  get(messageId: string): Content | undefined {
+    return this.own.get(messageId) ?? this.earlier.get(messageId);
   }
 
   has(id: string): boolean {
     return this.own.has(id) || this.earlier.has(id);
   }
 
-  set(id: string, content: Content): void {
+  /** Notes an answer that is settled. */
+  add({ id, content }: AssistantMessage): void {
     this.own.set(id, content);
+    for (const part of content) if (part.type === 'tool-call') this.own.addCall(part.toolCallId);
   }
 
-  get size(): number {
-    return this.earlier.size + this.own.size;
+  addAll(answers: Answers): void {
+    this.own.addAll(answers);
+  }
+
+  get writes(): number {
+    return this.earlier.writes + this.own.writes;
   }
 
   /** Takes all answers for those of executions before, and returns them. */
-  settle(): Map<string, Content> {
-    for (const [id, content] of this.own) this.earlier.set(id, content);
-    this.own = new Map();
+  settle(): Answers {
+    this.earlier.addAll(this.own);
+    this.own = new Answers();
     return this.earlier;
   }
-}
-
-/** Notes an answer that is settled. */
-export function noteSeen(seen: SeenAnswers, { id, content }: AssistantMessage): void {
-  seen.set(id, content);
-  for (const part of content) if (part.type === 'tool-call') seen.set(part.toolCallId, content);
 }
 
 /** Has the turn ended without a result of this call of the provider? */

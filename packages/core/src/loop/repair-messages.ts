@@ -5,9 +5,8 @@ import { LineageNotes, List, ListNotes } from '../state/list.ts';
 import type { Message, MessagePart, Messages } from '../state/messages.ts';
 import { readMessage } from '../state/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
-import type { Content } from './answer-parts.ts';
-import { AnswerRepair, isSameList, madeBefore, noteSeen, SeenAnswers } from './repair-answers.ts';
-import type { Exchange } from './repair-answers.ts';
+import { AnswerRepair, isSameList, madeBefore, SeenAnswers } from './repair-answers.ts';
+import type { Answers, Exchange } from './repair-answers.ts';
 
 /** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
 interface Settled {
@@ -20,8 +19,8 @@ interface Settled {
   readonly isSame: boolean;
   /** What `AnswerRepair` knows of it. Shared with the lists that grow from it. */
   readonly seen: SeenAnswers;
-  /** How many of `seen` are of this list: if there are more, another list has grown from the same beginning. */
-  readonly seenCount: number;
+  /** How often `seen` was written for this list: if more often, another list has grown from the same beginning. */
+  readonly writes: number;
 }
 
 /** By the repaired list. */
@@ -29,7 +28,7 @@ const repairs = new ListNotes<Settled>();
 
 /** How far the first list of an execution is settled, for the first list of the execution after it. */
 interface Beginning extends Omit<Settled, 'seen'> {
-  readonly answers: Map<string, Content>;
+  readonly answers: Answers;
 }
 
 /** By the list that was repaired. */
@@ -48,7 +47,9 @@ export function repairedMessages(source: Messages, before: Messages | undefined)
   const settled = repairs.get(result);
   if (settled) {
     const answers = settled.seen.settle();
-    beginnings.set(source, { ...settled, answers, seenCount: answers.size });
+    const { writes } = answers;
+    repairs.set(result, { ...settled, writes });
+    beginnings.set(source, { ...settled, answers, writes });
   }
   return result;
 }
@@ -61,7 +62,7 @@ function repaired(source: Messages, start: Settled): Messages {
   const { output, settledCount: count, settledOutput } = repair;
   const { seen } = start;
   if (start.isSame && start.messages === undefined && isSameList(output, added)) {
-    repairs.set(source, { source, count, messages: undefined, isSame: true, seen, seenCount: seen.size });
+    repairs.set(source, { source, count, messages: undefined, isSame: true, seen, writes: seen.writes });
     return source;
   }
   const done = output.slice(0, settledOutput);
@@ -69,7 +70,7 @@ function repaired(source: Messages, start: Settled): Messages {
   const messages = (start.messages ?? List.from(source.slice(0, start.count))).concat(done);
   const isAllSame = start.isSame && isSameList(output, added);
   const result = isAllSame ? source : messages.concat(output.slice(settledOutput));
-  repairs.set(result, { source, count, messages, isSame, seen, seenCount: seen.size });
+  repairs.set(result, { source, count, messages, isSame, seen, writes: seen.writes });
   return result;
 }
 
@@ -80,25 +81,25 @@ function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): 
   if (answer?.role !== 'assistant' || results?.role !== 'tool' || seen.has(answer.id)) return false;
   if (!isFrozenMessage(answer) || !isFrozenMessage(results)) return false;
   if (!isPlainExchange(answer.content, results.content, seen)) return false;
-  noteSeen(seen, answer);
+  seen.add(answer);
   const { length } = source;
-  repairs.set(source, { source, count: length, messages: undefined, isSame, seen, seenCount: seen.size });
+  repairs.set(source, { source, count: length, messages: undefined, isSame, seen, writes: seen.writes });
   return true;
 }
 
 /** How far a list is settled that goes on from the one of the step before. */
 function continuedFrom(known: Settled | undefined, source: Messages): Settled | undefined {
-  return known && known.seen.size === known.seenCount && isStartOf(known, source) ? known : undefined;
+  return known && known.seen.writes === known.writes && isStartOf(known, source) ? known : undefined;
 }
 
 /** How far a list is settled that goes on from the first one of the execution before. */
 function begunFrom(known: Beginning | undefined, source: Messages): Settled | undefined {
-  if (!known || known.answers.size !== known.seenCount || !isStartOf(known, source)) return undefined;
+  if (!known || known.answers.writes !== known.writes || !isStartOf(known, source)) return undefined;
   return { ...known, seen: new SeenAnswers(known.answers) };
 }
 
 function unsettled(source: Messages): Settled {
-  return { source, count: 0, messages: undefined, isSame: true, seen: new SeenAnswers(), seenCount: 0 };
+  return { source, count: 0, messages: undefined, isSame: true, seen: new SeenAnswers(), writes: 0 };
 }
 
 function isStartOf({ source: known, count }: Pick<Settled, 'source' | 'count'>, source: Messages): boolean {

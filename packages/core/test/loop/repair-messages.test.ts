@@ -135,6 +135,35 @@ describe('what is broken is repaired', () => {
     expect(line(repairer()(halves))).toBe('a a:1 t:1!');
   });
 
+  test('an answer in other words is kept in each list that it was added to', () => {
+    const repair = repairer();
+    const [asked, answer] = written('u a') as [Message, Message];
+    const other = { ...answer, content: [{ type: 'text', text: 'b' }] } as Message;
+    const beginning = List.from([asked]);
+    const source = beginning.append(answer);
+    const before = repair(source, repair(beginning));
+    for (const _ of ['first', 'second']) expect(line(repair(source.append(other), before))).toBe('u a a');
+  });
+
+  test('an answer after one in two halves is kept in each list that it was added to', () => {
+    const repair = repairer();
+    const [asked, answer, next] = written('u a a') as [Message, Message, Message];
+    const other = { ...answer, content: [{ type: 'text', text: 'b' }] } as Message;
+    const source = List.from([asked, answer]);
+    repair(source);
+    const halves = source.append(other);
+    const before = repair(halves);
+    for (const _ of ['first', 'second']) expect(line(repair(halves.append(next), before))).toBe('u a a a');
+  });
+
+  test('an answer that has the id of an earlier call for its own is not that answer again', () => {
+    const repair = repairer();
+    const [asked, answer, results] = written('u a:1 t:1') as [Message, Message, Message];
+    const source = List.from([asked, answer, results]);
+    const grown = source.append({ ...answer, id: '1' } as Message, results);
+    expect(line(repair(grown, repair(source)))).toBe('u a:1 t:1 a:1_2 t:1_2');
+  });
+
   test('what is made keeps what it was made from', () => {
     const source = written('u a:1 t:1') as [Message, Message, Message];
     const options = { anthropic: { cacheControl: { type: 'ephemeral' } } };
