@@ -27,12 +27,23 @@ export function putExecutions(
     const { toolCallId } = execution.call;
     isSame = false;
     hasOtherCalls ||= known?.call.toolCallId !== toolCallId;
-    isInOrder &&= known !== undefined || at === 0 || calls[at]?.toolCallId === toolCallId;
+    isInOrder &&= known !== undefined || at === 0 || areCallsAt(calls, at, result[at - 1], execution);
     result[at] = execution;
   }
   if (isSame) return executions;
   if (hasOtherCalls && result.length > 1) requireDistinctCalls(result);
   return Object.freeze(isInOrder ? result : inCallOrder(result, calls));
+}
+
+/** Is an execution of the call at a place, and the one before it of the call before? */
+function areCallsAt(
+  calls: readonly ToolCallPart[],
+  place: number,
+  before: ToolExecution | undefined,
+  execution: ToolExecution,
+): boolean {
+  if (calls[place]?.toolCallId !== execution.call.toolCallId) return false;
+  return calls[place - 1]?.toolCallId === before?.call.toolCallId;
 }
 
 /** Requested calls that have no execution. Costs what there are of both, when they are in one order. */

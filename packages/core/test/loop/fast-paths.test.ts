@@ -113,6 +113,11 @@ describe('several tool executions as one outcome', () => {
     expect(take(asked, at(order))).toEqual(oneByOne);
   });
 
+  test('a later call, and then the one before it: the order of the calls', () => {
+    expect(idsIn(take(asked, at([2, 1])))).toEqual(['2', '3']);
+    expect(idsIn(take(take(asked, at([2])), at([1])))).toEqual(['2', '3']);
+  });
+
   test('some of them later, some in the place of those with their ids', () => {
     const first = take(asked, at([2]));
     const ended = at([2]).map((execution) => execution.withOutcome({ type: 'succeeded', value: 1 }, 1_005));
