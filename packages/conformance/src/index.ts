@@ -1,6 +1,6 @@
 export { sessionStoreCases } from './store/session-store-cases.ts';
 export { sessionStoreTests } from './store/session-store-tests.ts';
-export { sessionStoreCosts } from './store/store-costs.ts';
+export { assertStoreCosts, sessionStoreCosts } from './store/store-costs.ts';
 export type { MeasuredOperation } from './store/store-costs.ts';
 export { newSession, START, testClock, withFact } from './store/store-case.ts';
 export type {

@@ -25,7 +25,8 @@ export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
   readonly table: string;
   /**
    * How many shards each index has at least, 1 to 100. A new table has 4 by default; more are made of a table that has
-   * fewer, while it is in use, and `prune` moves its sessions. One shard takes about 500 claims and releases a second; a
+   * fewer, while it is in use, and `prune` moves its sessions. While sessions move, `open` refuses still more, and other
+   * stores work with what there is, and raise the number afterwards. One shard takes about 500 claims and releases a second; a
    * list asks each.
    */
   readonly shards?: number | undefined;
@@ -83,7 +84,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     try {
       const store = new DynamoDbSessionStore({ ...options, client });
       store.ownClient = client;
-      await store.shards.checked();
+      await store.shards.refuseThird();
       return store;
     } catch (error) {
       client.destroy();

@@ -105,15 +105,20 @@ export class Shards {
     }
   }
 
-  /** The layout with the number of shards that is wanted; `undefined` when there are as many. */
+  /** @throws RangeError `ARGUMENT_INVALID` when more shards are wanted while sessions move to those that there are. */
+  async refuseThird(): Promise<void> {
+    const { current, before } = await this.layout();
+    const { wanted = 0 } = this;
+    if (wanted <= current.shards) return;
+    throw invalidArgument(
+      `shards cannot be raised to ${wanted}: the table ${JSON.stringify(this.table.TableName)} is being moved from ${before?.shards} to ${current.shards} shards. Call prune() until that is done, at least ${SETTLED_MILLISECONDS / 60_000} minutes after it began; work with at most ${current.shards} shards until then.`,
+    );
+  }
+
+  /** The layout with the number of shards that is wanted; `undefined` when there are as many, or sessions still move. */
   private grown({ rev, current, before, isMoving }: Layout, began: Instant): Layout | undefined {
     const { wanted = 0 } = this;
-    if (wanted <= current.shards) return undefined;
-    if (isMoving && before) {
-      throw invalidArgument(
-        `shards cannot be raised to ${wanted}: the table ${JSON.stringify(this.table.TableName)} is being moved from ${before.shards} to ${current.shards} shards. Call prune() until that is done, at least ${SETTLED_MILLISECONDS / 60_000} minutes after it began; work with at most ${current.shards} shards until then.`,
-      );
-    }
+    if (wanted <= current.shards || (isMoving && before)) return undefined;
     const next = { number: current.number + 1, shards: wanted };
     return { rev: rev + 1, current: next, before: current, began, isMoving: true };
   }

@@ -130,11 +130,14 @@ for guard = 1, guards do
   if actual ~= expected then
     local field = asked[guard + 2]
     local kind, list = string.sub(field, 1, 2), string.sub(field, 3)
-    if kind == 'k:' then return answer(${SWAPPED.duplicate}) end
-    local before, length = tonumber(actual) or 0, tonumber(ARGV[set + 2 * guard])
-    if (tonumber(expected) or 0) > before then return answer(${SWAPPED.torn}) end
-    if length == 0 then removed[#removed + 1] = field end
-    for index = length, before - 1 do removed[#removed + 1] = 'l:' .. list .. ':' .. index end
+    if kind == 'k:' then
+      if call('HEXISTS', key, 'q:' .. actual) == 1 then return answer(${SWAPPED.duplicate}) end
+    else
+      local before, length = tonumber(actual) or 0, tonumber(ARGV[set + 2 * guard])
+      if (tonumber(expected) or 0) > before then return answer(${SWAPPED.torn}) end
+      if length == 0 then removed[#removed + 1] = field end
+      for index = length, before - 1 do removed[#removed + 1] = 'l:' .. list .. ':' .. index end
+    end
   end
 end
 

@@ -229,3 +229,11 @@ describe('a prefix', () => {
     expect(await redis.client.get(`${prefix}:meta`)).toBe('mine');
   });
 });
+
+test('an item that was acknowledged under the id of another does not hold up its own id', async () => {
+  const store = opened();
+  const base = await store.create(newSession('a'));
+  for (const id of ['first', 'second']) await store.enqueue('a', { id, content: null });
+  await store.save(base, { acknowledge: [{ id: 'second', position: 0 }] });
+  await expect(store.enqueue('a', { id: 'first', content: null })).resolves.toBe(true);
+});

@@ -1,4 +1,5 @@
-import type { StoreFaults } from '@holdfast/conformance';
+import { assertStoreCosts } from '@holdfast/conformance';
+import type { MeasuredOperation, StoreCost, StoreFaults } from '@holdfast/conformance';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { harness, scans, testConformance } from './harness.ts';
@@ -7,6 +8,23 @@ import { RedisServer } from './redis-server.ts';
 
 /** Another server to run the cases on. What they leave there begins with `holdfast-test-`. */
 const { REDIS_URL } = process.env;
+
+/** Of a session of 100 messages of 1 KB. Correct it when a change makes an operation cheaper. */
+const COSTS: Readonly<Record<MeasuredOperation, StoreCost>> = {
+  create: { requests: 1, bytes: 119_953 },
+  load: { requests: 2, bytes: 119_606 },
+  'load with base': { requests: 1, bytes: 522 },
+  claim: { requests: 4, bytes: 120_927 },
+  'claim with base': { requests: 2, bytes: 1_347 },
+  'refused claim': { requests: 1, bytes: 631 },
+  'save a message of 1 KB': { requests: 1, bytes: 2_323 },
+  'save a step': { requests: 1, bytes: 4_248 },
+  renew: { requests: 2, bytes: 1_615 },
+  enqueue: { requests: 2, bytes: 1_881 },
+  release: { requests: 2, bytes: 1_751 },
+  'list a page of one': { requests: 2, bytes: 1_786 },
+  due: { requests: 2, bytes: 1_794 },
+};
 
 let server: RedisServer | undefined;
 let proxy: Proxy;
@@ -37,6 +55,11 @@ describe('one bucket', () => {
     disarm: () => proxy.disarm(),
   };
   testConformance({ createStore, abilities: { ...abilities, measure, faults } });
+});
+
+test('each operation exchanges with the server what it did before', async () => {
+  const { createStore } = harness(() => client);
+  await assertStoreCosts(createStore, { measure: () => proxy.measure() }, COSTS);
 });
 
 describe('seven buckets', () => {

@@ -3,7 +3,7 @@ import { createAgentLoop, SessionRuntime, tool } from '@holdfast/core';
 import type { AgentSession, AgentState, SessionStore } from '@holdfast/core';
 import { nextStep, stateOfSteps } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { emptyState, START, storeCase, testClock } from './store-case.ts';
+import { emptyState, START, storeCase } from './store-case.ts';
 import type { StoreCost, UngroupedCase } from './store-case.ts';
 
 const TOLERANCE = 0.1;
@@ -138,9 +138,8 @@ const claims = [
   }),
 ];
 
-/** Looks, again and again, in no time: a run that notices that it took some saves that too. */
+/** Looks, again and again. */
 const looker = createAgentLoop({
-  clock: testClock(),
   driver: {
     async infer() {
       return { content: [{ type: 'tool-call', toolCallId: 'call', toolName: 'look', input: {} }] };
@@ -188,7 +187,7 @@ const inboxes = [
     },
     async act({ store, session, claim, inbox }) {
       await store.save(session, { base: session, epoch: claim.epoch, acknowledge: inbox.slice(0, 1) });
-      await store.renew(claim, { ...ADA, after: Infinity });
+      await store.renew(claim, { ...ADA, after: Number.MAX_SAFE_INTEGER });
     },
   }),
 ];

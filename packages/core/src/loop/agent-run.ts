@@ -169,11 +169,11 @@ export class AgentRun {
     return false;
   }
 
-  /** Leaves the execution as it is. */
+  /** Leaves the execution as it is. What was kept is not changed by the moment since: it would be kept once more. */
   private leave(): false {
     const { run } = this;
     run.release();
-    run.countWork();
+    if (!run.kept.isKept(run.state)) run.countWork();
     return false;
   }
 

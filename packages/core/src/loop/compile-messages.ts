@@ -81,7 +81,8 @@ function listOf(messages: Iterable<Message> | null | undefined): Messages {
  * one which ended without an answer: what it did is otherwise not said anywhere. The default.
  *
  * Costs as much as was added since the step before, and the last answer, however long the conversation is. The first step
- * of an execution costs what was added since the one of the execution before.
+ * of an execution costs what was added since that of the execution before, unless another conversation has grown from the
+ * same messages since.
  */
 export function conversationWithCurrentToolTrace(): MessageCompiler {
   return messageCompiler(selectConversation);

@@ -30,6 +30,11 @@ export class KeptState {
     return this.checkpoint !== undefined;
   }
 
+  /** Whether the state was kept as it is. */
+  isKept(state: AgentState): boolean {
+    return this.isAsked && state === this.kept;
+  }
+
   /** Was a step closed since? */
   hasNewStep({ stepExecutions }: AgentState): boolean {
     return !stepExecutions.isEmpty && stepExecutions !== this.kept.execution?.stepExecutions;

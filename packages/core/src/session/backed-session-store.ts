@@ -26,12 +26,14 @@ import {
   renewedRecord,
   revisionOf,
   savedRecord,
+  waitingNames,
 } from './session-record.ts';
 import { SessionReader } from './session-reader.ts';
 import {
   checkedCount,
   checkedExpiry,
   checkedItemId,
+  checkedPosition,
   checkedOwner,
   checkedSeconds,
 } from './store-arguments.ts';
@@ -133,7 +135,7 @@ export class BackedSessionStore implements SessionStore {
       const { next, plan, content } = planned;
       if (!maySave(record, session, checked, { content, known }, now)) return { answer: undefined };
       const after = savedRecord(record, next, checked, content, now);
-      const { acknowledge } = checked;
+      const acknowledge = waitingNames(record, checked.acknowledge);
       return { after, change: { plan, acknowledge }, answer: this.reader.remembered(next, after) };
     });
     return saved ?? this.reader.loaded(sessionId);
@@ -161,12 +163,15 @@ export class BackedSessionStore implements SessionStore {
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = claim;
     const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
+    const { base, after: seen = -1 } = options;
+    checkedPosition('after', seen);
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
-      const inbox = await this.reader.inbox(record, options.after);
+      const inbox = await this.reader.inbox(record, seen);
       if ((await this.backend.swap(sessionId, record, after, {})) !== 'done') return undefined;
+      if (base) this.reader.renewed(base, after);
       return { answer: { claim: claimOf(after), ...inbox } };
     });
   }

@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../clock.ts';
 import { callAfter } from '../clock.ts';
 import { isUnreachable } from './session-errors.ts';
 import { INBOX_PAGE } from './inbox-items.ts';
+import type { AgentSession } from './session.ts';
 import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from './session-store.ts';
 
 /** Who works under a claim. */
@@ -10,6 +11,8 @@ interface ClaimHolder {
   received(page: InboxPage): void;
   /** Is told when others may have the session. */
   lost(error: unknown): void;
+  /** The session as the store answered it last. */
+  base(): AgentSession;
 }
 
 interface ClaimParts {
@@ -95,7 +98,11 @@ export class HeldClaim {
     const { store, clock, leaseSeconds } = this.parts;
     const askedAt = clock.now();
     try {
-      const renewed = await store.renew(this.claim, { leaseSeconds, after: this.seen });
+      const renewed = await store.renew(this.claim, {
+        leaseSeconds,
+        after: this.seen,
+        base: this.holder.base(),
+      });
       this.claim = renewed.claim;
       this.askedAt = askedAt;
       this.hasMore = renewed.inbox.length + renewed.unreadable.length === INBOX_PAGE;

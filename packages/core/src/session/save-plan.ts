@@ -14,8 +14,8 @@ import type { SessionInfo } from './session-info.ts';
 interface Written {
   readonly refs: MessageRefWriter;
   readonly lists: ReadonlyMap<string, List<unknown>>;
-  /** The length of all its texts, in UTF-16 code units; too much where a list was cut or a value replaced. */
-  readonly size: number;
+  /** The lengths of its values and lists, in UTF-16 code units of JSON; of a list that was cut, about. */
+  readonly sizes: ReadonlyMap<string, number>;
 }
 
 /** By the session that a store answered. */
@@ -60,24 +60,29 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
     values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
-  written.set(session, { refs, lists, size: (known?.size ?? plan.head.length) + sizeOf(plan) });
+  written.set(session, { refs, lists, sizes: sizesAfter(known, plan) });
   return plan;
 }
 
-/**
- * How much a session that was planned or restored holds, in UTF-16 code units of JSON, or somewhat more; `undefined` for
- * any other session.
- */
+/** How much a session that was planned or restored holds, in UTF-16 code units of JSON; `undefined` for any other session. */
 export function knownSize(session: AgentSession): number | undefined {
-  return written.get(session)?.size;
+  const known = written.get(session);
+  return known && [...known.sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** The length of what a plan adds. */
-function sizeOf({ values, lists }: Pick<SavePlan, 'values' | 'lists'>): number {
-  let size = 0;
-  for (const text of values.values()) size += text?.length ?? 0;
-  for (const { append } of lists) for (const text of append) size += text.length;
-  return size;
+/** The lengths of the parts that a plan leaves. */
+function sizesAfter(known: Written | undefined, { head, values, lists }: SavePlan): Map<string, number> {
+  const sizes = new Map(known?.sizes).set('head', head.length);
+  for (const [name, text] of values) sizes.set(`value ${name}`, text?.length ?? 0);
+  for (const { name, keep, append } of lists) {
+    const length = known?.lists.get(name)?.length ?? 0;
+    const kept = keep === 0 ? 0 : ((sizes.get(`list ${name}`) ?? 0) * keep) / length;
+    sizes.set(
+      `list ${name}`,
+      append.reduce((sum, text) => sum + text.length, Math.round(kept)),
+    );
+  }
+  return sizes;
 }
 
 /** Does every section begin with all that it had? Then what refers to a message by its place still does. */
@@ -201,21 +206,25 @@ export function restoreSession(saved: SavedSession, info: SessionInfo, incarnati
       }),
     }),
   );
-  remember(session, (others ?? []) as unknown as readonly Message[], sizeOfSaved(saved));
+  remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(saved));
   return session;
 }
 
-function sizeOfSaved({ head, values, lists }: SavedSession): number {
+function sizesOf({ head, values, lists }: SavedSession): Map<string, number> {
   const added = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
-  return head.length + sizeOf({ values, lists: added });
+  return sizesAfter(undefined, { isWhole: true, head, values, lists: added });
 }
 
 /** The messages in `others` are those that the session refers to: a document is handed over. */
-function remember(session: AgentSession, others: readonly Message[], size: number): void {
+function remember(
+  session: AgentSession,
+  others: readonly Message[],
+  sizes: ReadonlyMap<string, number>,
+): void {
   const { store, execution } = session.state;
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
-  written.set(session, { refs, lists: listsOf(session, refs.otherMessages), size });
+  written.set(session, { refs, lists: listsOf(session, refs.otherMessages), sizes });
 }
 
 interface Head extends SavedParts {

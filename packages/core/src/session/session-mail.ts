@@ -8,7 +8,8 @@ import type { InboxItem, InboxItemName } from './session-store.ts';
  * leaves the inbox with the save that keeps what came of it.
  */
 export class SessionMail {
-  private readonly known = new Map<string, InboxItem>();
+  /** By position. */
+  private readonly known = new Map<number, InboxItem>();
   private unused: InboxItem[] = [];
   /** Items that have aborted the run. */
   private stops: InboxItem[] = [];
@@ -28,8 +29,8 @@ export class SessionMail {
   receive(items: readonly InboxItem[], isRunning: boolean): string | undefined {
     let stop: string | undefined;
     for (const item of items) {
-      if (this.known.has(item.id)) continue;
-      this.known.set(item.id, item);
+      if (this.known.has(item.position)) continue;
+      this.known.set(item.position, item);
       const reason = isRunning ? stopReasonOf(item) : undefined;
       (reason === undefined ? this.unused : this.stops).push(item);
       stop ??= reason;
@@ -76,12 +77,12 @@ export class SessionMail {
 
   /** Of the items that were used, has only the largest taken out: it is used for nothing. */
   leaveLargest(): InboxItem | undefined {
-    const sizeOf = ({ id }: InboxItemName): number =>
-      JSON.stringify(this.known.get(id)?.content ?? null).length;
+    const sizeOf = ({ position }: InboxItemName): number =>
+      JSON.stringify(this.known.get(position)?.content ?? null).length;
     const [largest] = this.taken.toSorted((left, right) => sizeOf(right) - sizeOf(left));
     if (largest === undefined) return undefined;
     this.taken = [largest];
-    return this.known.get(largest.id);
+    return this.known.get(largest.position);
   }
 
   giveBack(items: readonly InboxItemName[]): void {

@@ -91,6 +91,12 @@ export class SessionReader {
     return this.records.get(session);
   }
 
+  /** Notes the record of a session whose claim was renewed, if the session still has that content. */
+  renewed(session: AgentSession, record: SessionRecord): void {
+    const known = this.knownAs(record.info.sessionId, session);
+    if (known && hasSameContent(known, record)) this.remembered(session, record);
+  }
+
   /** The same session, with its record noted. */
   remembered(session: AgentSession, record: SessionRecord): AgentSession {
     this.records.set(session, record);

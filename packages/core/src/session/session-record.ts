@@ -6,7 +6,13 @@ import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItems, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from './session-info.ts';
 import { InboxFullError, SessionBusyError, SessionConflictError } from './session-errors.ts';
-import type { ClaimOptions, SaveOptions, SessionClaim, SessionExpiry } from './session-store.ts';
+import type {
+  ClaimOptions,
+  InboxItemName,
+  SaveOptions,
+  SessionClaim,
+  SessionExpiry,
+} from './session-store.ts';
 import { newWriteToken } from './write-token.ts';
 
 /** What a store knows of a session without its content. Plain JSON; each write replaces all of it. */
@@ -129,18 +135,26 @@ export function maySave(
   return true;
 }
 
+/** The items among these that wait. */
+export function waitingNames(
+  { inbox }: SessionRecord,
+  names: readonly InboxItemName[] = [],
+): readonly InboxItemName[] {
+  return inbox ? names.filter(({ position }) => isItemWaiting(inbox, position)) : [];
+}
+
 /** The record after a save. `session` is what the save answers. */
 export function savedRecord(
   record: SessionRecord,
   session: AgentSession,
-  { operationId, epoch, acknowledge = [], expiry }: SaveOptions,
+  { operationId, epoch, acknowledge, expiry }: SaveOptions,
   content: string,
   now: Instant,
 ): SessionRecord {
   const { inbox, used, lastActiveAt } = record;
   const facts = factsOf(session, now);
   const isByHolder = epoch !== undefined && record.lease !== undefined;
-  const taken = inbox ? acknowledge.filter(({ position }) => isItemWaiting(inbox, position)) : [];
+  const taken = waitingNames(record, acknowledge);
   const positions = taken.map(({ position }) => position);
   const changes = {
     ...facts,

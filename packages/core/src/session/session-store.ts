@@ -88,6 +88,8 @@ export interface RenewedClaim extends InboxPage {
 
 /** How a claim is renewed. */
 export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
+  /** The session as this store answered the holder last: the next save based on it need not read the record first. */
+  readonly base?: AgentSession | undefined;
   /** The position of the last item that the caller has read: the page begins behind it. Default: at the oldest item. */
   readonly after?: number | undefined;
 }
@@ -107,7 +109,7 @@ export interface UnreadableItem {
   readonly error: StateFormatError;
 }
 
-/** Which item of an inbox is meant. */
+/** Which item of an inbox is meant: the id and the position that the store answered together. */
 export type InboxItemName = Pick<InboxItem, 'id' | 'position'>;
 
 /** Something for whoever works on a session next. */

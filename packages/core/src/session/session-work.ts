@@ -56,6 +56,7 @@ export class SessionWork {
     this.claim = new HeldClaim(claimed, askedAt, parts, {
       received: (page) => this.receive(page),
       lost: (error) => this.lose(error),
+      base: () => this.writer.base,
     });
   }
 

@@ -30,6 +30,12 @@ export function checkedItemId(id: string): string {
   return checkedText('The id of an inbox item', id);
 }
 
+/** The position of an inbox item, or -1 for the place before the first. @throws RangeError `ARGUMENT_INVALID` */
+export function checkedPosition(name: string, position: number): void {
+  if (Number.isSafeInteger(position) && position >= -1) return;
+  throw invalidArgument(`${name} must be a whole number from -1 on, found ${describeValue(position)}.`);
+}
+
 /** @throws RangeError `ARGUMENT_INVALID` */
 export function checkedCount(name: string, count: number): number {
   if (Number.isSafeInteger(count) && count > 0) return count;

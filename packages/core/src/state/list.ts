@@ -170,9 +170,7 @@ export class List<T> implements Iterable<T> {
 
   /** @internal */
   static noteOf(list: List<unknown>, keeper: object): Note | undefined {
-    let note = list.#notes;
-    while (note && note.keeper !== keeper) note = note.next;
-    return note;
+    return noteOf(list.#notes, keeper);
   }
 
   /** @internal */
@@ -225,26 +223,28 @@ export class ListNotes<V> {
 }
 
 /**
- * What was worked out last about a list of a lineage: all lists that grew from one beginning by appending share it. It is
- * found by a list that is longer than the one it was noted with. For few keepers that are never given up. @internal
+ * What was worked out last about the lists of a lineage: those that grew from one beginning by appending. Any of them finds
+ * it, a fork and a shorter list too: whoever reads it compares the list that it was noted with, by `since` or
+ * `commonLength`. Conversations that grow from one list share one note. For few keepers that are never given up. @internal
  */
 export class LineageNotes<V> {
   get(list: List<unknown>): V | undefined {
-    let note = List.lineageOf(list).notes;
-    while (note && note.keeper !== this) note = note.next;
-    return note?.value as V | undefined;
+    return noteOf(List.lineageOf(list).notes, this)?.value as V | undefined;
   }
 
   set(list: List<unknown>, value: V): void {
     if (list.isEmpty) return; // there is one for all
     const lineage = List.lineageOf(list);
-    for (let note = lineage.notes; note; note = note.next) {
-      if (note.keeper !== this) continue;
-      note.value = value;
-      return;
-    }
-    lineage.notes = { keeper: this, value, next: lineage.notes };
+    const note = noteOf(lineage.notes, this);
+    if (note) note.value = value;
+    else lineage.notes = { keeper: this, value, next: lineage.notes };
   }
+}
+
+function noteOf(first: Note | undefined, keeper: object): Note | undefined {
+  let note = first;
+  while (note && note.keeper !== keeper) note = note.next;
+  return note;
 }
 
 function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: readonly T[]): Node<T> {
