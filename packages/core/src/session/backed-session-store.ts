@@ -121,11 +121,11 @@ export class BackedSessionStore implements SessionStore {
 
   async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
     const { sessionId, revision } = session;
-    const base = isBase(options.base, session) ? options.base : undefined;
     const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
     let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
     const { opened, reader } = this;
-    const known = base && reader.recordOf(base);
+    const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
+    const base = known && options.base; // of what another store answered, nothing tells whether it is still there
     const saved = await decidedWrite(sessionId, { opened, reader, known }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),

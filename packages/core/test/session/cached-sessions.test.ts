@@ -1,12 +1,14 @@
 import {
+  AgentSession,
   BackedSessionStore,
   createAgentLoop,
   sendMessage,
   SessionRuntime,
   textOf,
+  userMessage,
   writeMetadata,
 } from '@holdfast/core';
-import type { AgentSession, SessionHooks, SessionRuntimeOptions } from '@holdfast/core';
+import type { SessionHooks, SessionRuntimeOptions, SessionStore } from '@holdfast/core';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -210,6 +212,26 @@ describe('a store that was set back', () => {
     await expect(late).rejects.toMatchObject({ code: 'SESSION_CONFLICT', kind: 'store-behind' });
     expect((await mine.get(sessionId)).state.metadata.toJSON()).toEqual({ n: 'kept' });
   });
+});
+
+test('a save based on what another store answered writes the whole session', async () => {
+  const { backend, clock, process } = machine();
+  const [mine, theirs] = [process([]).store, process([]).store];
+  const texts = ['1', '2', '3'];
+  const saved = (store: SessionStore, base: AgentSession, count: number): Promise<AgentSession> => {
+    const messages = texts.slice(0, count).map((text) => userMessage(text, { id: text, clock }));
+    return store.save(base.withState(base.state.withMessages([...base.state.messages, ...messages])), {
+      base,
+    });
+  };
+  const created = await mine.create(AgentSession.create({ definition, clock }));
+  const { sessionId } = created;
+  const goBack = await backend.remember(sessionId);
+  const lost = await saved(mine, created, 2);
+  await goBack();
+  await saved(theirs, (await theirs.load(sessionId)) as AgentSession, 1);
+  await saved(theirs, lost, 1);
+  expect(textsOf((await mine.load(sessionId)) as AgentSession)).toEqual(['1', '2', '1']);
 });
 
 describe('hooks that change how a session is stored', () => {
