@@ -224,7 +224,7 @@ export class ListNotes<V> {
 
 /**
  * What was worked out last about the lists of a lineage: those that grew from one beginning by appending. Any of them finds
- * it, a fork and a shorter list too: whoever reads it compares the list that it was noted with, by `since` or
+ * it, a fork and a shorter list too: a reader compares the list that it was noted with, by `since` or
  * `commonLength`. Conversations that grow from one list share one note. For few keepers that are never given up. @internal
  */
 export class LineageNotes<V> {
