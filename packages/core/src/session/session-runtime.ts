@@ -21,6 +21,7 @@ import { SessionWork } from './session-work.ts';
 import { checkedCount } from './store-arguments.ts';
 import { whenFree } from './when-free.ts';
 import type { WorkParts } from './work-parts.ts';
+import { newWriteToken } from './write-token.ts';
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
@@ -187,7 +188,8 @@ export class SessionRuntime {
   }
 
   private begin(sessionId: string, signal?: AbortSignal, maxSteps?: number): Promise<SessionWork> {
-    const owner = `${this.owner}/${this.parts.clock.newId()}`;
+    // A process that was copied makes the same ids again, and must not be taken for the holder of the other's claim.
+    const owner = `${this.owner}/${this.parts.clock.newId()}/${newWriteToken()}`;
     return SessionWork.begin(sessionId, owner, this.parts, { signal, maxSteps });
   }
 

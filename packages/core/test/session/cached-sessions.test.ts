@@ -2,6 +2,7 @@ import {
   AgentSession,
   BackedSessionStore,
   createAgentLoop,
+  MemorySessionStore,
   sendMessage,
   SessionRuntime,
   textOf,
@@ -294,4 +295,19 @@ describe('hooks that change how a session is stored', () => {
       reads,
     });
   });
+});
+
+test('two processes that make the same ids do not share a claim', async () => {
+  const store = new MemorySessionStore();
+  const owners: string[] = [];
+  const claim = store.claim.bind(store);
+  store.claim = (sessionId, options) => {
+    owners.push(options.owner);
+    return claim(sessionId, options);
+  };
+  const clock = { now: () => Date.now(), newId: () => '90000000-0000-4000-8000-000000000001' };
+  const copies = [1, 2].map(() => new SessionRuntime({ store, clock, agents: {} }));
+  const { sessionId } = await store.create(AgentSession.create({ definition: { name: 'tester' } }));
+  for (const copy of copies) await copy.advance(sessionId);
+  expect(new Set(owners).size).toBe(2);
 });
