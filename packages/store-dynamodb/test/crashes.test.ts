@@ -64,7 +64,8 @@ test('a writer that is refused takes away what it has staged', async () => {
   const base = await store.create(newSession('a'));
   await expect(other.create(newSession('a'))).rejects.toMatchObject({ kind: 'exists' });
   const saved = await store.save(withFact(base, 'n', 1), { base });
-  database.proxy.fault = beforeFlip(() => other.save(withFact(saved, 'n', 2), { base: saved }));
+  const known = (await other.load('a')) ?? saved;
+  database.proxy.fault = beforeFlip(() => other.save(withFact(known, 'n', 2), { base: known }));
   const refused = store.save(withFact(saved, 'n', 3), { base: saved });
   await expect(refused).rejects.toMatchObject({ kind: 'stale' });
   database.proxy.fault = undefined;

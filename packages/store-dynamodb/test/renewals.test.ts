@@ -135,7 +135,10 @@ test.each([
   const client = database.client();
   const { epoch } = claim;
   const ends = async (): Promise<unknown> => {
-    if (!isClaimed) return other.save(base.withState(base.state.withUserMessage('Hello.')), { base, epoch });
+    if (!isClaimed) {
+      const known = (await other.load('a')) ?? base;
+      return other.save(known.withState(known.state.withUserMessage('Hello.')), { base: known, epoch });
+    }
     clock.time += 60_000;
     return other.claim('a', { owner: 'Bea', leaseSeconds: 60 });
   };
