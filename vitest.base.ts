@@ -11,6 +11,8 @@ export function project(name: string) {
     test: {
       name,
       include: ['test/**/*.test.ts'],
+      // A bound for what hangs. On a busy machine a test of a second takes ten.
+      testTimeout: 30_000,
       // Child processes that a test forks resolve the workspace packages in the same way.
       execArgv: [`--conditions=${source}`],
     },

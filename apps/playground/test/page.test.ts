@@ -17,7 +17,7 @@ if (executable === undefined) {
   console.warn('SKIPPED: the tests of the page need Chromium. Install it, or say where it is in CHROMIUM.');
 }
 
-describe.skipIf(executable === undefined).concurrent('the page', { timeout: 120_000 }, () => {
+describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_000 }, () => {
   let shared: string;
   let browser: Browser;
 
@@ -35,7 +35,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 120_
   async function open(options: BrowserContextOptions = {}, url = shared) {
     const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     const complaints = complaintsOf(page);
     await page.goto(url);
     await page.getByRole('heading', { level: 1 }).waitFor();
