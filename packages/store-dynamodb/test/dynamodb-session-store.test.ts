@@ -47,7 +47,7 @@ const VARIANTS: readonly Variant[] = [
   },
 ];
 
-describe.each(VARIANTS)('$name', { timeout: 60_000 }, ({ options, blobsFrom, groups }) => {
+describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, blobsFrom, groups }) => {
   let table: string;
   let store: FileBlobs;
   const newStore: CreateStore = (clock, settings) => {
