@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { inUnit, reportTable } from './report.ts';
 
-/** What is read of a CPU profile of V8. */
+/** The members of a CPU profile of V8 that the report reads. */
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   /** The node of each sample, and the microseconds since the sample before. */

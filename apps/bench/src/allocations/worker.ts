@@ -6,11 +6,11 @@ import { core } from '../peers/core.ts';
 export interface Allocations {
   /** All that is allocated. */
   readonly allocated: number;
-  /** What the garbage collector takes for long-lived, and moves to the old space: of a run that is over, nothing is. */
+  /** Bytes that the garbage collector moves to the old space as long-lived. A finished run should leave none there. */
   readonly promoted: number;
 }
 
-/** What is measured; by number of runs, and not by time, so that each time the same code is optimised at the same moment. */
+/** The work to measure, by number of runs and not by time: V8 then optimises the same code at the same moment each time. */
 export interface AllocationTask {
   readonly steps: number;
   readonly warmUpRuns: number;

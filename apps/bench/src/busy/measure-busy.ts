@@ -33,7 +33,7 @@ export interface BusyOptions {
  */
 export type BusyMetric = 'time' | 'cpu' | 'delay' | 'writes' | 'saves' | 'floor';
 
-/** What it cost; nothing of what a peer does not do. */
+/** The costs of one peer. A member is absent when the peer does not do that work. */
 export interface BusyCosts {
   readonly server: string;
   readonly metrics: Metrics<BusyMetric>;

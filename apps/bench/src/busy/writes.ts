@@ -3,7 +3,7 @@ import type { SessionStore } from '@holdfast/core';
 /** Does a write, or lets it wait. */
 export type AroundWrite = <Result>(write: () => Promise<Result>) => Promise<Result>;
 
-/** The same store, but each write goes through a function. */
+/** A store whose writes all go through the given function. */
 export function withWrites(store: SessionStore, around: AroundWrite): SessionStore {
   return {
     capabilities: store.capabilities,

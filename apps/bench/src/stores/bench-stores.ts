@@ -51,7 +51,7 @@ export async function benchStores(options: StoreBenchOptions): Promise<readonly 
   return targets;
 }
 
-/** What the processes of all rounds have measured. */
+/** The measurements of all rounds. */
 class StoreBench {
   readonly results: StoreResults = new Results();
   /** What the report says beside its numbers, each once. */

@@ -57,13 +57,13 @@ export class RedisCounters implements Counters {
   }
 }
 
-/** What the server did, by command: how often, and microseconds in all. A script's count what it calls, too. */
+/** The calls of each command of the server, and their microseconds in all. A script includes the commands that it calls. */
 export interface CommandTime {
   readonly calls: number;
   readonly time: number;
 }
 
-/** What the server has done since its statistics were reset. */
+/** The work of the server since its statistics were reset. */
 export async function commandTimes(client: Redis): Promise<ReadonlyMap<string, CommandTime>> {
   const info = await client.info('commandstats');
   const lines = info.matchAll(/^cmdstat_(\S+?):calls=(\d+),usec=(\d+)/gm);

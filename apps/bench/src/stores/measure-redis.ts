@@ -13,7 +13,7 @@ import type { StorePeer } from './store-peer.ts';
 import { STORES } from './store-peers.ts';
 import { StoreRun } from './store-run.ts';
 
-/** What is saved in turns: nothing that fills caches with whole documents. */
+/** The stores that take turns. None of them writes whole documents, which would fill the caches of the processor. */
 const IN_TURNS = ['store-redis', 'store-redis-claimed', 'append-only', 'memory', 'ping'] as const;
 type InTurns = (typeof IN_TURNS)[number];
 const SAVERS = ['store-redis', 'store-redis-claimed', 'append-only'] as const;

@@ -215,7 +215,8 @@ function addedToBeginning(
   executionId: string | undefined,
 ): readonly Message[] | undefined {
   if (executionId !== undefined && executions.has(executionId)) return undefined;
-  return messages.since(source)?.every(isOfEither) ? messages.slice(source.length) : undefined;
+  const added = messages.since(source);
+  return added?.every(isOfEither) ? added : undefined;
 
   function isOfEither(message: Message): boolean {
     const id = executionIdOf(message);
