@@ -125,7 +125,7 @@ export class BackedSessionStore implements SessionStore {
     let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
     const { opened, reader } = this;
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
-    const base = known && options.base; // of what another store answered, nothing tells whether it is still there
+    const base = known && options.base; // this store cannot tell whether it still has a base that another store answered
     const saved = await decidedWrite(sessionId, { opened, reader, known }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),

@@ -233,7 +233,7 @@ export class LineageNotes<V> {
   }
 
   set(list: List<unknown>, value: V): void {
-    if (list.isEmpty) return; // there is one for all
+    if (list.isEmpty) return; // all empty lists are one object
     const lineage = List.lineageOf(list);
     const note = noteOf(lineage.notes, this);
     if (note) note.value = value;
