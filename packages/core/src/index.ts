@@ -4,7 +4,7 @@ export type { AgentStateDebug, AgentStateInit } from './state/agent-state.ts';
 export { AgentContext } from './state/context.ts';
 export { MessageStore } from './state/message-store.ts';
 export type { Section } from './state/message-store.ts';
-export { List } from './state/list.ts';
+export { LineageNotes, List } from './state/list.ts';
 export {
   assistantMessage,
   reasoningOf,

@@ -5,14 +5,16 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import type { Message, Messages } from '@holdfast/core';
+import { LineageNotes } from '@holdfast/core';
 import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
 import type { PromptFiles } from './prompt-files.ts';
 import { hasFiles } from './prompt-files.ts';
 import { mergedOptions } from './provider-options.ts';
 
-/** What was converted of a conversation so far. `prompt` grows with it and is never handed out itself. */
+/** What a builder has converted of a conversation. `prompt` grows with the conversation and is never handed out itself. */
 interface Conversation {
+  readonly builder: PromptBuilder;
   readonly messages: Messages;
   readonly prompt: LanguageModelV4Message[];
 }
@@ -27,19 +29,27 @@ export interface PromptParts {
 
 const NO_FILES: SentFiles = new Map();
 
+/** Kept with each conversation: the newest conversation of the last builders that converted it. */
+const conversations = new LineageNotes<readonly Conversation[]>();
+/** How many models can take turns in one conversation before each turn converts all of it again. */
+const MAX_BUILDERS = 4;
+
 /**
- * Builds prompts for one model. A message is converted once, and a conversation that was seen before costs what
- * was added to it: messages are immutable, and so are the converted ones. Each prompt is an array of the
- * caller's own; its messages are frozen and shared between prompts.
+ * A conversation that grows adds fewer messages than this to a prompt. More at once come of a fork, or of a view that is
+ * composed anew for each step, and may come again: their conversions are remembered message by message.
+ */
+const MANY_MESSAGES = 32;
+
+/**
+ * Builds prompts for one model. A conversation that was seen before costs what was added to it: messages are immutable, and
+ * so are the converted ones. Each prompt is an array of the caller's own; its messages are frozen and shared between prompts.
  */
 export class PromptBuilder {
   private readonly model: LanguageModelV4;
   private readonly files: PromptFiles;
   private readonly promptCache: 'off' | 'auto';
-  /** `undefined` for a message with nothing to send. */
+  /** Messages with files, and those that came many at once; `undefined` for a message with nothing to send. */
   private readonly converted = new WeakMap<Message, LanguageModelV4Message | undefined>();
-  /** By their first message: what grows, and what is forked off, begins with the same one. */
-  private readonly conversations = new WeakMap<Message, Conversation>();
 
   constructor({ model, files, promptCache }: PromptParts) {
     this.model = model;
@@ -53,47 +63,44 @@ export class PromptBuilder {
     systemPrompt: string | undefined,
     signal: AbortSignal,
   ): LanguageModelV4Prompt | Promise<LanguageModelV4Prompt> {
-    const first = messages.at(0);
     const prompt: LanguageModelV4Prompt = [];
     if (systemPrompt) prompt.push(Object.freeze({ role: 'system', content: systemPrompt }));
-    if (first === undefined) return prompt;
-    const withFiles = this.continuation(first, messages).added.filter(hasFiles);
-    if (withFiles.length === 0) return this.whole(prompt, first, messages);
+    if (messages.isEmpty) return prompt;
+    const withFiles = this.continuation(messages).added.filter(hasFiles);
+    if (withFiles.length === 0) return this.whole(prompt, messages);
     const converted = withFiles.map((message) => this.convertWithFiles(message, signal));
-    return Promise.all(converted).then(() => this.whole(prompt, first, messages));
+    return Promise.all(converted).then(() => this.whole(prompt, messages));
   }
 
-  private whole(prompt: LanguageModelV4Prompt, first: Message, messages: Messages): LanguageModelV4Prompt {
-    const whole = prompt.concat(this.grown(first, messages));
+  private whole(prompt: LanguageModelV4Prompt, messages: Messages): LanguageModelV4Prompt {
+    const whole = prompt.concat(this.grown(messages));
     if (this.promptCache === 'auto') addCacheMarks(whole);
     return whole;
   }
 
   /** The conversation as far as it is known, and what is new in `messages`. */
-  private continuation(
-    first: Message,
-    messages: Messages,
-  ): { prompt: LanguageModelV4Message[]; added: readonly Message[] } {
-    const known = this.conversations.get(first);
+  private continuation(messages: Messages): { prompt: LanguageModelV4Message[]; added: readonly Message[] } {
+    const known = conversations.get(messages)?.find(({ builder }) => builder === this);
     const added = known && messages.since(known.messages);
     return added ? { prompt: known.prompt, added } : { prompt: [], added: messages.slice() };
   }
 
   /** Never waits: of two calls that grow the same conversation, one goes first and the other sees it. */
-  private grown(first: Message, messages: Messages): readonly LanguageModelV4Message[] {
-    const { prompt, added } = this.continuation(first, messages);
+  private grown(messages: Messages): readonly LanguageModelV4Message[] {
+    const { prompt, added } = this.continuation(messages);
     for (const message of added) {
-      const converted = this.convertedMessage(message);
+      const converted = this.convertedMessage(message, added.length >= MANY_MESSAGES);
       if (converted) append(prompt, converted);
     }
-    this.conversations.set(first, { messages, prompt });
+    const others = (conversations.get(messages) ?? []).filter(({ builder }) => builder !== this);
+    conversations.set(messages, [{ builder: this, messages, prompt }, ...others.slice(0, MAX_BUILDERS - 1)]);
     return prompt;
   }
 
-  private convertedMessage(message: Message): LanguageModelV4Message | undefined {
+  private convertedMessage(message: Message, isRemembered: boolean): LanguageModelV4Message | undefined {
     if (this.converted.has(message)) return this.converted.get(message);
     const converted = convertMessage(message, NO_FILES);
-    this.converted.set(message, converted);
+    if (isRemembered) this.converted.set(message, converted);
     return converted;
   }
 

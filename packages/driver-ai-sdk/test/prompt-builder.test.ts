@@ -63,6 +63,26 @@ describe('a growing conversation', () => {
     expect(reads).toBe(readsOfAll);
   });
 
+  test('models that take turns in one conversation convert each message once', async () => {
+    const builders = Array.from({ length: 4 }, () => builder());
+    let messages = List.from<Message>(turns(10));
+    const first = await Promise.all(builders.map(({ build }) => build(messages)));
+    for (const [index, { build }] of builders.entries()) {
+      messages = messages.append(...turns(2));
+      const prompt = await build(messages);
+      expect(prompt).toHaveLength(12 + 2 * index);
+      first[index]?.forEach((message, place) => expect(prompt[place]).toBe(message));
+    }
+  });
+
+  test('a long view that is composed anew for each step converts each message once', async () => {
+    const { build } = builder();
+    const known = turns(100);
+    const first = await build(List.from<Message>(known));
+    const next = await build(List.from<Message>(known.slice(2)));
+    next.forEach((message, index) => expect(message).toBe(first[index + 2]));
+  });
+
   test('each prompt is an array of its own, made of frozen messages', async () => {
     const { build } = builder();
     const messages = List.from<Message>(turns(3));

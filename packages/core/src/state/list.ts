@@ -223,15 +223,18 @@ export class ListNotes<V> {
 }
 
 /**
- * What was worked out last about the lists of a lineage: those that grew from one beginning by appending. Any of them finds
- * it, a fork and a shorter list too: a reader compares the list that it was noted with, by `since` or
- * `commonLength`. Conversations that grow from one list share one note. For few keepers that are never given up. @internal
+ * A note that all lists of one lineage share: those that grew from one beginning by appending. Any of them finds the
+ * note that was set last, a fork and a shorter list too, so a reader keeps the list in the note and compares, by `since` or
+ * `commonLength`. It is like a `WeakMap` that costs the garbage collector nothing. A note lives as long as its lists: make few
+ * `LineageNotes`, one for a module and not one for each object. Drivers keep converted conversations this way.
  */
 export class LineageNotes<V> {
+  /** The note of the lineage that a list belongs to. */
   get(list: List<unknown>): V | undefined {
     return noteOf(List.lineageOf(list).notes, this)?.value as V | undefined;
   }
 
+  /** Replaces the note of a list's lineage. An empty list has none: there is one empty list for all. */
   set(list: List<unknown>, value: V): void {
     if (list.isEmpty) return; // all empty lists are one object
     const lineage = List.lineageOf(list);
