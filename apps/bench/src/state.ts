@@ -23,8 +23,8 @@ export async function benchState(rounds: number): Promise<readonly Row[]> {
   const targets = [
     appending(rounds),
     stepping(rounds),
-    ...format('1 000 messages of 1 KB', stateOf(1_000), rounds),
-    ...format('500 tool steps, 1 002 messages', await stateAfter(500), rounds, 'restore'),
+    ...format('1 000 messages of 1 KB', stateOf(1_000), rounds, 'restore messages'),
+    ...format('500 tool steps, 1 002 messages', await stateAfter(500), rounds, 'restore steps'),
     ...(await size()),
   ];
   reportRows('State', targets);
@@ -62,7 +62,7 @@ function growth(what: string, timings: ReadonlyMap<string, Timing>): Row {
 }
 
 /** Writing and reading a whole state, beside the same plain data. */
-function format(what: string, state: AgentState, rounds: number, target?: TargetName): Row[] {
+function format(what: string, state: AgentState, rounds: number, target: TargetName): Row[] {
   const text = JSON.stringify(state);
   const plain: unknown = JSON.parse(text);
   const subjects = [
@@ -80,7 +80,7 @@ function format(what: string, state: AgentState, rounds: number, target?: Target
   const read = ratio('read', 'parse');
   const rows = [
     rowOf(`toJSON + JSON.stringify / JSON.stringify, ${what}`, ratio('write', 'stringify'), 1.5),
-    target ? targetRow(target, read) : rowOf(`JSON.parse + fromJSON / JSON.parse, ${what}`, read, 1.5),
+    targetRow(target, read),
     rowOf(`restoreSession / JSON.parse, ${what}`, ratio('restore', 'parse'), 1.5),
   ];
   return rows.map((row) => ({ ...row, detail: `${(text.length / 1e6).toFixed(2)} MB` }));

@@ -52,7 +52,12 @@ const TARGETS = {
   'turn memory': { what: 'a turn at 1 000 messages / at 20: memory', first: '10', target: 1.2 },
   'turn redis': { what: 'a turn at 1 000 messages / at 20: Redis', first: '5', target: 1.2 },
   'turn sqlite': { what: 'a turn at 1 000 messages / at 20: SQLite', first: '4', target: 1.2 },
-  restore: {
+  'restore messages': {
+    what: 'JSON.parse + fromJSON / JSON.parse, 1 000 messages of 1 KB',
+    first: '–',
+    target: 1.5,
+  },
+  'restore steps': {
     what: 'JSON.parse + fromJSON / JSON.parse, 500 tool steps, 1 002 messages',
     first: '2.9',
     target: 1.5,

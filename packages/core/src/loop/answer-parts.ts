@@ -14,7 +14,8 @@ export function isPlainExchange(
 ): boolean {
   if (content.length === 0) return false;
   let calls = 0;
-  for (const part of content) {
+  for (let index = 0; index < content.length; index++) {
+    const part = content[index] as AssistantPart;
     if (part.type === 'text' && part.text !== '') continue;
     if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
     const { toolCallId } = part;

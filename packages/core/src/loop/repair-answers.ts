@@ -1,6 +1,7 @@
 import { isSameJson } from '../json.ts';
 import type {
   AssistantMessage,
+  AssistantPart,
   Message,
   ToolCallPart,
   ToolMessage,
@@ -216,7 +217,10 @@ export class SeenAnswers {
   /** Notes an answer that is settled. */
   add({ id, content }: AssistantMessage): void {
     this.own.set(id, content);
-    for (const part of content) if (part.type === 'tool-call') this.own.addCall(part.toolCallId);
+    for (let index = 0; index < content.length; index++) {
+      const part = content[index] as AssistantPart;
+      if (part.type === 'tool-call') this.own.addCall(part.toolCallId);
+    }
   }
 
   addAll(answers: Answers): void {

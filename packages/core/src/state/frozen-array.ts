@@ -10,3 +10,12 @@ export function pushed<T>(list: T[] | undefined, element: T): T[] {
   list.push(element);
   return list;
 }
+
+/** The elements of both. Exactly as large as they need, where a spread leaves room for as many again. */
+export function joined<T>(first: readonly T[], second: readonly T[]): T[] {
+  const result: T[] = [];
+  result.length = first.length + second.length;
+  for (let index = 0; index < first.length; index++) result[index] = first[index] as T;
+  for (let index = 0; index < second.length; index++) result[first.length + index] = second[index] as T;
+  return result;
+}

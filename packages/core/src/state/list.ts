@@ -1,3 +1,4 @@
+import { joined } from './frozen-array.ts';
 import { wrongArgument } from './require-argument.ts';
 
 const WIDTH = 32;
@@ -104,11 +105,11 @@ export class List<T> implements Iterable<T> {
     const lineage = this.isEmpty ? { notes: undefined } : this.#lineage;
     const length = this.length + elements.length;
     if (this.tail.length + elements.length < WIDTH)
-      return new List({ length, root, levels, tail: Object.freeze([...this.tail, ...elements]) }, lineage);
+      return new List({ length, root, levels, tail: Object.freeze(joined(this.tail, elements)) }, lineage);
     let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
     let full = (this.length - tail.length) / WIDTH;
-    for (const element of elements) {
-      tail.push(element);
+    for (let index = 0; index < elements.length; index++) {
+      tail.push(elements[index] as T);
       if (tail.length < WIDTH) continue;
       if (levels === 0 || full === WIDTH ** levels) {
         root = Object.freeze([root]);

@@ -16,6 +16,7 @@ import {
   shapeOf,
   toJsonObject,
 } from '../json.ts';
+import { some } from './frozen-array.ts';
 import { MessageId } from './ids.ts';
 import type { List } from './list.ts';
 import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
@@ -291,8 +292,7 @@ export function toolCallsOf(content: Message | readonly MessagePart[]): readonly
 
 /** Does the content ask for tools that are ours to run? */
 export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
-  for (const part of partsOf(content)) if (isOwnToolCall(part)) return true;
-  return false;
+  return some(partsOf(content), isOwnToolCall);
 }
 
 function isOwnToolCall(part: MessagePart): part is ToolCallPart {

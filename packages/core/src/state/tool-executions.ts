@@ -1,4 +1,5 @@
 import { invalidArgument } from '../errors.ts';
+import { joined } from './frozen-array.ts';
 import type { ToolExecutionId } from './ids.ts';
 import type { ToolCallPart } from './messages.ts';
 import type { ToolExecution } from './tool-execution.ts';
@@ -15,7 +16,7 @@ export function putExecutions(
   put: readonly ToolExecution[],
   calls: readonly ToolCallPart[],
 ): readonly ToolExecution[] {
-  const result = [...executions];
+  const result = joined(executions, NOTHING);
   let place = 0;
   let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
   for (const execution of put) {
@@ -73,7 +74,9 @@ export function executionOf(
 ): ToolExecution | undefined {
   const likely = executions[place];
   if (likely?.call.toolCallId === toolCallId) return likely;
-  for (const execution of executions) if (execution.call.toolCallId === toolCallId) return execution;
+  for (let at = 0; at < executions.length; at++) {
+    if (executions[at]?.call.toolCallId === toolCallId) return executions[at];
+  }
   return undefined;
 }
 
