@@ -5,6 +5,9 @@ const entry = `${core}(?:index|testing)\\.ts$`;
 const leaf = `${core}(?!(?:index|testing)\\.ts$)[^/]+\\.ts$`;
 const state = `${core}state/`;
 const loop = `${core}loop/`;
+const agents = `${core}agents/`;
+const observe = `${core}observe/`;
+const testing = `${core}testing/`;
 const session = `${core}session/`;
 const adapter = '^packages/(?:driver|store)-[^/]+/';
 
@@ -12,7 +15,7 @@ const adapter = '^packages/(?:driver|store)-[^/]+/';
 const layer = (name, from, below) => ({
   name,
   severity: 'error',
-  comment: 'Imports in core point one way: leaves, state, loop, session, entries.',
+  comment: 'Imports in core point one way: leaves, state, loop, what is built on the loop, entries.',
   from: { path: from },
   to: { path: core, pathNot: [from, ...below] },
 });
@@ -25,12 +28,15 @@ export default {
     layer('core-leaves', leaf, []),
     layer('core-state', state, [leaf]),
     layer('core-loop', loop, [leaf, state]),
+    layer('core-agents', agents, [leaf, state, loop]),
+    layer('core-observe', observe, [leaf, state, loop]),
     layer('core-session', session, [leaf, state, loop]),
+    layer('core-testing', testing, [leaf, state, loop]),
     forbidden(
       'core-folders',
-      'Core has three folders: state, loop, session.',
+      'ARCHITECTURE.md lists the folders of core.',
       {},
-      { path: `${core}[^/]+/`, pathNot: [state, loop, session] },
+      { path: `${core}[^/]+/`, pathNot: [state, loop, agents, observe, session, testing] },
     ),
     forbidden(
       'core-session-contract',

@@ -1,5 +1,5 @@
-export { scriptedDriver } from './loop/scripted-driver.ts';
-export type { ScriptedAnswer, ScriptedDriver } from './loop/scripted-driver.ts';
-export { manualClock, steppedClock } from './loop/stepped-clock.ts';
-export type { ManualClock } from './loop/stepped-clock.ts';
-export { toolContext } from './loop/tool-context.ts';
+export { scriptedDriver } from './testing/scripted-driver.ts';
+export type { ScriptedAnswer, ScriptedDriver } from './testing/scripted-driver.ts';
+export { manualClock, steppedClock } from './testing/stepped-clock.ts';
+export type { ManualClock } from './testing/stepped-clock.ts';
+export { toolContext } from './loop/tools/tool-context.ts';

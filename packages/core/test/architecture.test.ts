@@ -62,8 +62,8 @@ describe('on a tree with wrong imports', () => {
       'packages/core/src/loop/driver.ts': "import '../state/step.ts';",
       'packages/core/src/session/session.ts': "import '../state/step.ts';",
       'packages/core/src/session/session-store.ts': "import './session.ts';",
-      'packages/core/src/session/session-runtime.ts': "import '../loop/driver.ts';",
-      'packages/core/src/index.ts': "export * from './session/session-runtime.ts';",
+      'packages/core/src/session/work/session-runtime.ts': "import '../../loop/driver.ts';",
+      'packages/core/src/index.ts': "export * from './session/work/session-runtime.ts';",
       'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
       'packages/core/test/core.test.ts': "import '@holdfast/core';",
       'packages/conformance/src/index.ts': "import '@holdfast/core';",
@@ -91,14 +91,18 @@ describe('on a tree with wrong imports', () => {
     ['core-state', `${core}/state/messages.ts`, "import '../index.ts';"],
     ['core-loop', `${core}/loop/tool.ts`, "import '../session/session.ts';"],
     ['core-loop', `${core}/loop/tool.ts`, "import type { A } from '../session/session-store.ts';"],
+    ['core-agents', `${core}/agents/subagent.ts`, "import '../session/session.ts';"],
+    ['core-observe', `${core}/observe/console.ts`, "import '../agents/any.ts';"],
+    ['core-loop', `${core}/loop/tool.ts`, "import '../agents/any.ts';"],
     ['core-session', `${core}/session/claim.ts`, "import '../testing.ts';"],
+    ['core-testing', `${core}/testing/driver.ts`, "import '../session/session.ts';"],
     ['core-folders', `${core}/index.ts`, "import './helpers/any.ts';"],
     [
       'core-session-contract',
       `${core}/session/session-store.ts`,
       "import type { A } from '../loop/driver.ts';",
     ],
-    ['core-session-contract', `${core}/session/session-store.ts`, "import './session-runtime.ts';"],
+    ['core-session-contract', `${core}/session/session-store.ts`, "import './work/session-runtime.ts';"],
     ['core-barrels', `${core}/state/context.ts`, "export { A } from './step.ts';"],
     ['core-barrels', `${core}/state/context.ts`, "export * from './step.ts';"],
     ['core-alone', `${core}/clock.ts`, "import 'node:crypto';"],
@@ -117,6 +121,7 @@ describe('on a tree with wrong imports', () => {
   ];
   const companions: Record<string, string> = {
     [`${core}/helpers/any.ts`]: '',
+    [`${core}/agents/any.ts`]: '',
     [`${core}/state/tool-execution.ts`]: "import type { B } from './step.ts';",
   };
 

@@ -1,21 +1,21 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { some } from '../state/frozen-array.ts';
-import { ExecutionId, StepId } from '../state/ids.ts';
-import type { ToolCallPart } from '../state/messages.ts';
-import { newStepMessageIds } from '../state/step.ts';
-import type { ToolExecution } from '../state/tool-execution.ts';
-import { holdOnYield } from './abort.ts';
-import type { HeldSignal } from './abort.ts';
-import type { Hook } from './hook.ts';
-import type { StatePoint } from './hook-chain.ts';
-import { leftRunning } from './left-tools.ts';
+import { some } from '../state/values/frozen-array.ts';
+import { ExecutionId, StepId } from '../state/values/ids.ts';
+import type { ToolCallPart } from '../state/messages/messages.ts';
+import { newStepMessageIds } from '../state/execution/step.ts';
+import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import { holdOnYield } from './stopping/abort.ts';
+import type { HeldSignal } from './stopping/abort.ts';
+import type { Hook } from './hooks/hook.ts';
+import type { StatePoint } from './hooks/hook-chain.ts';
+import { leftRunning } from './tools/left-tools.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { infer } from './model-call.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
-import { ToolRound } from './tool-round.ts';
-import { waitingIn, withTimePassed } from './waiting.ts';
+import { ToolRound } from './tools/tool-round.ts';
+import { waitingIn, withTimePassed } from './tools/waiting.ts';
 
 /**
  * One run in progress: the interpreter of the stepper, which carries out what is next until nothing is. In its order:

@@ -1,8 +1,8 @@
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { InferenceResponse, InferenceResponseInit } from '../state/inference.ts';
+import type { InferenceResponse, InferenceResponseInit } from '../state/execution/inference.ts';
 import type { LlmConfig, ResponseFormat } from '../state/llm-config.ts';
-import type { Messages } from '../state/messages.ts';
+import type { Messages } from '../state/messages/messages.ts';
 
 /** What a model is told about a tool. */
 export interface ToolDescription {

@@ -1,13 +1,13 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { StopSignal } from '../state/continuation.ts';
-import type { ExecutionStatus } from '../state/execution.ts';
-import type { StepId } from '../state/ids.ts';
-import type { InferenceResponse } from '../state/inference.ts';
-import { Usage } from '../state/usage.ts';
-import type { StepExecution } from '../state/step-execution.ts';
-import type { ToolExecution } from '../state/tool-execution.ts';
-import { executionWithId } from '../state/tool-executions.ts';
+import type { StopSignal } from '../state/execution/continuation.ts';
+import type { ExecutionStatus } from '../state/execution/execution.ts';
+import type { StepId } from '../state/values/ids.ts';
+import type { InferenceResponse } from '../state/execution/inference.ts';
+import { Usage } from '../state/execution/usage.ts';
+import type { StepExecution } from '../state/execution/step-execution.ts';
+import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import { executionWithId } from '../state/execution/tool-executions.ts';
 import type { InferenceDelta } from './driver.ts';
 
 /** What happened, without where and when. */

@@ -1,6 +1,6 @@
 import type { AgentState } from '../state/agent-state.ts';
 import type { Checkpoint, CheckpointPoint } from './checkpoint.ts';
-import type { RunSignals } from './run-signals.ts';
+import type { RunSignals } from './stopping/run-signals.ts';
 
 /** A run, as far as its state is kept. */
 interface KeptRun {

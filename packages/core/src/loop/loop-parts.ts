@@ -1,18 +1,18 @@
 import type { Clock } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
-import { ExecutionBudget } from '../state/budget.ts';
-import type { BudgetLimits } from '../state/budget.ts';
+import { ExecutionBudget } from '../state/execution/budget.ts';
+import type { BudgetLimits } from '../state/execution/budget.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { MessageCompiler } from './compile-messages.ts';
+import type { MessageCompiler } from './compile/compile-messages.ts';
 import type { Driver, ToolChoice } from './driver.ts';
 import type { AgentEventListener } from './events.ts';
-import { guardsFor } from './guards.ts';
-import type { CostLimitOptions } from './guards.ts';
-import type { HookChain } from './hook-chain.ts';
+import { guardsFor } from './stopping/guards.ts';
+import type { CostLimitOptions } from './stopping/guards.ts';
+import type { HookChain } from './hooks/hook-chain.ts';
 import { parentBudget } from './parent-run.ts';
 import type { ParentRun } from './parent-run.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './tools/tool.ts';
 
 /** What a loop is made of; see `AgentLoopOptions`. */
 export interface LoopParts {

@@ -1,10 +1,10 @@
 import { HoldfastError } from '../errors.ts';
-import type { StepId } from '../state/ids.ts';
-import { InferenceResponse } from '../state/inference.ts';
-import type { InferenceResponseInit } from '../state/inference.ts';
+import type { StepId } from '../state/values/ids.ts';
+import { InferenceResponse } from '../state/execution/inference.ts';
+import type { InferenceResponseInit } from '../state/execution/inference.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
-import { withinGrace } from './grace.ts';
-import { repairedMessages } from './repair-messages.ts';
+import { withinGrace } from './tools/grace.ts';
+import { repairedMessages } from './compile/repair-messages.ts';
 import type { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 

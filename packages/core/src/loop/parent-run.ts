@@ -1,13 +1,13 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { ExecutionBudget } from '../state/budget.ts';
-import type { StopReason, StopSignal } from '../state/continuation.ts';
-import { stopSignal } from '../state/continuation.ts';
-import { stoppedBy } from './cut-off.ts';
-import type { CostLimitOptions } from './guards.ts';
-import { GUARD_PRIORITY, modelOf } from './guards.ts';
-import type { Hook, HookContext } from './hook.ts';
-import { priceOf, priceUnknown } from './model-prices.ts';
+import type { ExecutionBudget } from '../state/execution/budget.ts';
+import type { StopReason, StopSignal } from '../state/execution/continuation.ts';
+import { stopSignal } from '../state/execution/continuation.ts';
+import { stoppedBy } from './tools/cut-off.ts';
+import type { CostLimitOptions } from './stopping/guards.ts';
+import { GUARD_PRIORITY, modelOf } from './stopping/guards.ts';
+import type { Hook, HookContext } from './hooks/hook.ts';
+import { priceOf, priceUnknown } from './stopping/model-prices.ts';
 
 /** What a run that is a tool of another one has from it. @internal */
 export interface ParentRun {

@@ -1,22 +1,22 @@
 import type { Instant } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { StopSignal } from '../state/continuation.ts';
-import { isAgentStop } from '../state/continuation.ts';
-import type { AbortKind } from './abort.ts';
-import { stoppedBy } from './cut-off.ts';
+import type { StopSignal } from '../state/execution/continuation.ts';
+import { isAgentStop } from '../state/execution/continuation.ts';
+import type { AbortKind } from './stopping/abort.ts';
+import { stoppedBy } from './tools/cut-off.ts';
 import type { AgentEventListener, Happening } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
-import { withinGrace } from './grace.ts';
-import type { Hook, HookContext, HookPoint } from './hook.ts';
-import type { ResultOf } from './hook-results.ts';
+import { withinGrace } from './tools/grace.ts';
+import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
+import type { ResultOf } from './hooks/hook-results.ts';
 import { KeptState } from './kept-state.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
-import { RunSignals } from './run-signals.ts';
+import { RunSignals } from './stopping/run-signals.ts';
 import type { Outcome } from './stepper.ts';
 import { applied, withToolsOf } from './stepper.ts';
-import { WorkTime } from './work-time.ts';
+import { WorkTime } from './stopping/work-time.ts';
 
 /**
  * The state of one run in progress: the only variable there is. Whatever changes it goes through `change`, which

@@ -1,13 +1,13 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { Waiting } from '../state/execution.ts';
-import { some } from '../state/frozen-array.ts';
-import type { ExecutionId, StepId } from '../state/ids.ts';
-import type { FinishReason, InferenceResponse } from '../state/inference.ts';
-import type { Messages, ToolCallPart } from '../state/messages.ts';
-import type { StepMessageIds } from '../state/step.ts';
-import { AgentStep } from '../state/step.ts';
-import type { ToolExecution } from '../state/tool-execution.ts';
+import type { Waiting } from '../state/execution/execution.ts';
+import { some } from '../state/values/frozen-array.ts';
+import type { ExecutionId, StepId } from '../state/values/ids.ts';
+import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
+import type { Messages, ToolCallPart } from '../state/messages/messages.ts';
+import type { StepMessageIds } from '../state/execution/step.ts';
+import { AgentStep } from '../state/execution/step.ts';
+import type { ToolExecution } from '../state/execution/tool-execution.ts';
 
 /**
  * What is to be done with a state.

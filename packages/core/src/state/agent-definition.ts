@@ -2,9 +2,9 @@ import type { Clock, Instant } from '../clock.ts';
 import type { JsonObject, Read } from '../json.ts';
 import { checked, compact, readJsonObject, readString } from '../json.ts';
 import { AgentState } from './agent-state.ts';
-import type { BudgetLimits } from './budget.ts';
-import { readBudgetLimits } from './budget.ts';
-import { AgentId } from './ids.ts';
+import type { BudgetLimits } from './execution/budget.ts';
+import { readBudgetLimits } from './execution/budget.ts';
+import { AgentId } from './values/ids.ts';
 import type { LlmConfig } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 

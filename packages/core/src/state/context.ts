@@ -2,9 +2,9 @@ import type { Read } from '../json.ts';
 import { checked, compact, DocumentReader, isSameJson, readFilled, readString } from '../json.ts';
 import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
-import { MessageStore, readMessageStore } from './message-store.ts';
+import { MessageStore, readMessageStore } from './messages/message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
-import { requireObject, wrongArgument } from './require-argument.ts';
+import { requireObject, wrongArgument } from './values/require-argument.ts';
 
 type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
 

@@ -8,7 +8,7 @@ import {
   readOneOf,
   readString,
 } from '../json.ts';
-import type { ProviderOptions } from './messages.ts';
+import type { ProviderOptions } from './messages/messages.ts';
 
 /** Which model to call and how: a JSON value. Secrets and live objects belong to the driver, never here. */
 export interface LlmConfig {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, Read } from '../json.ts';
 import { DocumentReader, isSameJson, readJsonObject, toJsonObject } from '../json.ts';
-import { requireObject, requireString } from './require-argument.ts';
+import { requireObject, requireString } from './values/require-argument.ts';
 
 /** A name in the metadata together with the type of its value. */
 export interface MetadataKey<T extends JsonValue> {

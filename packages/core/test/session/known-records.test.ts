@@ -1,8 +1,8 @@
 import { AgentSession, BackedSessionStore, MemorySessionStore, MessageStore } from '@holdfast/core';
 import type { SessionBackend } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { MemoryBackend } from '../../src/session/memory-session-store.ts';
-import { knownSize } from '../../src/session/save-plan.ts';
+import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
+import { knownSize } from '../../src/session/store/save-plan.ts';
 import { START } from '../arbitraries.ts';
 
 const LEASE = { owner: 'Ada', leaseSeconds: 60 };

@@ -1,5 +1,5 @@
 import type { ItemRange, RecordChange, SessionRecord, StoredItem, StoredSession } from '@holdfast/core';
-import { MemoryBackend } from '../../src/session/memory-session-store.ts';
+import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 
 type Call = 'read' | 'readAll' | 'readInbox' | 'swap';
 

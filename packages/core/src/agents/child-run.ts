@@ -1,0 +1,157 @@
+import { HoldfastError } from '../errors.ts';
+import { toJsonValue } from '../json.ts';
+import { AgentState } from '../state/agent-state.ts';
+import type { ExecutionBudget } from '../state/execution/budget.ts';
+import { isTerminal } from '../state/execution/execution.ts';
+import { Usage } from '../state/execution/usage.ts';
+import { CallWaits } from '../loop/stopping/abort.ts';
+import type { AgentLoop } from '../loop/agent-loop.ts';
+import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
+import type { ParentRun } from '../loop/parent-run.ts';
+import { runningToolOf } from '../loop/tools/running-tool.ts';
+import type { ToolContext } from '../loop/tools/tool.ts';
+
+type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
+
+/** How deep an agent is that is called here. It follows from the runs in progress, and from nothing that is stored or said. */
+export function nestingOf(context: ToolContext, maxDepth: number): Nesting {
+  const parent = runningToolOf(context)?.parent;
+  return { depth: (parent?.depth ?? 0) + 1, maxDepth: Math.min(maxDepth, parent?.maxDepth ?? maxDepth) };
+}
+
+/** One run of a subagent, within the call of a tool: what it does and uses is passed on as it happens. */
+export class ChildRun {
+  private readonly name: string;
+  private readonly context: ToolContext;
+  private readonly nesting: Nesting;
+  /** The latest state that was passed on. */
+  private known: AgentState | undefined;
+
+  constructor(name: string, context: ToolContext, nesting: Nesting) {
+    this.name = name;
+    this.context = context;
+    this.nesting = nesting;
+  }
+
+  /**
+   * Takes up the agent that an earlier attempt has left, or begins one, and gives its state when it is over.
+   * @throws the reason of the abort, with the state left as progress; HoldfastError `SUBAGENT_FAILED` when what was left
+   * cannot be read.
+   */
+  async toEnd(
+    loop: AgentLoop,
+    begin: () => Promise<AgentState>,
+    budget: ExecutionBudget,
+  ): Promise<AgentState> {
+    const { signal, remaining } = this.context;
+    const left = this.left();
+    if (isTerminal(left?.status)) return left as AgentState;
+    const first = left ?? (await begin());
+    this.known = first;
+    const last = await loop.run(first, {
+      signal,
+      budget,
+      onEvent: this.listener(),
+      checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.keep(state, true)),
+      parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
+    });
+    if (canBeWaitedFor(last)) {
+      this.keep(last, true);
+      throw new CallWaits();
+    }
+    if (!signal.aborted || last.status === 'completed') return last;
+    this.keep(last, true);
+    throw signal.reason;
+  }
+
+  private left(): AgentState | undefined {
+    const { progress } = this.context;
+    if (progress === undefined) return undefined;
+    try {
+      return AgentState.fromJSON(progress);
+    } catch (cause) {
+      const message = `Agent "${this.name}" cannot go on: its state, which an earlier attempt has left, cannot be read.`;
+      throw new HoldfastError('SUBAGENT_FAILED', message, { cause });
+    }
+  }
+
+  /** The state is kept whenever something was paid for or done, so that it is not done again. */
+  private follow(state: AgentState): void {
+    this.keep(state, hasEffect(this.known, state));
+  }
+
+  private keep(state: AgentState, isToBeLeft: boolean): void {
+    const used = state.usage.since(this.known?.usage ?? Usage.none);
+    this.known = state;
+    if (used === Usage.none && !isToBeLeft) return;
+    const progress = isToBeLeft ? toJsonValue(state) : undefined;
+    const call = runningToolOf(this.context);
+    if (call) return call.keep(used, progress);
+    if (used !== Usage.none) this.context.addUsage(used);
+    if (progress !== undefined) this.context.saveProgress(progress);
+  }
+
+  /** Nobody is told when nobody listens: a driver need not stream then. */
+  private listener(): AgentEventListener | undefined {
+    const call = runningToolOf(this.context);
+    if (call && !call.isHeard) return undefined;
+    const { emit, state, toolCallId } = this.context;
+    return (event: AgentEvent) => {
+      const happening = { type: 'subagent', toolCallId, toolName: this.name, event } as const;
+      if (call) call.tell(happening);
+      else emit({ ...happening, at: event.at, state });
+    };
+  }
+}
+
+/** Does it wait for nothing but what can be had from outside of the call: decisions, and time? */
+function canBeWaitedFor({ execution }: AgentState): boolean {
+  const waiting = execution?.waiting ?? [];
+  return waiting.length > 0 && waiting.every(({ type }) => type === 'approval' || type === 'until');
+}
+
+/** An answer has arrived, a tool was begun, has said something or has ended, or a step is closed. */
+function hasEffect(before: AgentState | undefined, { execution: is }: AgentState): boolean {
+  const was = before?.execution;
+  return (
+    was?.currentStep?.response !== is?.currentStep?.response ||
+    was?.currentStep?.toolExecutions !== is?.currentStep?.toolExecutions ||
+    was?.stepExecutions !== is?.stepExecutions
+  );
+}
+
+// Errors
+
+/** An agent may not call this one: they would be too deep. */
+export function depthExceeded(name: string, maxDepth: number): HoldfastError {
+  const message = `Agent "${name}" was not called: agents may call agents ${maxDepth} deep, and this would be deeper. Do the task yourself.`;
+  return new HoldfastError('SUBAGENT_DEPTH_EXCEEDED', message, { data: { maxDepth } });
+}
+
+/** Characters of an unfinished answer that the calling model is shown. */
+const MAX_PARTIAL_LENGTH = 10_000;
+
+/** What became of an agent that has no answer, in words for the calling model. */
+export function subagentFailed(name: string, agent: AgentState): HoldfastError {
+  const { status, stopReason, agentId, execution, errors } = agent;
+  const uncaught = [...(execution?.latestStep?.errors ?? []), ...(execution?.errors ?? [])];
+  const cause = uncaught.at(-1) ?? errors.at(-1);
+  const steps = [...agent.steps, ...(agent.currentStep ? [agent.currentStep] : [])];
+  const partial = steps.findLast(({ text }) => text !== '')?.text;
+  const shown = partial?.slice(0, MAX_PARTIAL_LENGTH).toWellFormed();
+  const said = shown === undefined ? '' : ` What it said last: ${shown}`;
+  const codes = [...new Set(errors.flatMap(({ code }) => code ?? []))];
+  return new HoldfastError('SUBAGENT_FAILED', `Agent "${name}" ${fateOf(agent, cause?.message)}${said}`, {
+    cause,
+    data: { agentId, status, stopReason, codes },
+  });
+}
+
+function fateOf({ status, stopSignal, execution }: AgentState, error: string | undefined): string {
+  const why = error ?? stopSignal?.message ?? 'nobody knows why.';
+  if (status === 'failed') return `failed: ${why}`;
+  if (status === 'stopped') return `was stopped before it had an answer: ${stopSignal?.message ?? why}`;
+  if (status === 'completed') return 'ended without an answer.';
+  const waiting = execution?.waiting.map(({ type }) => type).join(', ') ?? 'nothing';
+  return `waits (${waiting}), and that cannot be waited for inside a call.`;
+}

@@ -1,0 +1,54 @@
+import type { AssistantPart, ToolResultPart } from '../../state/messages/messages.ts';
+
+/** What a model said. */
+export type Content = readonly AssistantPart[];
+
+/**
+ * Is there nothing to repair in an answer and the results right after it, as nearly always: texts, and calls of ours with
+ * ids that nothing before has, each with its result?
+ */
+export function isPlainExchange(
+  content: Content,
+  results: readonly ToolResultPart[] | undefined,
+  known: { has(toolCallId: string): boolean },
+): boolean {
+  if (content.length === 0) return false;
+  let calls = 0;
+  for (let index = 0; index < content.length; index++) {
+    const part = content[index] as AssistantPart;
+    if (part.type === 'text' && part.text !== '') continue;
+    if (part.type !== 'tool-call' || part.providerExecuted === true) return false;
+    const { toolCallId } = part;
+    if (results?.[calls++]?.toolCallId !== toolCallId || known.has(toolCallId)) return false;
+  }
+  if (results === undefined) return calls === 0;
+  if (calls !== results.length || calls === 0) return false;
+  return calls === 1 || new Set(results.map(({ toolCallId }) => toolCallId)).size === calls;
+}
+
+/** Has the provider answered the call within this answer? */
+export function hasResult(content: Content, toolCallId: string): boolean {
+  return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
+}
+
+/** The parts that stay, without reasoning that led to nothing that stays: up to the next reasoning, or the end. */
+export function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Content {
+  const kept: AssistantPart[] = [];
+  let [leadsToSomething, isInReasoning] = [false, false];
+  for (let index = content.length - 1; index >= 0; index--) {
+    const part = content[index] as AssistantPart;
+    const isReasoning = part.type === 'reasoning' || part.type === 'reasoning-file';
+    if (isInReasoning && !isReasoning) leadsToSomething = false;
+    isInReasoning = isReasoning;
+    if (isReasoning ? !leadsToSomething : !stays[index]) continue;
+    leadsToSomething ||= saysSomething(part);
+    kept.push(part);
+  }
+  return kept.length === content.length ? content : Object.freeze(kept.toReversed());
+}
+
+/** Is there anything in the part that a model is sent? */
+export function saysSomething(part: AssistantPart): boolean {
+  if (part.type === 'text') return part.text !== '' || part.providerOptions !== undefined;
+  return part.type !== 'source';
+}

@@ -1,0 +1,142 @@
+import { describeValue, invalidArgument } from '../../errors.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
+import type { StopSignal } from '../../state/execution/continuation.ts';
+import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
+import { isThenable } from '../events.ts';
+import { asHookError, Misfit, takeResult } from './hook-results.ts';
+import type { ResultOf } from './hook-results.ts';
+
+/** The points whose hooks take a state and may return another. */
+export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
+
+const POINTS: readonly HookPoint[] = [
+  'beforeExecution',
+  'beforeStep',
+  'beforeInference',
+  'afterInference',
+  'beforeToolUse',
+  'afterToolUse',
+  'afterStep',
+  'onStop',
+  'afterExecution',
+  'onError',
+];
+
+/** Hooks in the order in which they are called, by point. */
+export class HookChain {
+  private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
+  private readonly timed: readonly Hook[];
+  private readonly limiting: readonly Hook[];
+  private readonly hooks: readonly Hook[];
+
+  /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
+  constructor(hooks: readonly Hook[]) {
+    for (const hook of hooks) {
+      if (
+        typeof hook === 'object' &&
+        [...POINTS, 'cutOff' as const, 'limit' as const].some((point) => hook?.[point])
+      )
+        continue;
+      const found = describeValue(hook);
+      throw invalidArgument(`A hook has at least one of ${POINTS.join(', ')}; found ${found}.`, TypeError);
+    }
+    this.hooks = hooks;
+    const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
+    this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
+    this.limiting = ordered.filter((hook) => hook.limit !== undefined);
+    this.byPoint = new Map(
+      POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
+    );
+  }
+
+  /** The same with others, which are called before those of their priority. */
+  with(hooks: readonly Hook[]): HookChain {
+    return hooks.length === 0 ? this : new HookChain([...hooks, ...this.hooks]);
+  }
+
+  /**
+   * The earliest moment at which a hook wants work to be cut off.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   */
+  cutOff(context: HookContext): CutOff | undefined {
+    let earliest: CutOff | undefined;
+    for (const hook of this.timed) {
+      const found = cutOffOf(hook, context);
+      if (found && !(earliest && earliest.at <= found.at)) earliest = found;
+    }
+    return earliest;
+  }
+
+  /**
+   * The first limit that the state has used up.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   */
+  async limitReached(state: AgentState, context: HookContext): Promise<StopSignal | undefined> {
+    for (const hook of this.limiting) {
+      try {
+        const signal = await hook.limit?.(state, context);
+        if (signal) return stopSignal(signal);
+      } catch (error) {
+        throw asHookError({ hook, point: 'limit' }, error);
+      }
+    }
+    return undefined;
+  }
+
+  /** May a hook cut work off? */
+  get isTimed(): boolean {
+    return this.timed.length > 0;
+  }
+
+  /** Is there a hook at the point? */
+  has(point: HookPoint): boolean {
+    return this.at(point).length > 0;
+  }
+
+  /** The hooks of a point. */
+  at(point: HookPoint): readonly Hook[] {
+    return this.byPoint.get(point) ?? [];
+  }
+
+  /**
+   * Calls one hook. A promise only when the hook returned one.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` for anything else that it throws, and for
+   * a result that is neither nothing nor what the point takes.
+   */
+  call<P extends HookPoint>(
+    hook: Hook,
+    point: P,
+    subject: unknown,
+    context: HookContext,
+  ): ResultOf<P> | undefined | Promise<ResultOf<P> | undefined> {
+    const place = { hook, point, subject, before: context.state };
+    let result: unknown;
+    try {
+      const method = hook[point] as (this: Hook, subject: unknown, context: HookContext) => unknown;
+      result = method.call(hook, subject, context);
+    } catch (error) {
+      throw asHookError(place, error);
+    }
+    if (result === undefined || result === null) return undefined;
+    if (!isThenable(result)) return takeResult(place, result);
+    return Promise.resolve(result).then(
+      (settled) => takeResult<P>(place, settled),
+      (error) => {
+        throw asHookError(place, error);
+      },
+    );
+  }
+}
+
+function cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
+  try {
+    const found = hook.cutOff?.(context.state, context);
+    if (found === undefined || found === null) return undefined;
+    const { at, signal } = found;
+    if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
+    throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
+  } catch (error) {
+    throw asHookError({ hook, point: 'cutOff' }, error);
+  }
+}

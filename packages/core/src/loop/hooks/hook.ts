@@ -1,0 +1,104 @@
+import type { Clock, Instant } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { StopSignal } from '../../state/execution/continuation.ts';
+import type { InferenceResponse } from '../../state/execution/inference.ts';
+import type { ToolCallPart } from '../../state/messages/messages.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { InferenceRequest } from '../driver.ts';
+
+type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
+
+/** What a hook may know beside its first argument. */
+export interface HookContext {
+  readonly state: AgentState;
+  /** Aborts when the run is aborted, and when the step that is in progress is cut off. */
+  readonly signal: AbortSignal;
+  /** The loop's: give its time to the transitions of a state, and a run stays repeatable. */
+  readonly clock: Clock;
+  /**
+   * For a hook that calls models itself: the signal of a limit that this state has used up, if it has. Ask before each
+   * call, with a state that counts the calls before it (`withOtherUsage`), and make no more once there is one.
+   */
+  readonly limitReached: (state: AgentState) => Promise<StopSignal | undefined>;
+}
+
+/** A changed request, state, or both. */
+export interface InferenceChange {
+  readonly request?: InferenceRequest;
+  readonly state?: AgentState;
+}
+
+/** A changed response, state, or both. */
+export interface ResponseChange {
+  readonly response?: InferenceResponse;
+  readonly state?: AgentState;
+}
+
+/** A changed call or state, or a reason why the call must not run. */
+export interface ToolCallChange {
+  readonly call?: ToolCallPart;
+  readonly state?: AgentState;
+  /** The call is not run; the model is told this reason. */
+  readonly block?: string;
+}
+
+/** A changed execution, state, or both. */
+export interface ToolExecutionChange {
+  readonly toolExecution?: ToolExecution;
+  readonly state?: AgentState;
+}
+
+/** A moment at which what is in flight is cut off, and the signal that is then raised. */
+export interface CutOff {
+  readonly at: Instant;
+  readonly signal: StopSignal;
+}
+
+/**
+ * Takes part in a run. Every method is optional; what one returns is kept, and returning nothing changes nothing.
+ * Hooks run one after another, by priority (highest first), then in the order they were registered. One that
+ * throws ends the execution `failed`, with the error in its state; throwing `AgentStop` ends it `stopped`.
+ *
+ * Once the run is aborted, or its time is up, each hook has 5 seconds to settle; then the run goes on to its end as if the
+ * hook had returned nothing. When it is `lost` it ends at once, and what hooks return is not taken.
+ */
+export interface Hook {
+  /** For messages about it. */
+  readonly name?: string;
+  /** Higher runs earlier; default 0. */
+  readonly priority?: number;
+  /** Once for each run, also of one that is resumed. */
+  beforeExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** Before a step is paid for: a stop signal raised here prevents it, whatever other hooks ask for. */
+  beforeStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  beforeInference?(request: InferenceRequest, context: HookContext): Maybe<InferenceChange>;
+  afterInference?(response: InferenceResponse, context: HookContext): Maybe<ResponseChange>;
+  /**
+   * For a call that a person must approve both before that and after it; then it can be blocked, and a changed call is not
+   * taken: what was approved is what runs.
+   */
+  beforeToolUse?(call: ToolCallPart, context: HookContext): Maybe<ToolCallChange>;
+  afterToolUse?(execution: ToolExecution, context: HookContext): Maybe<ToolExecutionChange>;
+  /** The step is still `currentStep`, with all its results. */
+  afterStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** When the execution is forced to stop before its own answer. */
+  onStop?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** Once at the end, however it ended. */
+  afterExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  /** An error that ends the execution; it is in the state already. */
+  onError?(error: unknown, context: HookContext): Maybe<AgentState>;
+  /**
+   * Asked as each step begins: until when may its inference and tools go on? At the earliest of these moments they are
+   * aborted, what is finished is kept, and the signal is raised.
+   */
+  cutOff?(state: AgentState, context: HookContext): CutOff | undefined;
+  /**
+   * Asked between the calls to models that a step begins with: after a `beforeStep` or `beforeInference` hook that used
+   * something, and by hooks that make several calls. The signal of a limit that is used up, which is then raised. A guard
+   * has it beside its `beforeStep`.
+   */
+  limit?(state: AgentState, context: HookContext): Maybe<StopSignal>;
+}
+
+/** The names of the points at which hooks are called. */
+export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff' | 'limit'>;

@@ -1,0 +1,225 @@
+import type { Instant } from '../../clock.ts';
+import { toInstant } from '../../clock.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { BudgetLimits } from '../../state/execution/budget.ts';
+import { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { StopReason, StopSignal } from '../../state/execution/continuation.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
+import type { FinishReason } from '../../state/execution/inference.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
+import { stoppedBy } from '../tools/cut-off.ts';
+import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
+import type { ModelIdOf, ModelPrices } from './model-prices.ts';
+import { priceOf, priceUnknown, pricing } from './model-prices.ts';
+
+/** Guards look before other hooks do. */
+export const GUARD_PRIORITY = 1_000;
+
+/**
+ * Stops before a step beyond the limit. Steps are counted in the execution, so the count holds over resume,
+ * approval and another process.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
+ */
+export function stepsLimit(maxSteps: number): Hook {
+  requireCount('stepsLimit', maxSteps);
+  return limit('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
+}
+
+/**
+ * Stops before a step once input and output tokens together have reached the limit. Tokens that a provider did not
+ * report do not count; `usage.unreportedCalls` says that there were some.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ */
+export function tokenLimit(maxTokens: number): Hook {
+  requireAmount('tokenLimit', maxTokens);
+  return limit('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
+}
+
+/**
+ * Stops once the execution has been worked on for so many seconds, in the middle of a call too: what the model had
+ * said is kept, and a running tool is interrupted. Waiting and being dead do not count.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ */
+export function timeLimit(maxSeconds: number): Hook {
+  requireAmount('timeLimit', maxSeconds);
+  const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
+  const reason = 'timeLimitReached';
+  return Object.freeze<Hook>({
+    ...limit('timeLimit', reason, maxSeconds, 'seconds', worked),
+    cutOff(state, { clock }) {
+      const spent = worked(state);
+      const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
+      const spentThen = Math.max(spent, maxSeconds);
+      return { at, signal: usedUp('timeLimit', reason, maxSeconds, spentThen, 'seconds') };
+    },
+  });
+}
+
+/** Stops at a moment, in the middle of a call too. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
+export function deadline(at: Instant): Hook {
+  const moment = toInstant(at);
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) throw invalidArgument(`There is no date ${moment}, the deadline.`);
+  const signal = stopSignal({
+    reason: 'timeLimitReached',
+    message: `The deadline, ${date.toISOString()}, has passed.`,
+    context: { deadline: moment },
+    source: 'deadline',
+  });
+  return guard('deadline', (_, { clock }) => (clock.now() >= moment ? signal : undefined), {
+    at: moment,
+    signal,
+  });
+}
+
+/** What a limit of cost has to know. */
+export interface CostLimitOptions {
+  readonly prices: ModelPrices;
+  /** Which model the next call goes to; default: the one the state names. */
+  readonly modelIdOf?: ModelIdOf;
+}
+
+/**
+ * Stops before a step once so many US dollars were spent. Without a price for the model the execution fails with
+ * `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
+ * not report either does not count, and `usage.unpricedCalls` says that there were some.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
+ */
+export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: CostLimitOptions): Hook {
+  requireAmount('costLimit', maxCost);
+  const look = guard('costLimit', (state) => {
+    const modelId = modelIdOf(state);
+    if (priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
+    const spent = state.cost ?? 0;
+    return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
+  });
+  return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look });
+}
+
+/** The model that a state names. */
+export const modelOf: ModelIdOf = (state) => state.llmConfig?.model;
+
+/** Stops after an answer that ended for one of the reasons. */
+export function finishReason(...reasons: readonly FinishReason[]): Hook {
+  return Object.freeze<Hook>({
+    name: 'finishReason',
+    priority: GUARD_PRIORITY,
+    afterStep(state, { clock }) {
+      const reason = state.currentStep?.response?.finishReason;
+      if (reason === undefined || !reasons.includes(reason)) return undefined;
+      const message = `The model stopped: ${reason}.`;
+      const context = { finishReason: reason };
+      return state.withStopSignal(
+        { reason: 'finishReasonReceived', message, context, source: 'finishReason' },
+        clock.now(),
+      );
+    },
+  });
+}
+
+/**
+ * Stops when more steps than the limit have failed one after another: steps in which every tool call failed or was
+ * blocked.
+ * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
+ */
+export function retryLimit(maxConsecutiveFailures: number): Hook {
+  requireCount('retryLimit', maxConsecutiveFailures);
+  return guard('retryLimit', ({ stepExecutions }) => {
+    let failures = 0;
+    while (failures <= maxConsecutiveFailures && hasFailed(stepExecutions.at(-1 - failures)?.step))
+      failures++;
+    if (failures <= maxConsecutiveFailures) return undefined;
+    return stopSignal({
+      reason: 'retryLimitReached',
+      message: `${failures} steps have failed one after another.`,
+      context: { limit: maxConsecutiveFailures },
+      source: 'retryLimit',
+    });
+  });
+}
+
+function hasFailed(step: AgentStep | undefined): boolean {
+  if (step === undefined || step.toolExecutions.length === 0) return false;
+  return step.toolExecutions.every(({ rule }) => rule?.countsAsFailure);
+}
+
+/** Stops before a call to a model when somebody says so, such as a flag in a database. For what is in flight use an AbortSignal. */
+export function cancellation(
+  isCancelled: (state: AgentState) => boolean | Promise<boolean>,
+  message = 'The execution was cancelled.',
+): Hook {
+  const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
+  const limit = async (state: AgentState): Promise<StopSignal | undefined> =>
+    (await isCancelled(state)) ? signal : undefined;
+  return Object.freeze<Hook>({
+    name: 'cancellation',
+    priority: GUARD_PRIORITY,
+    async beforeStep(state, context) {
+      return (await limit(state)) && stoppedBy(state, signal, context.clock.now());
+    },
+    limit,
+  });
+}
+
+/**
+ * The guards of a budget, one for each limit that it has. `prices` are needed for a limit of cost.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be, and for `maxCost` without prices.
+ */
+export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
+  const { maxSteps, maxTokens, maxSeconds, maxCost, deadline: moment } = ExecutionBudget.of(budget);
+  if (maxCost !== undefined && cost === undefined)
+    throw invalidArgument('A budget with maxCost needs the prices of the models.');
+  const guards: Hook[] = [];
+  if (maxSteps !== undefined) guards.push(stepsLimit(maxSteps));
+  if (maxTokens !== undefined) guards.push(tokenLimit(maxTokens));
+  if (maxSeconds !== undefined) guards.push(timeLimit(maxSeconds));
+  if (maxCost !== undefined && cost) guards.push(costLimit(maxCost, cost));
+  if (moment !== undefined) guards.push(deadline(moment));
+  return guards;
+}
+
+/** Looks before each step; what it signals holds even if another step was asked for. */
+function guard(
+  name: string,
+  check: (state: AgentState, context: HookContext) => StopSignal | undefined,
+  cutOff?: CutOff,
+): Hook {
+  return Object.freeze<Hook>({
+    name,
+    priority: GUARD_PRIORITY,
+    beforeStep(state, context) {
+      const signal = check(state, context);
+      return signal && stoppedBy(state, signal, context.clock.now());
+    },
+    limit: check,
+    ...(cutOff && { cutOff: () => cutOff }),
+  });
+}
+
+function limit(
+  name: string,
+  reason: StopReason,
+  most: number,
+  unit: string,
+  spentOf: (state: AgentState) => number,
+): Hook {
+  return guard(name, (state) => {
+    const spent = spentOf(state);
+    return spent < most ? undefined : usedUp(name, reason, most, spent, unit);
+  });
+}
+
+function usedUp(source: string, reason: StopReason, most: number, spent: number, unit: string): StopSignal {
+  const message = `${spent} of ${most} ${unit} are used up.`;
+  return stopSignal({ reason, message, context: { limit: most, spent }, source });
+}
+
+function requireAmount(name: string, limit: number): void {
+  if (!(limit >= 0)) throw invalidArgument(`${name} takes a number of at least 0, found ${String(limit)}.`);
+}
+
+function requireCount(name: string, limit: number): void {
+  if (!Number.isInteger(limit) || limit < 0)
+    throw invalidArgument(`${name} takes a whole number of at least 0, found ${String(limit)}.`);
+}

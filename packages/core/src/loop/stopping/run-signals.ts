@@ -1,0 +1,98 @@
+import type { Clock } from '../../clock.ts';
+import type { StopSignal } from '../../state/execution/continuation.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
+import { abortKind, abortMessage, NEVER, RunAbort } from './abort.ts';
+import type { AbortKind } from './abort.ts';
+import { CutOffTimer } from '../tools/cut-off.ts';
+import type { CutOff } from '../hooks/hook.ts';
+
+/** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
+export class RunSignals {
+  /** The caller's, which also aborts when the run is lost on the way. */
+  readonly runSignal: AbortSignal;
+  private readonly losing: AbortController | undefined;
+  /** Cuts the present step off, when a hook wants that. */
+  private timer: CutOffTimer | undefined;
+  /** Aborts when the run does and when the timer goes off. */
+  private stepSignal: AbortSignal | undefined;
+  /** Set when the run is to be left as it is: another process goes on with it. */
+  private left: AbortKind | undefined;
+
+  constructor(given: AbortSignal, canBeLost: boolean) {
+    this.losing = canBeLost ? new AbortController() : undefined;
+    this.runSignal = this.losing ? AbortSignal.any([given, this.losing.signal]) : given;
+  }
+
+  /** Aborts when the run does, or when the present step is cut off. */
+  get current(): AbortSignal {
+    return this.stepSignal ?? this.runSignal;
+  }
+
+  /** The same for tools: a run that yields lets them end. */
+  forTools(heldSignal: AbortSignal): AbortSignal {
+    if (this.timer === undefined) return heldSignal;
+    const { signal } = this.timer;
+    return heldSignal === NEVER ? signal : AbortSignal.any([heldSignal, signal]);
+  }
+
+  /** Sees to it that the step that begins is cut off in time. */
+  arm(cutOff: CutOff, clock: Clock): void {
+    this.timer = new CutOffTimer(cutOff, clock);
+    const { signal } = this.timer;
+    this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
+  }
+
+  /** Is the present step cut off at some moment? */
+  get isArmed(): boolean {
+    return this.timer !== undefined;
+  }
+
+  /** The step is over. Gives the signal to raise when it was cut off, and nothing else has ended the run. */
+  release(): StopSignal | undefined {
+    const { timer } = this;
+    if (timer === undefined) return undefined;
+    timer.disarm();
+    this.timer = this.stepSignal = undefined;
+    if (!timer.signal.aborted || this.isLost() || abortKind(this.runSignal) === 'cancel') return undefined;
+    return timer.stop;
+  }
+
+  /** Sees whether the step is due to be cut off. */
+  check(): void {
+    this.timer?.check();
+  }
+
+  /** What the run was told, and the signal to raise for it; a run that is not to stop is left from then on. */
+  told(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
+    if (this.left === 'lost') return { kind: 'lost' };
+    if (!this.current.aborted) return undefined;
+    const kind = abortKind(this.runSignal);
+    if (kind === undefined) return { kind: 'cancel', stop: this.timer?.stop };
+    if (kind === 'cancel') return { kind, stop: aborted(this.runSignal) };
+    this.left = kind;
+    return { kind };
+  }
+
+  /** Another process has the execution. */
+  isLost(): boolean {
+    if (this.left === 'lost') return true;
+    if (this.runSignal === NEVER) return false;
+    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
+    return this.left === 'lost';
+  }
+
+  /** From here on the run is another's: what is under way is called off. */
+  lose(): void {
+    this.left = 'lost';
+    this.losing?.abort(new RunAbort('lost'));
+  }
+
+  /** Is the step in progress to be left open, for another process? */
+  hasLeft(): boolean {
+    return this.isLost() || this.left !== undefined;
+  }
+}
+
+function aborted(signal: AbortSignal): StopSignal {
+  return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
+}

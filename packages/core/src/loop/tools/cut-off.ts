@@ -1,0 +1,49 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { callAfter } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { StopSignal } from '../../state/execution/continuation.ts';
+import { RunAbort } from '../stopping/abort.ts';
+import type { CutOff } from '../hooks/hook.ts';
+
+/** Aborts its signal at a moment, unless it is called off before. */
+export class CutOffTimer {
+  readonly signal: AbortSignal;
+  /** Why, once it has. */
+  readonly stop: StopSignal;
+  private readonly at: Instant;
+  private readonly clock: Clock;
+  private readonly controller = new AbortController();
+  private readonly callOff: () => void;
+
+  constructor({ at, signal }: CutOff, clock: Clock) {
+    this.signal = this.controller.signal;
+    this.stop = signal;
+    this.at = at;
+    this.clock = clock;
+    const { controller } = this;
+    this.callOff = callAfter(clock, at - clock.now(), () => cut(controller, signal));
+  }
+
+  /** Calls it off. */
+  disarm(): void {
+    this.callOff();
+  }
+
+  /** Sees whether the moment has come: timers wait for as long as code runs without a pause. */
+  check(): void {
+    if (!this.signal.aborted && this.clock.now() >= this.at) cut(this.controller, this.stop);
+  }
+}
+
+function cut(controller: AbortController, { message }: StopSignal): void {
+  controller.abort(new RunAbort('cancel', message));
+}
+
+/**
+ * The state, told to stop once for this reason of this source. A request for another step is withdrawn: whoever
+ * enforces a limit is not to be talked over.
+ */
+export function stoppedBy(state: AgentState, signal: StopSignal, at: Instant): AgentState {
+  const isNoted = state.execution?.continuation.includes(signal);
+  return (isNoted ? state : state.withStopSignal(signal, at)).withoutContinuationRequested(at);
+}

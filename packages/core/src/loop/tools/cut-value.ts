@@ -1,0 +1,36 @@
+import type { JsonValue } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
+
+/** A value that is too long becomes a text with its beginning, which says how much is missing. */
+export function cut(value: JsonValue, maxLength: number): JsonValue {
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
+  if (remainingAfter(value, maxLength) >= 0) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (text.length <= maxLength) return value;
+  const shown = text.slice(0, maxLength).toWellFormed();
+  return `${shown}\n[Cut: the first ${maxLength} of ${text.length} characters are shown.]`;
+}
+
+/** What is left of so many characters after a value as JSON in its longest form; negative when it might not fit. */
+function remainingAfter(value: JsonValue, length: number): number {
+  if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
+  if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;
+  let rest = length - 2;
+  if (!isJsonObject(value)) {
+    for (const element of value) {
+      if (rest < 0) break;
+      rest = remainingAfter(element, rest - 4);
+    }
+    return rest;
+  }
+  for (const name in value) {
+    if (rest < 0) break;
+    rest = remainingAfter(value[name] ?? null, rest - LONGEST_ESCAPE * name.length - 4);
+  }
+  return rest;
+}
+
+/** `\u0000`. */
+const LONGEST_ESCAPE = 6;
+/** `-1.2345678901234567e-100`. */
+const LONGEST_NUMBER = 24;

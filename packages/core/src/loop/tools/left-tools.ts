@@ -1,0 +1,60 @@
+import type { Instant } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
+import { withinGrace } from './grace.ts';
+import { RunningTool } from './running-tool.ts';
+import type { RunState } from '../run-state.ts';
+import type { Outcome } from '../stepper.ts';
+import type { Tool } from './tool.ts';
+import { interrupted, succeeded } from './tool-runner.ts';
+
+/**
+ * What is to become of a call that a process has started and left. `again`: it is called once more, under the same key.
+ * `ask`: a person says whether it may be.
+ */
+export type Resolution = 'again' | 'ask' | ToolOutcome;
+
+/** Resolves a call whose outcome nobody knows as its tool declares. Of a tool that is gone it stays unknown. */
+export async function resolveLeft(run: RunState, execution: ToolExecution): Promise<Resolution> {
+  const tool = run.loop.tools.get(execution.name);
+  if (tool === undefined) return interrupted(execution);
+  if (mayRepeat(tool)) return 'again';
+  const found = tool.reconcile && (await asked(run, tool, execution));
+  if (found) return found;
+  return tool.effect === 'ask' ? 'ask' : interrupted(execution);
+}
+
+/** Ends the calls of a step that are still marked as running, when nobody is there to say more of them. */
+export function leftRunning({ currentStep }: AgentState, now: () => Instant): readonly Outcome[] {
+  const ended: Outcome[] = [];
+  for (const execution of currentStep?.toolExecutions ?? []) {
+    if (!execution.isRunning) continue;
+    const at = now();
+    const toolExecution = execution.withCheckedOutcome(interrupted(execution), at);
+    ended.push({ type: 'toolAdvanced', toolExecution, at });
+  }
+  return ended;
+}
+
+/** Does it do no harm to call it again under the same key? */
+function mayRepeat({ effect, isResumable }: Tool): boolean {
+  return isResumable === true || effect === 'readOnly' || effect === 'idempotent';
+}
+
+/** What the outside world says of the call; `undefined` when it does not know, or should not be waited for. */
+async function asked(run: RunState, tool: Tool, execution: ToolExecution): Promise<Resolution | undefined> {
+  const { signal } = run;
+  const context = new RunningTool(run, execution, signal);
+  try {
+    const reply = Promise.resolve(tool.reconcile?.(execution.idempotencyKey, context));
+    const found = await withinGrace(reply, { signal, clock: run.loop.clock });
+    if (found?.status === 'notDone') return 'again';
+    return found?.status === 'done' ? succeeded(tool, found.value, run.loop) : undefined;
+  } catch (error) {
+    if (tool.effect === 'ask') return undefined; // a person finds out
+    return interrupted(execution, error);
+  } finally {
+    context.end();
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../clock.ts';
+import type { JsonValue } from '../../json.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import { Usage } from '../../state/execution/usage.ts';
+import type { CallUsage } from '../../state/execution/usage.ts';
+import { RunAbort } from '../stopping/abort.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import { announceTo } from '../events.ts';
+import type { AgentEvent, Happening } from '../events.ts';
+import type { ParentRun } from '../parent-run.ts';
+import type { RunState } from '../run-state.ts';
+import type { ToolContext } from './tool.ts';
+
+/** Not a name: what a tool is given to see has no such member, and what it makes of it cannot claim one. */
+const SELF = Symbol('RunningTool');
+
+/** The call that a context, or a copy of it, belongs to; none for a context that was made by hand. */
+export function runningToolOf(context: ToolContext): RunningTool | undefined {
+  return (context as Partial<RunningTool>)[SELF];
+}
+
+/**
+ * A tool's view of the run while one of its calls is tried. What it says after that try has ended changes nothing.
+ * Its functions are members of their own, so that a tool may take it apart.
+ */
+export class RunningTool implements ToolContext {
+  readonly toolCallId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly state: AgentState;
+  readonly clock: Clock;
+  readonly progress: JsonValue | undefined;
+  /** Kept by a copy of the context. */
+  readonly [SELF]: RunningTool = this;
+  readonly #run: RunState;
+  #hasEnded = false;
+
+  constructor(run: RunState, { id, call, attempt, progress }: ToolExecution, signal: AbortSignal) {
+    this.#run = run;
+    this.toolCallId = call.toolCallId;
+    this.idempotencyKey = id;
+    this.attempt = attempt;
+    this.progress = progress;
+    this.signal = signal;
+    this.state = run.state;
+    this.clock = run.loop.clock;
+  }
+
+  /** Says that the try has ended. */
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  readonly saveProgress = (progress: JsonValue): void => {
+    this.#change((execution) => execution.withProgress(progress));
+  };
+
+  readonly addUsage = (usage: Usage | CallUsage): void => {
+    const used = usage instanceof Usage ? usage : Usage.of(usage);
+    this.#change((execution) => execution.withUsage(used));
+  };
+
+  readonly remaining = (): ExecutionBudget => {
+    const { state, loop, workedSeconds, parent } = this.#run;
+    const { usage, stepCount: steps } = state;
+    const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
+    const left = ExecutionBudget.of(loop.budget).remaining(spent);
+    return parent ? left.cappedBy(parent.remaining().remaining({ steps })) : left;
+  };
+
+  readonly emit = (event: AgentEvent): void => {
+    if (!this.#hasEnded && !this.#run.isLost()) announceTo(this.#run.listeners, event);
+  };
+
+  /** Aborts when the run does, also when it yields, and when the step is cut off. */
+  get runSignal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  // For subagents
+
+  get parent(): ParentRun | undefined {
+    return this.#run.parent;
+  }
+
+  /** Does anybody listen to the run? */
+  get isHeard(): boolean {
+    return this.#run.listeners.length > 0;
+  }
+
+  /** Progress and usage as one change: a state that is stored has both of them or neither. */
+  keep(usage: Usage, progress: JsonValue | undefined): void {
+    this.#change((execution) => {
+      const used = execution.withUsage(usage);
+      return progress === undefined ? used : used.withNewProgress(progress);
+    });
+  }
+
+  /** Keeps the states of a subagent's run, which `save` puts into this call, with the run that makes the call. */
+  checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
+    const run = this.#run;
+    if (!run.kept.isAsked) return undefined;
+    return {
+      save: async (state, point) => {
+        save(state);
+        await run.kept.keep(run, point);
+        if (this.#hasEnded || run.isLost()) throw (run.kept.failure?.error ?? new RunAbort('lost')) as Error;
+        return state;
+      },
+      mayAct: () => run.kept.mayAct(run),
+    };
+  }
+
+  /** The same as `emit`, of what happens to the run as it is now. */
+  tell(happening: Happening): void {
+    if (!this.#hasEnded && !this.#run.isLost()) this.#run.emit(happening);
+  }
+
+  #change(change: (execution: ToolExecution) => ToolExecution): void {
+    const run = this.#run;
+    if (this.#hasEnded || run.isLost()) return;
+    const execution = run.state.currentStep?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
+    if (!execution?.isRunning) return;
+    const toolExecution = change(execution);
+    if (toolExecution !== execution) run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+  }
+}

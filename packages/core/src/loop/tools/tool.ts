@@ -1,0 +1,245 @@
+import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import type { Clock } from '../../clock.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { ToolOutput } from '../../state/messages/messages.ts';
+import type { CallUsage, Usage } from '../../state/execution/usage.ts';
+import type { ToolDescription } from '../driver.ts';
+import type { AgentEvent } from '../events.ts';
+import type { OutputOf, StandardSchema, Validated } from './tool-schema.ts';
+import { toolSchema } from './tool-schema.ts';
+
+/**
+ * What a tool learns about the call it serves, and what it can say while it does. What it says once this try has
+ * ended, by its end or by its time, changes nothing.
+ */
+export interface ToolContext {
+  /** The model's id of the call. */
+  readonly toolCallId: string;
+  /**
+   * The same for every attempt of this call: hand it to services that know idempotency keys. A step that was lost with
+   * its process, before it was saved, is begun anew, with new calls and new keys.
+   */
+  readonly idempotencyKey: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborts when the run is aborted, its time is up, or the tool's is. */
+  readonly signal: AbortSignal;
+  /** The agent as it was when the call began. */
+  readonly state: AgentState;
+  readonly clock: Clock;
+  /** What an earlier attempt of this call left with `saveProgress`. */
+  readonly progress: JsonValue | undefined;
+  /** Keeps word for a later attempt, in the state. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  readonly saveProgress: (progress: JsonValue) => void;
+  /**
+   * Counts what the tool itself uses, such as the inference of a subagent, in the totals of the execution.
+   * @throws HoldfastError `CONTEXT_INVALID` for numbers that are none.
+   */
+  readonly addUsage: (usage: Usage | CallUsage) => void;
+  /** What is left of the loop's budget now. */
+  readonly remaining: () => ExecutionBudget;
+  /** Tells the listeners of the run what happened inside the tool. */
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/**
+ * How often a call is tried when the tool throws or takes too long, and how long the pauses are. Once the run is told to
+ * stop there are no more tries; a run that yields to another process makes them first.
+ */
+export interface ToolRetry {
+  /** Tries in all, the first included: 2 or more. */
+  readonly maxAttempts: number;
+  /**
+   * Seconds before the next try; default 1, twice as long each time, at most a minute. When a function gives what is not a
+   * number of seconds, or throws, the call is not tried again, and the model reads both errors (`ARGUMENT_INVALID`).
+   */
+  readonly delaySeconds?: number | ((attempt: number) => number);
+  /** Is the error worth another try? Default: every error is. What throws here ends the tries as above. */
+  readonly isRetryable?: (error: unknown) => boolean;
+}
+
+/**
+ * What calling a tool twice would do, and so what becomes of a call that was started by a process that died. `readOnly`:
+ * nothing, and it is called again; the state need not be kept before it. `idempotent`: nothing, under one idempotency key;
+ * it is called again with that. `ask`: a person says whether it is called again. `once`: harm; it is not called again,
+ * and the model is told that the outcome is unknown.
+ */
+export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
+
+/** What the outside world knows of a call. With `unknown`, the tool's effect says what becomes of it. */
+export type Reconciled =
+  | { readonly status: 'done'; readonly value: unknown }
+  | { readonly status: 'notDone' | 'unknown' };
+
+/** What is known of a call when it is asked whether a person must approve it. */
+export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
+
+/** Something a model can ask for. Make one with `tool()`. */
+export interface Tool extends ToolDescription {
+  /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
+  validate(input: JsonValue): Validated<unknown> | Promise<Validated<unknown>>;
+  /**
+   * Does the work. What it returns is turned into JSON, and may be a `toolResult()`; what it throws becomes an error
+   * result for the model.
+   */
+  execute(args: unknown, context: ToolContext): unknown;
+  /** What the model reads of a value, when not the value itself. */
+  toModelOutput?(value: JsonValue): ToolOutput;
+  /** Seconds one try may take; no limit when absent. */
+  readonly timeoutSeconds: number | undefined;
+  readonly retry: ToolRetry | undefined;
+  /**
+   * It can be left and taken up: what it needs for that it has saved as progress. Its signal aborts also when the run
+   * yields to another process; it ends soon after, and is waited for, half a minute at most. A call that was left, or lost
+   * with its process, is then tried once more, with its progress, instead of ending `interrupted`. Once it has ended the
+   * progress is forgotten.
+   */
+  readonly isResumable?: boolean;
+  /** Default `once`. */
+  readonly effect?: ToolEffect;
+  /** Asks the outside world what became of a call that was started and left. */
+  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /** Must a person approve the call? What it throws is the call's failure, but an `AgentStop` ends the execution. */
+  needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
+  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  readonly approvalTimeoutSeconds?: number | undefined;
+}
+
+interface ToolInit<Args, Result> {
+  /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
+  readonly name: string;
+  /** For the model: what it does and when to use it. */
+  readonly description: string;
+  execute(args: Args, context: ToolContext): Result | Promise<Result>;
+  /** What the model reads of a value, when not the value itself. */
+  readonly toModelOutput?: (value: JsonValue) => ToolOutput;
+  /** Seconds one try may take; no limit when absent. */
+  readonly timeoutSeconds?: number;
+  /** Another try for a call that threw. Only for tools that may safely be run twice. */
+  readonly retry?: ToolRetry;
+  /** What calling it twice would do; default `once`. */
+  readonly effect?: ToolEffect;
+  /**
+   * Asks the outside world what became of a call that was started by a process that died, by its idempotency key. With
+   * `done` the value is the call's; with `notDone` it is called again. What it throws counts as `unknown`.
+   */
+  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  /**
+   * Must a person approve the call? The execution is then suspended until somebody has decided. What it throws is the
+   * call's failure, but an `AgentStop` ends the execution. Default: no.
+   */
+  readonly needsApproval?: boolean | ((args: Args, context: ApprovalContext) => boolean | Promise<boolean>);
+  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  readonly approvalTimeoutSeconds?: number;
+}
+
+const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * A tool from a function and a schema of its arguments: a Standard Schema, from which the types of the arguments
+ * follow, or a JSON Schema.
+ *
+ * @example
+ * const add = tool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   inputSchema: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * });
+ * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, an effect, a number of tries or a pause that cannot be, `TOOL_SCHEMA_INVALID` for a schema
+ * that cannot be shown to a model.
+ */
+export function tool<Schema extends StandardSchema, Result>(
+  init: ToolInit<OutputOf<Schema>, Result> & {
+    readonly inputSchema: Schema;
+    /** The same as JSON Schema, for a schema that cannot describe itself. */
+    readonly jsonSchema?: object;
+  },
+): Tool;
+export function tool<Args = JsonObject, Result = unknown>(
+  init: ToolInit<Args, Result> & { readonly inputSchema: JsonObject },
+): Tool;
+export function tool(
+  init: ToolInit<never, unknown> & { readonly inputSchema: unknown; readonly jsonSchema?: object },
+): Tool {
+  requirePossible(init);
+  const { name, approvalTimeoutSeconds, toModelOutput, needsApproval } = init;
+  const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
+  const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
+  return Object.freeze({
+    name,
+    description: init.description,
+    inputSchema: jsonSchema,
+    validate,
+    execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
+    timeoutSeconds: init.timeoutSeconds,
+    retry: init.retry,
+    effect: init.effect ?? 'once',
+    ...(toModelOutput && { toModelOutput }),
+    ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
+    ...(asksPerson && { needsApproval: asksPerson }),
+    ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
+  });
+}
+
+type ToolLimits = Pick<
+  ToolInit<never, unknown>,
+  'name' | 'timeoutSeconds' | 'retry' | 'effect' | 'approvalTimeoutSeconds'
+>;
+
+/** @throws RangeError `ARGUMENT_INVALID` */
+function requirePossible({ name, timeoutSeconds, retry, effect, approvalTimeoutSeconds }: ToolLimits): void {
+  if (!NAME.test(name)) {
+    throw invalidArgument(
+      `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
+    );
+  }
+  const demand = (isPossible: boolean, member: string, what: string, found: unknown): void => {
+    if (isPossible) return;
+    throw invalidArgument(`${member} of tool "${name}" must be ${what}, found ${describeValue(found)}.`);
+  };
+  const isDuration = (seconds: number | undefined): boolean => seconds === undefined || seconds > 0;
+  demand(isDuration(timeoutSeconds), 'timeoutSeconds', 'more than 0', timeoutSeconds);
+  demand(isDuration(approvalTimeoutSeconds), 'approvalTimeoutSeconds', 'more than 0', approvalTimeoutSeconds);
+  demand(effect === undefined || EFFECTS.includes(effect), 'effect', `one of ${EFFECTS.join(', ')}`, effect);
+  if (retry === undefined) return;
+  const { maxAttempts, delaySeconds = 0 } = retry;
+  const isCount = Number.isInteger(maxAttempts) && maxAttempts >= 2;
+  demand(isCount, 'retry.maxAttempts', 'a whole number from 2', maxAttempts);
+  const isDelay = typeof delaySeconds === 'function' || isPause(delaySeconds);
+  demand(isDelay, 'retry.delaySeconds', 'a number of at least 0', delaySeconds);
+}
+
+/** Is it a number of seconds that one can wait? */
+export function isPause(seconds: unknown): seconds is number {
+  return typeof seconds === 'number' && seconds >= 0 && seconds < Infinity;
+}
+
+/** Tools by name. @throws RangeError `ARGUMENT_INVALID` when two have one name. */
+export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const item of tools) {
+    if (typeof item?.execute !== 'function' || typeof item.name !== 'string') {
+      throw invalidArgument(`A tool is what tool() returns, found ${describeValue(item)}.`, TypeError);
+    }
+    if (byName.has(item.name)) throw invalidArgument(`There are two tools named "${item.name}".`);
+    byName.set(item.name, item);
+  }
+  return byName;
+}
+
+/** The model asked for a tool that there is not. */
+export function toolNotFound(name: string, known: Iterable<string>): HoldfastError {
+  const names = [...known].join(', ') || 'none';
+  return new HoldfastError('TOOL_NOT_FOUND', `There is no tool named "${name}". Known tools: ${names}.`);
+}
+
+/** A hook forbade the call; the message is its reason. */
+export class ToolExecutionBlockedError extends HoldfastError {
+  constructor(toolName: string, reason: string) {
+    super('TOOL_BLOCKED', reason || `Tool "${toolName}" is blocked.`, { data: { toolName } });
+  }
+}

@@ -1,0 +1,73 @@
+import type { Instant } from '../../clock.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
+import type { Waiting } from '../../state/execution/execution.ts';
+import { AgentState } from '../../state/agent-state.ts';
+import { toJsonValue } from '../../json.ts';
+import { waitingOf } from '../stepper.ts';
+import type { Tool } from './tool.ts';
+
+/** All that a step waits for: decisions, and the moments until which they may be made. */
+export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
+  const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
+  const waiting = step.toolExecutions.flatMap(waitingOf);
+  // First what somebody can do something about: it is what a list shows.
+  const [decisions, inside] = [
+    waiting.filter(({ type }) => type !== 'until'),
+    waiting.filter(({ type }) => type === 'until'),
+  ];
+  const moments = asked.flatMap(({ id, name, approval }) => {
+    const seconds = tools.get(name)?.approvalTimeoutSeconds;
+    if (seconds === undefined || approval === undefined) return [];
+    return [
+      {
+        type: 'until',
+        until: approval.requestedAt + Math.ceil(seconds * 1000),
+        toolExecutionId: id,
+      } as const,
+    ];
+  });
+  return [...decisions, ...inside, ...moments];
+}
+
+/** A call with the state of the subagent that it is changed. @throws StateFormatError when that cannot be read. */
+export function withStateInside(
+  execution: ToolExecution,
+  change: (state: AgentState) => AgentState,
+): ToolExecution {
+  const before = AgentState.fromJSON(structuredClone(execution.progress));
+  const after = change(before);
+  return after === before ? execution : execution.withProgress(toJsonValue(after));
+}
+
+const EXPIRED = 'Nobody decided in time.';
+
+/**
+ * The state of a suspended execution as the time has left it: what waited until now waits no more, and decisions whose
+ * time is over are denials. When nothing is left to wait for, the execution goes on.
+ */
+export function withTimePassed(state: AgentState, now: Instant): AgentState {
+  if (state.status !== 'suspended') return state;
+  const waiting = state.execution?.waiting ?? [];
+  const over = waiting.filter((entry) => entry.type === 'until' && entry.until <= now);
+  if (over.length === 0) return state;
+  const ids = new Set(over.flatMap((entry) => ('toolExecutionId' in entry ? [entry.toolExecutionId] : [])));
+  let changed = state;
+  for (const execution of state.currentStep?.toolExecutions ?? []) {
+    const step = changed.currentStep;
+    if (step === undefined) continue;
+    const inside = execution.waitingInside.length > 0;
+    if (!inside && !ids.has(execution.id)) continue;
+    const passed = inside
+      ? withStateInside(execution, (state_) => withTimePassed(state_, now))
+      : execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
+    changed = changed.withCurrentStep(step.withToolExecution(passed), now);
+  }
+  const left = waiting.filter(
+    (entry) =>
+      !over.includes(entry) && !('toolExecutionId' in entry && ids.has(entry.toolExecutionId as never)),
+  );
+  return left.length === 0
+    ? changed.withExecutionStatus('inProgress', now)
+    : changed.withExecutionStatus('suspended', now, left);
+}

@@ -1,0 +1,159 @@
+import { describeValue, invalidArgument } from '../errors.ts';
+import type { StepId } from '../state/values/ids.ts';
+import type { InferenceDelta } from '../loop/driver.ts';
+import type { EventLine, Tone } from './event-lines.ts';
+import { eventLines } from './event-lines.ts';
+import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
+
+/** What is shown, and where. */
+export interface ConsoleObserverOptions {
+  /** Takes one line, without its end; default `console.log`. */
+  readonly write?: (line: string) => void;
+  /** Colours by ANSI sequences, for a terminal; default false. */
+  readonly colors?: boolean;
+  /** What the model says, line by line as it arrives; default true. */
+  readonly showText?: boolean;
+  /** What the model thinks, likewise; default false. */
+  readonly showReasoning?: boolean;
+  /** Characters of arguments, results and messages that are shown; default 120. */
+  readonly maxLength?: number;
+}
+
+/**
+ * A listener that makes runs readable in a terminal: executions, steps, what the model says, tool calls with their
+ * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of
+ * subagents are told apart by their names. Control characters are replaced, so that nothing that a model or tool says can drive the terminal.
+ *
+ * @example
+ * const loop = createAgentLoop({ driver, listeners: [consoleObserver({ colors: true })] });
+ * @throws RangeError `ARGUMENT_INVALID` when `maxLength` is not at least 1.
+ */
+export function consoleObserver(options: ConsoleObserverOptions = {}): AgentEventListener {
+  const { write = writeToConsole, colors = false, maxLength = 120 } = options;
+  if (!(maxLength >= 1))
+    throw invalidArgument(`maxLength must be at least 1, found ${describeValue(maxLength)}.`);
+  const texts = new StreamedTexts(options);
+  return (told) => {
+    const { event, names } = innermost(told);
+    const depth = names.length === 0 ? depthOf(event) : names.length * DEPTH_OF_CALLS;
+    const label = names.length === 0 ? '' : `[${names.join(' › ')}] `;
+    for (const { level, tone, text: said } of [...texts.linesOf(event), ...eventLines(event, maxLength)]) {
+      const text = level === 0 ? label + said : said;
+      const printable = text.replaceAll(CONTROL_CHARACTERS, '\u{FFFD}');
+      write('  '.repeat(depth + level) + (colors ? painted(printable, tone) : printable));
+    }
+  };
+}
+
+function writeToConsole(line: string): void {
+  // oxlint-disable-next-line no-console -- the one output that every runtime has
+  console.log(line);
+}
+
+/** All of them but the tab. */
+const CONTROL_CHARACTERS = /[^\P{Cc}\t]/gu;
+
+/** The lines of a subagent stand below the call that it serves. */
+const DEPTH_OF_CALLS = 3;
+
+/** What happened in the innermost agent, and the names of the agents on the way there. */
+function innermost(told: AgentEvent): { readonly event: AgentEvent; readonly names: readonly string[] } {
+  const names: string[] = [];
+  let event = told;
+  while (event.type === 'subagent') {
+    names.push(event.toolName);
+    ({ event } = event);
+  }
+  return { event, names };
+}
+
+/** How far inside another agent's run it happened. */
+function depthOf({ state }: AgentEvent): number {
+  return state.parentAgentId === undefined ? 0 : 2;
+}
+
+/** SGR codes of ANSI: bold, dim, green, red. */
+const COLORS: { readonly [T in Tone]: number | undefined } = {
+  heading: 1,
+  plain: undefined,
+  detail: 2,
+  good: 32,
+  bad: 31,
+};
+
+function painted(text: string, tone: Tone): string {
+  const color = COLORS[tone];
+  return color === undefined ? text : `\u{1B}[${color}m${text}\u{1B}[0m`;
+}
+
+/** A text that is arriving: the line that has no end yet. */
+interface Arriving {
+  readonly type: InferenceDelta['type'];
+  readonly id: string;
+  readonly rest: string;
+}
+
+/** Puts together the pieces of the inferences in progress. */
+class StreamedTexts {
+  private readonly arriving = new Map<StepId, Arriving>();
+  private readonly shown: ReadonlySet<string>;
+
+  constructor({ showText = true, showReasoning = false }: ConsoleObserverOptions) {
+    this.shown = new Set([...(showText ? ['text'] : []), ...(showReasoning ? ['reasoning'] : [])]);
+  }
+
+  /** The lines that an event completes. */
+  linesOf(event: AgentEvent): readonly EventLine[] {
+    switch (event.type) {
+      case 'inference-started':
+        // Begun once more after a crash: what had arrived comes again.
+        this.arriving.delete(event.stepId);
+        return [];
+      case 'inference-delta':
+        return this.add(event.stepId, event.delta);
+      case 'inference-completed': {
+        const hasArrived = this.arriving.has(event.stepId);
+        if (hasArrived) return this.end(event.stepId);
+        const { content } = event.response;
+        return content.flatMap((part) =>
+          part.type === 'text' || part.type === 'reasoning' ? this.whole(part) : [],
+        );
+      }
+      case 'step-completed':
+        return this.end(event.stepExecution.id);
+      default:
+        return [];
+    }
+  }
+
+  private add(stepId: StepId, { type, id, text }: InferenceDelta): readonly EventLine[] {
+    if (!this.shown.has(type)) return [];
+    const before = this.arriving.get(stepId);
+    const isSame = before?.type === type && before.id === id;
+    const unended = `${isSame ? before.rest : ''}${text}`;
+    // Split only at the end of a line: a long one comes in many pieces.
+    const lines = text.includes('\n') ? unended.split('\n') : [unended];
+    const rest = lines.pop() ?? '';
+    this.arriving.set(stepId, { type, id, rest });
+    return [...(isSame ? [] : restOf(before)), ...lines.map((line) => textLine(type, line))];
+  }
+
+  private end(stepId: StepId): readonly EventLine[] {
+    const lines = restOf(this.arriving.get(stepId));
+    this.arriving.delete(stepId);
+    return lines;
+  }
+
+  /** For a driver that does not stream. */
+  private whole({ type, text }: { readonly type: 'text' | 'reasoning'; readonly text: string }): EventLine[] {
+    return this.shown.has(type) ? text.split('\n').map((line) => textLine(type, line)) : [];
+  }
+}
+
+function restOf(arriving: Arriving | undefined): readonly EventLine[] {
+  return arriving && arriving.rest !== '' ? [textLine(arriving.type, arriving.rest)] : [];
+}
+
+function textLine(type: Arriving['type'], text: string): EventLine {
+  return { level: 2, tone: type === 'reasoning' ? 'detail' : 'plain', text: `│ ${text.replace(/\r$/, '')}` };
+}

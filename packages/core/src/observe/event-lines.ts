@@ -1,0 +1,149 @@
+import type { JsonValue } from '../json.ts';
+import type { ErrorRecord } from '../state/values/error-record.ts';
+import type { ExecutionState } from '../state/execution/execution.ts';
+import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import type { Usage } from '../state/execution/usage.ts';
+import type { AgentEvent } from '../loop/events.ts';
+
+/** What kind of news a line is. */
+export type Tone = 'heading' | 'plain' | 'detail' | 'good' | 'bad';
+
+/** One line about a run. `level` says how far inside: 0 the execution, 1 a step, 2 what happens in a step. */
+export interface EventLine {
+  readonly level: number;
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+/** What an event says, in lines; none for one that others say as well. Texts of models are not among them. */
+export function eventLines(event: AgentEvent, maxLength: number): readonly EventLine[] {
+  switch (event.type) {
+    case 'execution-started':
+    case 'execution-resumed':
+      return [line(0, 'heading', startInWords(event))];
+    case 'execution-suspended':
+    case 'execution-stopped':
+    case 'execution-completed':
+    case 'execution-failed':
+      return endLines(event, maxLength);
+    case 'step-started':
+      return [line(1, 'plain', `step ${event.stepNumber}`)];
+    case 'step-completed':
+      return event.stepExecution.step.errors.map((error) => errorLine(2, error, maxLength));
+    case 'inference-completed': {
+      const { usage, finishReason } = event.response;
+      return [line(2, 'detail', `${usageInWords(usage)}, ${finishReason}`)];
+    }
+    case 'tool-started':
+      return [line(2, 'plain', `→ ${callInWords(event, maxLength)}`)];
+    case 'tool-completed':
+    case 'tool-blocked':
+      return [toolLine(event, maxLength)];
+    case 'stop-signal-raised': {
+      const { reason, message, source } = event.signal;
+      const by = source === undefined ? '' : ` (${source})`;
+      return [line(2, 'bad', `stop: ${reason}: ${shortened(message, maxLength)}${by}`)];
+    }
+    default:
+      return [];
+  }
+}
+
+function line(level: number, tone: Tone, text: string): EventLine {
+  return { level, tone, text };
+}
+
+// Executions
+
+const END_TONES = { suspended: 'heading', stopped: 'bad', completed: 'good', failed: 'bad' } as const;
+
+function endLines({ state }: AgentEvent, maxLength: number): readonly EventLine[] {
+  const execution = state.execution as ExecutionState;
+  const status = execution.status as keyof typeof END_TONES;
+  const why = [...execution.waiting.map(({ type }) => type), ...(state.stopReason ? [state.stopReason] : [])];
+  const facts = [
+    // An outline, as a redacted event has it, does not know its steps.
+    ...(execution.stepCount > 0 ? [steps(execution.stepCount)] : []),
+    usageInWords(execution.usage),
+    seconds(state.executionDuration),
+  ];
+  const reason = why.length === 0 ? '' : ` (${why.join(', ')})`;
+  const text = `■ execution ${state.executionCount} ${status}${reason}: ${facts.join(', ')}`;
+  const errors = execution.errors.map((error) => errorLine(1, error, maxLength));
+  return [...errors, line(0, END_TONES[status], text)];
+}
+
+function startInWords({ type, state }: AgentEvent): string {
+  const { executionCount, llmConfig, stepExecutions } = state;
+  const how = type === 'execution-started' ? 'started' : `resumed after ${steps(stepExecutions.length)}`;
+  const model = llmConfig?.model === undefined ? '' : ` (${llmConfig.model})`;
+  return `▶ execution ${executionCount} ${how}${model}`;
+}
+
+function steps(count: number): string {
+  return count === 1 ? '1 step' : `${count} steps`;
+}
+
+// Tools
+
+type ToolEvent = AgentEvent & { readonly toolExecution: ToolExecution };
+
+function callInWords(event: ToolEvent, maxLength: number): string {
+  const { name, args, attempt } = event.toolExecution;
+  const again = attempt > 1 ? ` (attempt ${attempt})` : '';
+  return `${placeOf(event)}${name} ${jsonInShort(args, maxLength)}${again}`;
+}
+
+/** Which call of the step it is, when there are several: two may be of the same tool. */
+function placeOf({ state, toolExecution }: ToolEvent): string {
+  const calls = state.currentStep?.requestedToolCalls ?? [];
+  const index = calls.findIndex(({ toolCallId }) => toolCallId === toolExecution.call.toolCallId);
+  return calls.length > 1 && index >= 0 ? `${index + 1}. ` : '';
+}
+
+function toolLine(event: ToolEvent, maxLength: number): EventLine {
+  const { name, value, error, outcome, startedAt, duration } = event.toolExecution;
+  const took = startedAt === undefined ? '' : ` (${seconds(duration)})`;
+  if (error === undefined)
+    return line(2, 'good', `← ${placeOf(event)}${name} = ${jsonInShort(value ?? null, maxLength)}${took}`);
+  const what = startedAt === undefined ? callInWords(event, maxLength) : `${placeOf(event)}${name}`;
+  return line(2, 'bad', `✗ ${what} ${outcome?.type}: ${errorInWords(error, maxLength)}${took}`);
+}
+
+// Words
+
+function errorLine(level: number, error: ErrorRecord, maxLength: number): EventLine {
+  return line(level, 'bad', `✗ ${errorInWords(error, maxLength)}`);
+}
+
+function errorInWords({ name, code, message }: ErrorRecord, maxLength: number): string {
+  return `${code ?? name}: ${shortened(message, maxLength)}`;
+}
+
+function usageInWords(usage: Usage): string {
+  const { inputTokens = 0, outputTokens = 0, cost, unreportedCalls, unpricedCalls } = usage;
+  const words = [`${inputTokens} in`, `${outputTokens} out`];
+  if (unreportedCalls > 0) words.push(`${unreportedCalls} not reported`);
+  // With calls whose cost is unknown it is a lower bound.
+  if (cost !== undefined) words.push(`${unpricedCalls > 0 ? 'at least ' : ''}$${dollars(cost)}`);
+  return words.join(', ');
+}
+
+function dollars(cost: number): string {
+  return cost >= 0.01 || cost === 0 ? cost.toFixed(2) : cost.toPrecision(2);
+}
+
+function seconds(duration: number): string {
+  return `${Number(duration.toFixed(3))} s`;
+}
+
+function jsonInShort(value: JsonValue, maxLength: number): string {
+  return shortened(JSON.stringify(value), maxLength);
+}
+
+/** In one line, and cut visibly. */
+function shortened(text: string, maxLength: number): string {
+  const isLong = text.length > maxLength;
+  const kept = isLong ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
+  return kept.replaceAll(/\s+/g, ' ');
+}

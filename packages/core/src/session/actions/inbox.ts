@@ -1,0 +1,137 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { describeValue, invalidArgument } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
+import { next } from '../../loop/stepper.ts';
+import { AgentState } from '../../state/agent-state.ts';
+import { stopSignal } from '../../state/execution/continuation.ts';
+import { ExecutionState } from '../../state/execution/execution.ts';
+import { ExecutionId } from '../../state/values/ids.ts';
+import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
+import { withDecision } from './approval.ts';
+import type { Decision } from './approval.ts';
+import type { InboxItem } from '../session-store.ts';
+
+/** An item that is in an inbox, or will be. */
+type EnqueuedItem = Omit<InboxItem, 'position'>;
+
+/** What may be left for whoever works on a session. */
+export type InboxContent =
+  | {
+      readonly type: 'message';
+      readonly content: string | readonly UserPart[];
+      readonly metadata?: JsonObject;
+    }
+  /** Ends the execution `stopped`, at once where somebody works on it. */
+  | { readonly type: 'stop'; readonly reason?: string }
+  | ({ readonly type: 'decision' } & Decision)
+  /** A session that this one may wait for has ended. It changes nothing by itself: who takes it in looks at the children. */
+  | { readonly type: 'child-ended'; readonly sessionId: string };
+
+/** What came of an item. */
+export interface UsedItem {
+  readonly state: AgentState;
+  /** Why it changed nothing, when it did not. */
+  readonly ignored?: string;
+}
+
+/** Content that somebody can use. @throws RangeError `ARGUMENT_INVALID` */
+export function checkedContent(content: InboxContent): InboxContent {
+  const what = content?.type;
+  const isUsable =
+    (what === 'message' && content.content?.length > 0) ||
+    (what === 'stop' && ['string', 'undefined'].includes(typeof content.reason)) ||
+    (what === 'decision' &&
+      typeof content.toolExecutionId === 'string' &&
+      ['approved', 'denied'].includes(content.decision)) ||
+    (what === 'child-ended' && typeof content.sessionId === 'string');
+  if (isUsable) return content;
+  const found =
+    what === undefined ? describeValue(content) : `of type ${describeValue(what)}, what does not fit`;
+  throw invalidArgument(
+    `The inbox takes a message that is not empty, a stop, or a decision on a toolExecutionId; found ${found}.`,
+  );
+}
+
+/**
+ * The state as it will be when somebody has taken the item in: what a caller who has left it in the inbox may see, so that
+ * the answer to an earlier message is not taken for the answer to this one.
+ */
+export function expectedState(state: AgentState, item: EnqueuedItem, clock: Clock): AgentState {
+  const ready = mustWait(state, item) ? state.forNextExecution(clock.now()) : state;
+  return withInboxItem(ready, item, clock).state;
+}
+
+/** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
+export function mustWait(state: AgentState, { content }: EnqueuedItem): boolean {
+  return isJsonObject(content) && content['type'] === 'message' && next(state).type === 'finish';
+}
+
+/** Why the execution is to stop, when that is what an item asks for. */
+export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
+  if (!isJsonObject(content) || content['type'] !== 'stop') return undefined;
+  const { reason } = content;
+  return typeof reason === 'string' ? reason : 'Somebody asked for it.';
+}
+
+/** The state with what an item asks for. One that cannot be used is ignored, with the reason: it must not block others. */
+export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): UsedItem {
+  if (!isJsonObject(item.content)) return { state, ignored: 'It is not an object.' };
+  const content = item.content as unknown as InboxContent;
+  const at = clock.now();
+  try {
+    switch (content.type) {
+      case 'message': {
+        if (hasMessage(state, item.id)) return { state, ignored: 'It was said before.' };
+        const { metadata } = content;
+        const options = { id: item.id, createdAt: item.enqueuedAt, ...(metadata && { metadata }) };
+        return { state: withMessage(state, content.content, options, clock, at) };
+      }
+      case 'stop':
+        if (!state.hasActiveExecution) return { state, ignored: 'There is nothing to stop.' };
+        return { state: withStop(state, stopReasonOf(item) as string, at) };
+      case 'decision': // made when it was left here, however late somebody looks
+        return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
+      case 'child-ended':
+        return { state };
+      default:
+        return { state, ignored: 'It is of an unknown type.' };
+    }
+  } catch (error) {
+    return { state, ignored: error instanceof Error ? error.message : 'It cannot be read.' };
+  }
+}
+
+/** Has somebody said it before? A message that is sent again, by its id, is answered once. */
+export function hasMessage(state: AgentState, id: string): boolean {
+  return state.messages.toArray().some((message) => message.id === id);
+}
+
+/** The state with a message of the user, and with work to do on it. */
+export function withMessage(
+  state: AgentState,
+  content: string | readonly UserPart[],
+  options: MessageOptions,
+  clock: Clock,
+  at: Instant,
+): AgentState {
+  return asked(state, clock, at).withUserMessage(content, { clock, ...options }, at);
+}
+
+/** The state with somebody asking for an answer: in the execution that is unfinished, or in a new one. */
+function asked(state: AgentState, clock: Clock, at: Instant): AgentState {
+  const { execution } = state;
+  if (execution === undefined || execution.isTerminal) {
+    const fresh = ExecutionState.fresh({ id: ExecutionId.create(clock), at });
+    return AgentState.restore({ ...state, execution: fresh });
+  }
+  const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');
+  const going = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
+  return going.withContinuationRequested(at);
+}
+
+function withStop(state: AgentState, message: string, at: Instant): AgentState {
+  const going = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
+  const stopped = going.withStopSignal(stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+  return stopped.withoutContinuationRequested(at); // a message before it asked for one
+}

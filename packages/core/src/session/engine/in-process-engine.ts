@@ -1,0 +1,156 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { callAfter, pause, systemClock } from '../../clock.ts';
+import { invalidArgument } from '../../errors.ts';
+import { RunAbort } from '../../loop/stopping/abort.ts';
+import { announceTo } from '../../loop/events.ts';
+import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.ts';
+import { checkedSeconds } from '../store/store-arguments.ts';
+
+/** What an engine in this process may be told. */
+export interface InProcessEngineOptions {
+  /** What later wake-ups go by; default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
+  /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning on the console. */
+  readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
+}
+
+/** What is known of a session that is to be looked at. */
+interface Wakeup {
+  /** It is being worked on. */
+  isRunning: boolean;
+  /** Somebody woke it meanwhile: look again. */
+  isWanted: boolean;
+}
+
+/** A session that is to be looked at later. */
+interface LaterWakeup {
+  readonly sessionId: string;
+  readonly at: Instant;
+  /** There is a timer only while somebody serves: nothing else keeps a process alive. */
+  callOff?: () => void;
+}
+
+interface Serving {
+  readonly advance: Advance;
+  readonly concurrency: number;
+  readonly leaving: AbortController;
+  readonly underWay: Set<Promise<void>>;
+}
+
+/**
+ * Works on sessions in this process, several at once. The reference of the contract: wake-ups are kept in memory, so
+ * sweep after a start. A wake-up during work on a session is never lost: the session is looked at again.
+ */
+export class InProcessEngine implements ExecutionEngine {
+  private readonly clock: Clock;
+  private readonly onError: (error: unknown, sessionId: string) => void;
+  private readonly wakeups = new Map<string, Wakeup>();
+  /** By moment and session. */
+  private readonly later = new Map<string, LaterWakeup>();
+  private readonly waiting: string[] = [];
+  private serving: Serving | undefined;
+
+  constructor(options: InProcessEngineOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.onError = options.onError ?? warn;
+  }
+
+  async wake(sessionId: string, { at }: { readonly at?: Instant | undefined } = {}): Promise<void> {
+    if (at !== undefined && !Number.isFinite(at)) {
+      throw invalidArgument(`at must be a moment in milliseconds, found ${String(at)}.`);
+    }
+    if (at !== undefined && at > this.clock.now()) return this.wakeLater(sessionId, at);
+    const known = this.wakeups.get(sessionId);
+    if (known) {
+      known.isWanted = known.isRunning;
+      return;
+    }
+    this.wakeups.set(sessionId, { isRunning: false, isWanted: false });
+    this.waiting.push(sessionId);
+    this.startMore();
+  }
+
+  /** @throws RangeError `ARGUMENT_INVALID` for a concurrency that cannot be, and while it serves already. */
+  async serve(
+    advance: Advance,
+    { concurrency = 8 }: { readonly concurrency?: number | undefined } = {},
+  ): Promise<ServedEngine> {
+    if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
+      throw invalidArgument(`concurrency must be a whole number from 1, found ${String(concurrency)}.`);
+    }
+    if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
+    const serving = { advance, concurrency, leaving: new AbortController(), underWay: new Set<never>() };
+    this.serving = serving;
+    for (const wakeup of this.later.values()) this.arm(wakeup);
+    this.startMore();
+    return { stop: (options) => this.stop(serving, options?.withinSeconds) };
+  }
+
+  private async stop(serving: Serving, withinSeconds?: number): Promise<void> {
+    if (withinSeconds !== undefined) checkedSeconds('withinSeconds', withinSeconds);
+    if (this.serving === serving) {
+      this.serving = undefined;
+      for (const { callOff } of this.later.values()) callOff?.();
+    }
+    serving.leaving.abort(new RunAbort('yield', 'The engine stops.'));
+    const done = Promise.all(serving.underWay);
+    if (withinSeconds === undefined) return void (await done);
+    const patience = new AbortController();
+    await Promise.race([done, pause(this.clock, withinSeconds * 1000, patience.signal)]);
+    patience.abort();
+  }
+
+  private wakeLater(sessionId: string, at: Instant): void {
+    const key = `${at} ${sessionId}`;
+    if (this.later.has(key)) return;
+    const wakeup = { sessionId, at };
+    this.later.set(key, wakeup);
+    if (this.serving) this.arm(wakeup);
+  }
+
+  private arm(wakeup: LaterWakeup): void {
+    const { sessionId, at } = wakeup;
+    wakeup.callOff = callAfter(this.clock, at - this.clock.now(), () => {
+      this.later.delete(`${at} ${sessionId}`);
+      void this.wake(sessionId);
+    });
+  }
+
+  private startMore(): void {
+    const { serving } = this;
+    if (serving === undefined) return;
+    while (serving.underWay.size < serving.concurrency && this.waiting.length > 0) {
+      const sessionId = this.waiting.shift() as string;
+      const work = this.work(sessionId, serving).finally(() => {
+        serving.underWay.delete(work);
+        this.startMore();
+      });
+      serving.underWay.add(work);
+    }
+  }
+
+  private async work(sessionId: string, { advance, leaving }: Serving): Promise<void> {
+    const wakeup: Wakeup = { isRunning: true, isWanted: false };
+    this.wakeups.set(sessionId, wakeup);
+    let advanced: Advanced | undefined;
+    try {
+      advanced = await advance(sessionId, { signal: leaving.signal });
+    } catch (error) {
+      announceTo([(thrown: unknown) => this.onError(thrown, sessionId)], error);
+    }
+    this.wakeups.delete(sessionId);
+    if (wakeup.isWanted) await this.wake(sessionId);
+    if (advanced) await this.followUp(sessionId, advanced);
+  }
+
+  private async followUp(sessionId: string, { outcome, wake }: Advanced): Promise<void> {
+    for (const other of wake) await this.wake(other);
+    if (outcome.type === 'yield') await this.wake(sessionId);
+    else if (outcome.type === 'sleep') await this.wake(sessionId, { at: outcome.until });
+  }
+}
+
+function warn(error: unknown, sessionId: string): void {
+  // oxlint-disable-next-line no-console -- what nobody wants to be told of must not be lost
+  console.warn(`Session "${sessionId}" could not be worked on:`, error);
+}

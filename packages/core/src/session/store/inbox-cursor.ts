@@ -1,0 +1,85 @@
+import type { Instant } from '../../clock.ts';
+
+/**
+ * Which items of an inbox wait. Each item gets the next position, from 0. No position is given twice in the life of a
+ * session, so the cursor stays when the inbox is empty. A cursor grows with the gaps between the items that wait, not with
+ * their number.
+ */
+export interface InboxCursor {
+  /** The position of the oldest item that waits; `next` when none does. */
+  readonly first: number;
+  /** The position that the next item gets. */
+  readonly next: number;
+  /** The gaps: used positions after `first`, as pairs of the first position of a gap and the one behind it, ascending. */
+  readonly used?: readonly number[] | undefined;
+  /** When an item came into the empty inbox; absent while the inbox is empty. */
+  readonly since?: Instant | undefined;
+}
+
+/** The inbox of a session that never got an item. */
+const UNUSED: InboxCursor = Object.freeze({ first: 0, next: 0 });
+
+/** How many items wait. */
+export function waitingItems({ first, next, used }: InboxCursor = UNUSED): number {
+  return pairsOf(used).reduce((count, [from, to]) => count - (to - from), next - first);
+}
+
+/** The positions of the items that wait behind a position, ascending, at most `limit` of them. */
+export function waitingPositions(
+  { first, next, used }: InboxCursor,
+  after: number,
+  limit: number,
+): readonly number[] {
+  const positions: number[] = [];
+  let from = Math.max(first, after + 1);
+  for (const [gap, behind] of [...pairsOf(used), [next, next] as const]) {
+    for (; from < gap && positions.length < limit; from++) positions.push(from);
+    from = Math.max(from, behind);
+  }
+  return positions;
+}
+
+/** The cursor after one more item has come in, which gets the position `next`. */
+export function withItem(inbox: InboxCursor = UNUSED, now: Instant): InboxCursor {
+  return { ...inbox, next: inbox.next + 1, since: inbox.since ?? now };
+}
+
+/** Whether the item at this position waits: a used one, and one to come, do not. */
+export function isItemWaiting({ first, next, used }: InboxCursor, position: number): boolean {
+  if (!Number.isSafeInteger(position) || position < first || position >= next) return false;
+  return !pairsOf(used).some(([from, to]) => position >= from && position < to);
+}
+
+/** The cursor after these items were used; the others keep their positions. Positions that do not wait are ignored. */
+export function withoutItems(inbox: InboxCursor, positions: readonly number[]): InboxCursor {
+  const taken = positions.filter((position) => isItemWaiting(inbox, position));
+  if (taken.length === 0) return inbox;
+  const ranges = [...pairsOf(inbox.used), ...taken.map((position) => [position, position + 1] as const)];
+  ranges.sort(([left], [right]) => left - right);
+  let { first } = inbox;
+  const used: number[] = [];
+  for (const [from, to] of ranges) {
+    if (from <= first) first = Math.max(first, to);
+    else if (from <= (used.at(-1) ?? -1)) used[used.length - 1] = Math.max(used.at(-1) as number, to);
+    else used.push(from, to);
+  }
+  const { next, since } = inbox;
+  if (first === next) return { first, next };
+  return { first, next, ...(used.length > 0 && { used }), since };
+}
+
+/** Whether the positions of a cursor come in order, and its gaps in pairs. */
+export function isInOrder({ first, next, used = [] }: InboxCursor): boolean {
+  const positions = [...used, next];
+  return (
+    used.length % 2 === 0 && positions.every((position, index) => position >= (used[index - 1] ?? first))
+  );
+}
+
+function pairsOf(used: readonly number[] = []): (readonly [number, number])[] {
+  const pairs: (readonly [number, number])[] = [];
+  for (let index = 0; index < used.length; index += 2) {
+    pairs.push([used[index] as number, used[index + 1] as number]);
+  }
+  return pairs;
+}

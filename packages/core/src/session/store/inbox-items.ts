@@ -1,0 +1,67 @@
+import { describeValue, StateFormatError } from '../../errors.ts';
+import type { Instant } from '../../clock.ts';
+import type { JsonValue } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
+import { misfit } from './saved-session.ts';
+import type { InboxItem, UnreadableItem } from '../session-store.ts';
+
+/**
+ * The version of a stored item: of its form, and of the contents that a runtime enqueues. A release that adds a type of
+ * content raises it, so that an older worker leaves such items in the inbox.
+ */
+const ITEM_VERSION = 1;
+
+/** The most items that one claim or renewal answers. */
+export const INBOX_PAGE = 100;
+
+/** An item as stores keep it. */
+export function itemJson(id: string, content: JsonValue, enqueuedAt: Instant): string {
+  return JSON.stringify({ version: ITEM_VERSION, id, enqueuedAt, content });
+}
+
+/** The item at a position, or why it cannot be read. `json` is `undefined` when the backend has no such item. */
+export function readItem(position: number, json: string | undefined): InboxItem | UnreadableItem {
+  try {
+    return Object.freeze({ position, ...itemOf(position, json) });
+  } catch (error) {
+    if (error instanceof StateFormatError) return Object.freeze({ position, error });
+    throw error;
+  }
+}
+
+export function isReadable(item: InboxItem | UnreadableItem): item is InboxItem {
+  return 'id' in item;
+}
+
+export function isUnreadable(item: InboxItem | UnreadableItem): item is UnreadableItem {
+  return !isReadable(item);
+}
+
+function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'position'> {
+  const place = `inbox item ${position}`;
+  const item = parsed(place, json);
+  if (!isJsonObject(item)) throw misfit(place, 'an object', item);
+  const { version, id, enqueuedAt, content } = item;
+  if (!Number.isSafeInteger(version) || (version as number) < 1) {
+    throw misfit(`$.version of ${place}`, 'a version', version);
+  }
+  if (version !== ITEM_VERSION) {
+    const expected = `version ${ITEM_VERSION}, the newest that this release can read`;
+    throw new StateFormatError(`$.version of ${place}`, expected, describeValue(version), {
+      code: 'STATE_VERSION',
+    });
+  }
+  if (typeof id !== 'string') throw misfit(`$.id of ${place}`, 'a string', id);
+  if (!Number.isSafeInteger(enqueuedAt)) throw misfit(`$.enqueuedAt of ${place}`, 'an instant', enqueuedAt);
+  if (content === undefined) throw misfit(`$.content of ${place}`, 'JSON', content);
+  return { id, content, enqueuedAt: enqueuedAt as Instant };
+}
+
+function parsed(place: string, json: string | undefined): JsonValue {
+  if (json === undefined) throw misfit(place, 'an item', json);
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch (cause) {
+    throw misfit(place, 'JSON', json, cause);
+  }
+}

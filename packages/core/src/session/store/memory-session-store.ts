@@ -1,0 +1,131 @@
+import type { Instant } from '../../clock.ts';
+import { BackedSessionStore } from './backed-session-store.ts';
+import type { StoreOptions } from './backed-session-store.ts';
+import { carriedOut } from './saved-session.ts';
+import type {
+  ItemRange,
+  RecordChange,
+  SessionBackend,
+  StoredItem,
+  StoredSession,
+  SwapResult,
+} from './session-backend.ts';
+import { compareDue, compareListedSessions, fitsDue, fitsQuery } from './session-cursor.ts';
+import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
+import type { SessionRecord } from './session-record.ts';
+import { dueAt, isExpired, listedSession, recordName } from './session-record.ts';
+import type { ListedSession } from '../session-info.ts';
+import type { DueSession, StoreCapabilities } from '../session-store.ts';
+
+/** Keeps sessions for as long as the process lives. */
+export class MemorySessionStore extends BackedSessionStore {
+  constructor(options: StoreOptions = {}) {
+    super(new MemoryBackend(), options);
+  }
+}
+
+type Item = NonNullable<RecordChange['enqueue']>;
+
+/** The items that wait, found by position and by id. */
+class MemoryInbox {
+  private readonly items = new Map<number, Item>();
+  private readonly ids = new Set<string>();
+
+  get(position: number): StoredItem | undefined {
+    return this.items.get(position);
+  }
+
+  /** Adds an item; `false` when there is one with its id. */
+  add(item: Item): boolean {
+    if (this.ids.has(item.id)) return false;
+    this.ids.add(item.id);
+    this.items.set(item.position, item);
+    return true;
+  }
+
+  remove(position: number): void {
+    const item = this.items.get(position);
+    if (item === undefined) return;
+    this.ids.delete(item.id);
+    this.items.delete(position);
+  }
+}
+
+interface MemoryEntry extends StoredSession {
+  readonly inbox: MemoryInbox;
+}
+
+/** The reference of a backend: read it to write your own. What stands between two awaits is one atomic effect. */
+export class MemoryBackend implements SessionBackend {
+  readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
+  private readonly entries = new Map<string, MemoryEntry>();
+
+  async read(sessionId: string): Promise<SessionRecord | undefined> {
+    return this.entries.get(sessionId)?.record;
+  }
+
+  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+    return this.entries.get(sessionId);
+  }
+
+  async readInbox(
+    sessionId: string,
+    incarnation: string,
+    { from, to, limit }: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    const entry = this.entries.get(sessionId);
+    const found: StoredItem[] = [];
+    if (entry?.record.incarnation !== incarnation) return found;
+    for (let position = from; position < to && found.length < limit; position++) {
+      const item = entry.inbox.get(position);
+      if (item) found.push(item);
+    }
+    return found;
+  }
+
+  async swap(
+    sessionId: string,
+    before: SessionRecord | undefined,
+    after: SessionRecord | undefined,
+    { plan, enqueue, acknowledge = [] }: RecordChange,
+  ): Promise<SwapResult> {
+    const found = this.entries.get(sessionId);
+    if ((found && recordName(found.record)) !== (before && recordName(before))) return 'outdated';
+    if (after === undefined) return this.entries.delete(sessionId) ? 'done' : 'outdated';
+    const kept = found?.record.incarnation === after.incarnation ? found : undefined;
+    const saved = plan ? carriedOut(kept?.saved, plan) : kept?.saved;
+    if (saved === undefined) return 'outdated';
+    const inbox = kept?.inbox ?? new MemoryInbox();
+    if (enqueue && !inbox.add(enqueue)) return 'duplicate';
+    for (const { position } of acknowledge) inbox.remove(position);
+    this.entries.set(sessionId, { record: after, saved, inbox });
+    return 'done';
+  }
+
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+    const listed = this.living(now).map((record) => listedSession(record));
+    const fitting = listed.filter((session) => fitsQuery(session, query));
+    return fitting.toSorted(compareListedSessions(query.order)).slice(0, query.limit + 1);
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+    const due = this.living(now).flatMap((record) => {
+      const at = dueAt(record);
+      return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
+    });
+    const fitting = due.filter((session) => fitsDue(session, query));
+    return fitting.toSorted(compareDue).slice(0, query.limit + 1);
+  }
+
+  async prune(now: Instant, limit: number): Promise<number> {
+    const expired = [...this.entries].filter(([, { record }]) => isExpired(record, now)).slice(0, limit);
+    for (const [sessionId] of expired) this.entries.delete(sessionId);
+    return expired.length;
+  }
+
+  async close(): Promise<void> {}
+
+  private living(now: Instant): SessionRecord[] {
+    return [...this.entries.values()].map(({ record }) => record).filter((record) => !isExpired(record, now));
+  }
+}

@@ -1,0 +1,36 @@
+import type { Clock, Instant } from '../../clock.ts';
+import type { SessionBackend } from './session-backend.ts';
+import { StoreUnavailableError } from '../session-errors.ts';
+
+/** A backend until it is closed, and the time that it goes by. */
+export class OpenBackend {
+  private readonly opened: SessionBackend;
+  private readonly clock: Clock;
+  private closing: Promise<void> | undefined;
+
+  constructor(backend: SessionBackend, clock: Clock) {
+    this.opened = backend;
+    this.clock = clock;
+  }
+
+  get capabilities(): SessionBackend['capabilities'] {
+    return this.opened.capabilities;
+  }
+
+  /** @throws StoreUnavailableError once it is closed. */
+  get backend(): SessionBackend {
+    if (this.closing === undefined) return this.opened;
+    throw new StoreUnavailableError('The session store is closed: open it again.', { isAmbiguous: false });
+  }
+
+  /** @throws StoreUnavailableError once it is closed. */
+  now(): Instant | Promise<Instant> {
+    return this.backend.now?.() ?? this.clock.now();
+  }
+
+  /** Once, however often it is asked for. */
+  close(): Promise<void> {
+    this.closing ??= this.opened.close();
+    return this.closing;
+  }
+}

@@ -1,0 +1,293 @@
+import { compact, isJsonObject } from '../../json.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { List } from '../../state/values/list.ts';
+import { MessageRefWriter } from '../../state/messages/message-refs.ts';
+import type { MessageStore } from '../../state/messages/message-store.ts';
+import type { Message, Messages } from '../../state/messages/messages.ts';
+import { Metadata } from '../../state/metadata.ts';
+import { AgentSession } from '../session.ts';
+import type { SavedParts, SavedSession, SavePlan, ListChange } from './saved-session.ts';
+import { fingerprint, misfit } from './saved-session.ts';
+import type { SessionInfo } from '../session-info.ts';
+
+/** What was written of a session, for the save that follows. */
+interface Written {
+  readonly refs: MessageRefWriter;
+  readonly lists: ReadonlyMap<string, List<unknown>>;
+  /** The lengths of its values and lists, in UTF-16 code units of JSON; of a list that was cut, about. */
+  readonly sizes: ReadonlyMap<string, number>;
+}
+
+/** By the session that a store answered. */
+const written = new WeakMap<AgentSession, Written>();
+
+const STEPS = 'steps';
+const OTHERS = 'otherMessages';
+const MESSAGES = 'messages:';
+
+/**
+ * What is to be written of a session, as it is to be answered, after `base`, which the store answered before. Costs
+ * what was added, however long the session is; all of it without a base, or with one that was not planned or restored
+ * in this process.
+ */
+export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
+  const known = base && written.get(base);
+  const isGrown =
+    known !== undefined && base !== undefined && isGrownFrom(base.state.store, session.state.store);
+  const continues = isGrown && isSameExecution(base, session);
+  const { store, execution } = session.state;
+  const refs = isGrown ? known.refs.grown(store, continues) : new MessageRefWriter(store);
+  const before = known?.lists ?? new Map<string, List<unknown>>();
+  const kept = (name: string, list: List<unknown>): number => before.get(name)?.commonLength(list) ?? 0;
+
+  const stepsKept = continues ? kept(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
+  const steps = execution?.encodeSteps(refs, stepsKept) ?? [];
+  const skeleton = execution?.encodeWith(refs, undefined);
+  const lists = listsOf(session, refs.otherMessages);
+  const changes: ListChange[] = [];
+  for (const [name, list] of lists) {
+    const keep = name === STEPS ? stepsKept : name === OTHERS && !continues ? 0 : kept(name, list);
+    if (keep === list.length && keep === (before.get(name)?.length ?? 0)) continue;
+    const added = name === STEPS ? steps : list.slice(keep);
+    changes.push({ name, keep, append: added.map((element) => JSON.stringify(element)) });
+  }
+  for (const [name, { isEmpty }] of before) {
+    if (!isEmpty && !lists.has(name)) changes.push({ name, keep: 0, append: [] });
+  }
+  const plan: SavePlan = {
+    isWhole: known === undefined,
+    head: headOf(session, skeleton, lists),
+    values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
+    lists: changes,
+  };
+  written.set(session, { refs, lists, sizes: sizesAfter(known, plan) });
+  return plan;
+}
+
+/** How much a session that was planned or restored holds, in UTF-16 code units of JSON; `undefined` for any other session. */
+export function knownSize(session: AgentSession): number | undefined {
+  const known = written.get(session);
+  return known && [...known.sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+/** The lengths of the parts that a plan leaves. */
+function sizesAfter(known: Written | undefined, { head, values, lists }: SavePlan): Map<string, number> {
+  const sizes = new Map(known?.sizes).set('head', head.length);
+  for (const [name, text] of values) sizes.set(`value ${name}`, text?.length ?? 0);
+  for (const { name, keep, append } of lists) {
+    const length = known?.lists.get(name)?.length ?? 0;
+    const kept = keep === 0 ? 0 : ((sizes.get(`list ${name}`) ?? 0) * keep) / length;
+    sizes.set(
+      `list ${name}`,
+      append.reduce((sum, text) => sum + text.length, Math.round(kept)),
+    );
+  }
+  return sizes;
+}
+
+/** Does every section begin with all that it had? Then what refers to a message by its place still does. */
+function isGrownFrom(before: MessageStore, after: MessageStore): boolean {
+  return before.sections.every(
+    ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
+  );
+}
+
+function isSameExecution({ state: { execution: before } }: AgentSession, { state }: AgentSession): boolean {
+  const { execution } = state;
+  if (before === undefined || execution?.executionId !== before.executionId) return false;
+  return execution.stepExecutions.commonLength(before.stepExecutions) === before.stepExecutions.length;
+}
+
+function listsOf({ state }: AgentSession, others: Messages): Map<string, List<unknown>> {
+  const lists = new Map<string, List<unknown>>();
+  for (const { name, messages } of state.store.sections) lists.set(MESSAGES + name, messages);
+  const steps = state.execution?.stepExecutions;
+  if (steps && !steps.isEmpty) lists.set(STEPS, steps);
+  if (!others.isEmpty) lists.set(OTHERS, others);
+  return lists;
+}
+
+/** The values that there are, as they are in memory: what is the same object did not change. */
+function valuesOf({ definition, state }: AgentSession): Map<string, unknown> {
+  const { llmConfig, systemPrompt, metadata, responseFormat } = state;
+  const all = Object.entries({ definition, llmConfig, systemPrompt, metadata, responseFormat });
+  return new Map(all.filter(([, value]) => value !== undefined && value !== Metadata.empty));
+}
+
+function changedValues(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): Map<string, string | undefined> {
+  const changed = new Map<string, string | undefined>();
+  for (const [name, value] of after) {
+    if (before.get(name) === value) continue;
+    changed.set(name, JSON.stringify(value instanceof Metadata ? value.values : value));
+  }
+  for (const name of before.keys()) if (!after.has(name)) changed.set(name, undefined);
+  return changed;
+}
+
+/** What a head leaves out of the document of a session. */
+const SAID_BY_RECORD = Object.freeze({
+  sessionId: undefined,
+  parentId: undefined,
+  status: undefined,
+  createdAt: undefined,
+  updatedAt: undefined,
+  revision: undefined,
+});
+
+function headOf(
+  session: AgentSession,
+  execution: object | undefined,
+  lists: ReadonlyMap<string, List<unknown>>,
+): string {
+  const state = session.state.encodeWith({ execution });
+  // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
+  // save has the same head.
+  const document = { ...session.encodeWith({ state }), ...SAID_BY_RECORD };
+  const values = [...valuesOf(session).keys()];
+  const { version } = session;
+  return JSON.stringify({
+    version,
+    document,
+    values,
+    lists: [...lists].map(([name, list]) => [name, list.length]),
+  });
+}
+
+// Back again
+
+/**
+ * The session that a store has kept in parts, with what its record says of it. What is planned after it costs what was
+ * added.
+ * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
+ */
+export function restoreSession(saved: SavedSession, info: SessionInfo, incarnation: string): AgentSession {
+  const { version, document, values, lists } = parsedHead(saved.head);
+  if (version !== info.version) throw misfit('the head', `version ${info.version}`, version);
+  const value = (name: string): JsonValue | undefined =>
+    values.includes(name) ? parsed(saved.values.get(name), `the value "${name}"`) : undefined;
+  const list = (name: string, length: number): JsonValue[] => {
+    const texts = saved.lists.get(name) ?? [];
+    if (texts.length !== length) throw misfit(`the list "${name}"`, `${length} elements`, texts.length);
+    return texts.map((text, index) => parsed(text, `element ${index} of "${name}"`));
+  };
+  const sections: object[] = [];
+  let [steps, others]: [JsonValue[], JsonValue[] | undefined] = [[], undefined];
+  for (const [name, length] of lists) {
+    if (name === STEPS) steps = list(name, length);
+    else if (name === OTHERS) others = list(name, length);
+    else sections.push({ name: name.slice(MESSAGES.length), messages: list(name, length) });
+  }
+  const { execution, ...state } = document['state'] as JsonObject;
+  const context = compact({
+    systemPrompt: value('systemPrompt'),
+    metadata: value('metadata'),
+    responseFormat: value('responseFormat'),
+    sections,
+  });
+  const { sessionId, parentId, status, createdAt, updatedAt } = info;
+  const session = AgentSession.fromJSON(
+    compact({
+      ...document,
+      sessionId,
+      parentId,
+      status,
+      createdAt,
+      updatedAt,
+      revision: { incarnation, version },
+      definition: value('definition'),
+      state: compact({
+        ...state,
+        llmConfig: value('llmConfig'),
+        context,
+        execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
+      }),
+    }),
+  );
+  remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(saved));
+  return session;
+}
+
+function sizesOf({ head, values, lists }: SavedSession): Map<string, number> {
+  const added = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
+  return sizesAfter(undefined, { isWhole: true, head, values, lists: added });
+}
+
+/** The messages in `others` are those that the session refers to: a document is handed over. */
+function remember(
+  session: AgentSession,
+  others: readonly Message[],
+  sizes: ReadonlyMap<string, number>,
+): void {
+  const { store, execution } = session.state;
+  const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
+  const refs = MessageRefWriter.of(store, List.from(others), shown);
+  written.set(session, { refs, lists: listsOf(session, refs.otherMessages), sizes });
+}
+
+interface Head extends SavedParts {
+  readonly version: number;
+  readonly document: JsonObject;
+}
+
+/**
+ * What a saved session holds beside its head, for stores that read it part by part.
+ * @throws StateFormatError when the head cannot be read.
+ */
+export function savedParts(head: string): SavedParts {
+  const { values, lists } = parsedHead(head);
+  return { values, lists };
+}
+
+function parsedHead(text: string): Head {
+  const head = parsed(text, 'the head');
+  if (!isJsonObject(head)) throw misfit('the head', 'an object', head);
+  const { document, values, lists } = head;
+  const isHead = isJsonObject(document) && isJsonObject(document['state']) && Array.isArray(values);
+  const isList = (entry: JsonValue): boolean =>
+    Array.isArray(entry) && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]);
+  if (!isHead || !Array.isArray(lists) || !lists.every(isList)) {
+    throw misfit('the head', 'a document, the names of values, and lists with their lengths', head);
+  }
+  return head as unknown as Head;
+}
+
+function parsed(text: string | undefined, what: string): JsonValue {
+  if (text === undefined) throw misfit(what, 'a part that is there', undefined);
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch (cause) {
+    throw misfit(what, 'JSON', text, cause);
+  }
+}
+
+/** What a save is to write, however often it is tried. */
+export interface PlannedSave {
+  /** What it answers. */
+  readonly next: AgentSession;
+  readonly plan: SavePlan;
+  readonly content: string;
+}
+
+export function plannedSave(
+  next: AgentSession,
+  base: AgentSession | undefined,
+  operationId: string | undefined,
+): PlannedSave {
+  const plan = planSave(next, base);
+  return { next, plan, content: operationId === undefined ? '' : fingerprint(plan) };
+}
+
+/** Is this what the session was made from? */
+export function isBase(
+  base: AgentSession | undefined,
+  { sessionId, revision }: AgentSession,
+): base is AgentSession {
+  return (
+    base?.sessionId === sessionId &&
+    base.revision.version === revision.version &&
+    base.revision.incarnation === revision.incarnation
+  );
+}

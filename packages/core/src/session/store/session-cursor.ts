@@ -1,0 +1,153 @@
+import type { Instant } from '../../clock.ts';
+import { describeValue, invalidArgument } from '../../errors.ts';
+import { EXECUTION_STATUSES, WAITING_TYPES } from '../../state/execution/execution.ts';
+import type { ListedSession } from '../session-info.ts';
+import { SESSION_STATUSES } from '../session-info.ts';
+import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../session-store.ts';
+
+/** Where a page ended: the last session's place in the order. */
+export interface SessionPosition {
+  readonly at: number;
+  readonly sessionId: string;
+}
+
+/** A query with nothing left open. */
+export interface ResolvedSessionQuery extends SessionQuery {
+  readonly order: SessionOrder;
+  readonly limit: number;
+  /** The page begins after this place. */
+  readonly after: SessionPosition | undefined;
+}
+
+/** A query of what is due, with nothing left open. */
+export interface ResolvedDueQuery {
+  readonly at: Instant;
+  readonly limit: number;
+  readonly after: SessionPosition | undefined;
+}
+
+const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 50;
+
+/**
+ * Fills in the defaults and opens the cursor. For stores.
+ * @throws RangeError `ARGUMENT_INVALID` for a limit outside 1 to 100, or a cursor of another order or of another making.
+ */
+export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
+  const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
+  for (const name of Object.keys(WORDS) as (keyof typeof WORDS)[]) refuseUnknownWord(name, query[name]);
+  const after = cursor === undefined ? undefined : openCursor(cursor, order);
+  return { ...query, order, limit: pageLimit(limit), after };
+}
+
+/** The same for what is due. For stores. @throws RangeError `ARGUMENT_INVALID` as there. */
+export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDueQuery {
+  const { at = now, limit = DEFAULT_LIMIT, cursor } = query;
+  if (!Number.isSafeInteger(at)) throw invalidArgument(`at must be an instant, found ${describeValue(at)}.`);
+  return {
+    at,
+    limit: pageLimit(limit),
+    after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
+  };
+}
+
+/** What a query may ask for by one of a few words. */
+const WORDS = {
+  order: ['createdAt', 'lastActiveAt'],
+  status: SESSION_STATUSES,
+  executionStatus: EXECUTION_STATUSES,
+  waitingFor: WAITING_TYPES,
+} as const;
+
+/** Nothing would be found, without a word. */
+function refuseUnknownWord(name: keyof typeof WORDS, word: string | undefined): void {
+  const known: readonly string[] = WORDS[name];
+  if (word === undefined || known.includes(word)) return;
+  throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(word)}.`);
+}
+
+function pageLimit(limit: number): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+  throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
+}
+
+const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
+
+/** Does the query ask for the session, on this page or a later one? For stores. */
+export function fitsQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {
+  return (
+    isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
+  );
+}
+
+/** Longest due first; among equals by id, by code point. For stores. */
+export function compareDue(left: DueSession, right: DueSession): number {
+  return left.dueAt - right.dueAt || compareSessionIds(left.sessionId, right.sessionId);
+}
+
+/** Is the session due by then, and after the place where the page before ended? For stores. */
+export function fitsDue(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
+  const isBehind =
+    after === undefined || compareDue({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
+  return isBehind && session.dueAt <= at;
+}
+
+/** The cursor of a page of what is due that ended with this session. For stores. */
+export function dueCursor({ dueAt, sessionId }: DueSession): string {
+  return JSON.stringify(['dueAt', dueAt, sessionId]);
+}
+
+/** Newest first; among equals by id, by code point. For stores. */
+export function compareListedSessions(
+  order: SessionOrder,
+): (left: ListedSession, right: ListedSession) => number {
+  return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
+}
+
+/** Does the session come after the place where a page ended? For stores. */
+export function isAfter(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
+  if (after === undefined || info[order] < after.at) return true;
+  return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
+}
+
+/** By code point, which is the order of UTF-8 bytes, in which databases compare. */
+function compareSessionIds(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const [unit, other] = [left.charCodeAt(index), right.charCodeAt(index)];
+    if (unit !== other) return codePointRank(unit) - codePointRank(other);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points beyond all others, though their units do not come last. */
+function codePointRank(unit: number): number {
+  return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
+}
+
+/** The cursor of a page that ended with this session. For stores. */
+export function sessionCursor(info: ListedSession, order: SessionOrder): string {
+  return JSON.stringify([order, info[order], info.sessionId]);
+}
+
+function openCursor(cursor: string, order: string): SessionPosition {
+  const [cursorOrder, at, sessionId] = parsedList(cursor);
+  if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
+    throw invalidArgument(`The cursor is not one that the store returned, found ${describeValue(cursor)}.`);
+  }
+  if (cursorOrder !== order) {
+    throw invalidArgument(
+      `The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`,
+    );
+  }
+  return { at: at as number, sessionId };
+}
+
+function parsedList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

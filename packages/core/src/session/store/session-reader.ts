@@ -1,0 +1,130 @@
+import { hasErrorCode, StateFormatError } from '../../errors.ts';
+import { SessionId } from '../../state/values/ids.ts';
+import { waitingPositions } from './inbox-cursor.ts';
+import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './inbox-items.ts';
+import type { OpenBackend } from './open-backend.ts';
+import { restoreSession } from './save-plan.ts';
+import type { AgentSession } from '../session.ts';
+import type { StoredSession } from './session-backend.ts';
+import { SessionNotFoundError } from '../session-errors.ts';
+import type { SessionRecord } from './session-record.ts';
+import { hasSameContent, isExpired } from './session-record.ts';
+import type { InboxPage } from '../session-store.ts';
+
+const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
+
+/** Reads sessions from a backend. An expired session behaves as if it did not exist. */
+export class SessionReader {
+  private readonly opened: OpenBackend;
+  /** The record that the store answered a session with: the next write need not read it. */
+  private readonly records = new WeakMap<AgentSession, SessionRecord>();
+
+  constructor(opened: OpenBackend) {
+    this.opened = opened;
+  }
+
+  async record(sessionId: string): Promise<SessionRecord | undefined> {
+    const { backend } = this.opened;
+    const record = SessionId.is(sessionId) ? await backend.read(sessionId) : undefined;
+    return record && isExpired(record, await this.opened.now()) ? undefined : record;
+  }
+
+  /** The session as it is now: `base` where the store still has its content. @throws StateFormatError */
+  async load(sessionId: string, base?: AgentSession): Promise<AgentSession | undefined> {
+    const known = this.knownAs(sessionId, base);
+    const record = known && (await this.record(sessionId));
+    if (base && known && record && hasSameContent(known, record)) return this.remembered(base, record);
+    const { backend } = this.opened;
+    const stored = SessionId.is(sessionId) ? await backend.readAll(sessionId) : undefined;
+    const isThere = stored && !isExpired(stored.record, await this.opened.now());
+    return isThere ? this.session(stored) : undefined;
+  }
+
+  /** @throws SessionNotFoundError */
+  async loaded(sessionId: string): Promise<AgentSession> {
+    const session = await this.load(sessionId);
+    if (session === undefined) throw new SessionNotFoundError(sessionId);
+    return session;
+  }
+
+  /**
+   * The session that belongs to a record: `base` where it has that content, else as the backend has it; `undefined` when
+   * the content has changed since the record was read. @throws StateFormatError
+   */
+  async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
+    const { sessionId } = record.info;
+    const known = this.knownAs(sessionId, base);
+    if (base && known && hasSameContent(known, record)) return base;
+    const stored = await this.opened.backend.readAll(sessionId);
+    return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
+  }
+
+  /** The items that wait behind a position, at most a page of them. */
+  async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
+    const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
+    if (positions.length === 0) return EMPTY;
+    const texts = await this.itemTexts(record, positions);
+    const items = positions.map((position) => readItem(position, texts.get(position)));
+    return { inbox: items.filter(isReadable), unreadable: items.filter(isUnreadable) };
+  }
+
+  /** The items at these positions. A backend may answer used items between them, and then reads more than one page. */
+  private async itemTexts(
+    { info, incarnation }: SessionRecord,
+    positions: readonly number[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const texts = new Map<number, string>();
+    const to = (positions.at(-1) ?? -1) + 1;
+    let [from = to] = positions;
+    while (from < to) {
+      const range = { from, to, limit: INBOX_PAGE };
+      const items = await this.opened.backend.readInbox(info.sessionId, incarnation, range);
+      for (const { position, json } of items) texts.set(position, json);
+      const last = items.length < INBOX_PAGE ? undefined : items.at(-1);
+      from = last ? Math.max(from, last.position) + 1 : to;
+    }
+    return texts;
+  }
+
+  /** The record that the store answered a session with. It may be out of date. */
+  recordOf(session: AgentSession): SessionRecord | undefined {
+    return this.records.get(session);
+  }
+
+  /** Notes the record of a session whose claim was renewed, if the session still has that content. */
+  renewed(session: AgentSession, record: SessionRecord): void {
+    const known = this.knownAs(record.info.sessionId, session);
+    if (known && hasSameContent(known, record)) this.remembered(session, record);
+  }
+
+  /** The same session, with its record noted. */
+  remembered(session: AgentSession, record: SessionRecord): AgentSession {
+    this.records.set(session, record);
+    return session;
+  }
+
+  private knownAs(sessionId: string, base: AgentSession | undefined): SessionRecord | undefined {
+    return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
+  }
+
+  private session({ saved, record }: StoredSession): AgentSession {
+    const { info, incarnation } = record;
+    return naming(info.sessionId, () => {
+      const session = restoreSession(saved, info, incarnation);
+      return this.remembered(session, record);
+    });
+  }
+}
+
+/** Adds the id of the session to the error of a part that cannot be read. */
+function naming<T>(sessionId: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StateFormatError)) throw error;
+    const where = `session ${JSON.stringify(sessionId)}`;
+    const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    const expected = 'parts that this release can read';
+    throw new StateFormatError(where, expected, error.message, { code, cause: error });
+  }
+}

@@ -1,0 +1,277 @@
+import type { Instant } from '../../clock.ts';
+import { HoldfastError } from '../../errors.ts';
+import { isTerminal } from '../../state/execution/execution.ts';
+import type { AgentSession, SessionRevision } from '../session.ts';
+import type { InboxCursor } from './inbox-cursor.ts';
+import { isItemWaiting, waitingItems, withItem, withoutItems } from './inbox-cursor.ts';
+import type { ListedSession, SessionInfo } from '../session-info.ts';
+import { InboxFullError, SessionBusyError, SessionConflictError } from '../session-errors.ts';
+import type {
+  ClaimOptions,
+  InboxItemName,
+  SaveOptions,
+  SessionClaim,
+  SessionExpiry,
+} from '../session-store.ts';
+import { newWriteToken } from './write-token.ts';
+
+/** What a store knows of a session without its content. Plain JSON; each write replaces all of it. */
+export interface SessionRecord {
+  readonly info: SessionInfo;
+  /** Another one each time that a session is created. */
+  readonly incarnation: string;
+  /** The number of writes of any kind, this one included. */
+  readonly writes: number;
+  /**
+   * Random, new for each write. With `incarnation` and `writes` it names this record and no other, even in a storage that
+   * was set back to an earlier moment and written to again.
+   */
+  readonly token: string;
+  /** The token of the last write that changed the content: the creation, or a save. */
+  readonly contentToken: string;
+  /** The last save that had an operation id, when it was the last one. */
+  readonly operation?: { readonly id: string; readonly content: string } | undefined;
+  /** How many claims there were. */
+  readonly epoch: number;
+  /** Who works on it, and until when; absent after a release. */
+  readonly lease?: { readonly owner: string; readonly until: Instant } | undefined;
+  /** Claims since the last release or finished step. */
+  readonly attempt: number;
+  /** Changes when a step is finished, and when an execution begins or ends. */
+  readonly progress: string;
+  /** When the state itself asks for somebody: now, a moment to come, or not at all. */
+  readonly wakeAt?: Instant | undefined;
+  /** When somebody last began or ended work on the session; lists of recent sessions order by it. */
+  readonly lastActiveAt: Instant;
+  /** Which items wait in the inbox; absent while there never was one. */
+  readonly inbox?: InboxCursor | undefined;
+  /** The ids of the items that were used last, the latest at the end. */
+  readonly used?: readonly string[] | undefined;
+  readonly expiry?: SessionExpiry | undefined;
+  readonly expiresAt?: Instant | undefined;
+}
+
+/** The record of a claimed session. */
+export type ClaimedRecord = SessionRecord & { readonly lease: NonNullable<SessionRecord['lease']> };
+
+const REMEMBERED_ITEMS = 16;
+
+export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
+  return expiresAt !== undefined && expiresAt <= now;
+}
+
+/**
+ * When somebody should look at the session: no sooner than a claim runs out, whoever has it sees to the rest; at once
+ * when something is in its inbox; else when its state asks for it.
+ */
+export function dueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
+  if (info.status !== 'active') return undefined;
+  const { since } = inbox ?? {};
+  const wanted = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
+  return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
+}
+
+/** The name of a record, which no other record has: the condition of a swap. For stores. */
+export function recordName({ incarnation, writes, token }: SessionRecord): string {
+  return `${writes}.${token}.${incarnation}`;
+}
+
+/** Whether the session has the same content in both records. */
+export function hasSameContent(left: SessionRecord, right: SessionRecord): boolean {
+  return left.incarnation === right.incarnation && left.contentToken === right.contentToken;
+}
+
+/** What lists show of the session. For stores. */
+export function listedSession({ info, lastActiveAt }: SessionRecord): ListedSession {
+  return Object.freeze({ ...info, lastActiveAt });
+}
+
+export function revisionOf({ info, incarnation }: SessionRecord): SessionRevision {
+  return { incarnation, version: info.version };
+}
+
+/** The record of a session that is created. */
+export function createdRecord(
+  session: AgentSession,
+  expiry: SessionExpiry | undefined,
+  now: Instant,
+): SessionRecord {
+  const { info, revision } = session;
+  const { incarnation } = revision;
+  const counts = { writes: 0, epoch: 0, attempt: 0 };
+  const unwritten = { info, incarnation, ...counts, expiry, lastActiveAt: now, ...factsOf(session, now) };
+  return withNewContent(written(unwritten, now));
+}
+
+/**
+ * Whether the session may be saved; `false` when just this save was done before. `known` is the record that the store
+ * answered the base of the save with.
+ * @throws SessionConflictError, SessionBusyError, HoldfastError `OPERATION_REUSED` when it may not.
+ */
+export function maySave(
+  record: SessionRecord,
+  { sessionId, revision }: AgentSession,
+  { operationId, epoch }: SaveOptions,
+  { content, known }: { readonly content: string; readonly known: SessionRecord | undefined },
+  now: Instant,
+): boolean {
+  const actual = revisionOf(record);
+  const isNext = actual.incarnation === revision.incarnation && actual.version === revision.version + 1;
+  if (isNext && operationId !== undefined && record.operation?.id === operationId) {
+    if (record.operation.content === content) return false;
+    const message = `Operation "${operationId}" has saved something else in session "${sessionId}". Use a new id for each save, the same one for its retries.`;
+    throw new HoldfastError('OPERATION_REUSED', message, { data: { sessionId, operationId } });
+  }
+  if (epoch !== undefined && epoch !== record.epoch && actual.incarnation === revision.incarnation) {
+    throw new SessionConflictError(sessionId, 'fenced', epoch, record.epoch);
+  }
+  if (actual.incarnation !== revision.incarnation || actual.version !== revision.version) {
+    throw SessionConflictError.between(sessionId, revision, actual);
+  }
+  if (known && !hasSameContent(known, record)) {
+    throw new SessionConflictError(sessionId, 'store-behind', revision.version, actual.version);
+  }
+  if (epoch === undefined) refuseClaimed(record, now);
+  return true;
+}
+
+/** The items among these that wait. */
+export function waitingNames(
+  { inbox }: SessionRecord,
+  names: readonly InboxItemName[] = [],
+): readonly InboxItemName[] {
+  return inbox ? names.filter(({ position }) => isItemWaiting(inbox, position)) : [];
+}
+
+/** The record after a save. `session` is what the save answers. */
+export function savedRecord(
+  record: SessionRecord,
+  session: AgentSession,
+  { operationId, epoch, acknowledge, expiry }: SaveOptions,
+  content: string,
+  now: Instant,
+): SessionRecord {
+  const { inbox, used, lastActiveAt } = record;
+  const facts = factsOf(session, now);
+  const isByHolder = epoch !== undefined && record.lease !== undefined;
+  const taken = waitingNames(record, acknowledge);
+  const positions = taken.map(({ position }) => position);
+  const changes = {
+    ...facts,
+    lastActiveAt: isByHolder ? lastActiveAt : Math.max(lastActiveAt, now),
+    info: session.info,
+    operation: operationId === undefined ? undefined : { id: operationId, content },
+    // A save that made progress resets the count; the holder's own claim is attempt 1 of what comes next.
+    attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
+    inbox: inbox && withoutItems(inbox, positions),
+    used: taken.length > 0 ? [...(used ?? []), ...taken.map(({ id }) => id)].slice(-REMEMBERED_ITEMS) : used,
+    expiry: expiry === null ? undefined : (expiry ?? record.expiry),
+  };
+  return withNewContent(written({ ...record, ...changes }, now));
+}
+
+/** The record after a claim. @throws SessionBusyError while another one lasts. */
+export function claimedRecord(
+  record: SessionRecord,
+  { owner, leaseSeconds }: ClaimOptions,
+  now: Instant,
+): ClaimedRecord {
+  const lease = { owner, until: laterBy(now, leaseSeconds) };
+  if (record.lease?.owner === owner) return written({ ...record, lease }, now);
+  refuseClaimed(record, now);
+  const { epoch, attempt } = record;
+  return written({ ...activeAt(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
+}
+
+/** The record after a claim was renewed. @throws SessionConflictError `fenced` or `recreated` when it is lost. */
+export function renewedRecord(
+  record: SessionRecord,
+  claim: SessionClaim,
+  leaseSeconds: number,
+  now: Instant,
+): ClaimedRecord {
+  if (record.incarnation !== claim.incarnation) {
+    throw new SessionConflictError(claim.sessionId, 'recreated', claim.epoch, record.epoch);
+  }
+  if (!isHeld(record, claim))
+    throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
+  return written({ ...record, lease: { owner: claim.owner, until: laterBy(now, leaseSeconds) } }, now);
+}
+
+/** The record after a release; `undefined` when the claim is not held any more. */
+export function releasedRecord(
+  record: SessionRecord,
+  claim: SessionClaim,
+  now: Instant,
+): SessionRecord | undefined {
+  if (!isHeld(record, claim)) return undefined;
+  return written({ ...activeAt(record, now), lease: undefined, attempt: 0 }, now);
+}
+
+/**
+ * The record with one more item in the inbox, at the position `inbox.next` of the record before; `undefined` when the item
+ * is among those that were used last. @throws InboxFullError
+ */
+export function enqueuedRecord(
+  record: SessionRecord,
+  itemId: string,
+  maxItems: number,
+  now: Instant,
+): SessionRecord | undefined {
+  const { inbox, used, info } = record;
+  if (used?.includes(itemId)) return undefined;
+  if (waitingItems(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
+  return written({ ...record, inbox: withItem(inbox, now) }, now);
+}
+
+/** The claim that a record speaks of. */
+export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
+  return Object.freeze({ sessionId: info.sessionId, incarnation, epoch, ...lease });
+}
+
+function isHeld(record: SessionRecord, { incarnation, epoch, owner }: SessionClaim): boolean {
+  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.owner === owner;
+}
+
+function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
+  if (lease && lease.until > now) throw new SessionBusyError(info.sessionId, lease.owner, lease.until);
+}
+
+function laterBy(now: Instant, seconds: number): Instant {
+  return now + Math.ceil(seconds * 1000);
+}
+
+/** The record as one more write leaves it: under a new token, with a sliding expiry moved on. */
+function written<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
+  record: T,
+  now: Instant,
+): T & Pick<SessionRecord, 'token'> {
+  const { expiry } = record;
+  const expiresAt = expiry && ('at' in expiry ? expiry.at : laterBy(now, expiry.afterSeconds));
+  return Object.freeze({ ...record, writes: record.writes + 1, token: newWriteToken(), expiresAt });
+}
+
+function withNewContent(record: Omit<SessionRecord, 'contentToken'>): SessionRecord {
+  return Object.freeze({ ...record, contentToken: record.token });
+}
+
+function activeAt(record: SessionRecord, now: Instant): SessionRecord {
+  return { ...record, lastActiveAt: Math.max(record.lastActiveAt, now) };
+}
+
+/** How far a state is, and when it asks for somebody. */
+function factsOf(
+  { state }: AgentSession,
+  now: Instant,
+): { readonly progress: string; readonly wakeAt: Instant | undefined } {
+  const { execution } = state;
+  if (!execution) return { progress: '', wakeAt: undefined };
+  const isOver = isTerminal(execution.status);
+  // A step in progress does not count: what kills its workers must not look like progress. Eight digits of the
+  // id tell one execution of a session from the one before.
+  const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
+  if (isOver) return { progress, wakeAt: undefined };
+  if (execution.status !== 'suspended') return { progress, wakeAt: now };
+  const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
+  return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
+}

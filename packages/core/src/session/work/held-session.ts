@@ -1,0 +1,220 @@
+import type { Instant } from '../../clock.ts';
+import { hasErrorCode } from '../../errors.ts';
+import { abortKind, RunAbort } from '../../loop/stopping/abort.ts';
+import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
+import type { Checkpoint } from '../../loop/checkpoint.ts';
+import type { AgentEventListener } from '../../loop/events.ts';
+import { next } from '../../loop/stepper.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import { isUnreachable } from '../session-errors.ts';
+import type { ClaimedSession, InboxPage } from '../session-store.ts';
+import type { AgentSession } from '../session.ts';
+import { HeldClaim } from './held-claim.ts';
+import { ReceivedItems } from './received-items.ts';
+import { savesAt } from './save-policy.ts';
+import { afterWrite, hooked } from './session-events.ts';
+import { SessionWriter } from './session-writer.ts';
+import type { WorkParts } from './work-parts.ts';
+
+/** Who claims a session, and for how much work. */
+export interface ClaimRequest {
+  readonly workerId: string;
+  /** Aborts a run. */
+  readonly signal?: AbortSignal | undefined;
+  /** Steps to take before the session is yielded to the next worker. No limit when absent. */
+  readonly maxSteps?: number | undefined;
+}
+
+/**
+ * A session under this process's claim, which a heartbeat renews. Each save carries the claim's epoch. What comes into the
+ * inbox is used between two steps, and leaves the inbox in the save that keeps what came of it.
+ */
+export class HeldSession {
+  /** The session as it was saved last. */
+  latest: AgentSession;
+  /** Aborts with the task's signal, when the claim is lost, and when an inbox item asks for a stop. */
+  readonly signal: AbortSignal;
+  readonly attempt: number;
+  /** True once the agent was run under this claim. */
+  hasRun = false;
+  private readonly parts: WorkParts;
+  private readonly own = new AbortController();
+  private readonly claim: HeldClaim;
+  private readonly inbox = new ReceivedItems();
+  private readonly writer: SessionWriter;
+  private isRunning = false;
+  private remainingSteps: number;
+  private failure: { readonly error: unknown } | undefined;
+
+  private constructor(claimed: ClaimedSession, askedAt: Instant, request: ClaimRequest, parts: WorkParts) {
+    const { signal, maxSteps = Infinity } = request;
+    this.parts = parts;
+    this.remainingSteps = maxSteps;
+    this.latest = claimed.session;
+    this.writer = new SessionWriter(claimed, parts);
+    this.attempt = claimed.attempt;
+    this.signal = signal ? AbortSignal.any([signal, this.own.signal]) : this.own.signal;
+    this.claim = new HeldClaim(claimed, askedAt, parts, {
+      received: (page) => this.receive(page),
+      lost: (error) => this.lose(error),
+      base: () => this.writer.base,
+    });
+  }
+
+  /** @throws SessionBusyError while another worker holds it; SessionNotFoundError; what the `afterLoad` hook throws. */
+  static async claim(sessionId: string, request: ClaimRequest, parts: WorkParts): Promise<HeldSession> {
+    const { store, leaseSeconds, clock, hooks, cache, report } = parts;
+    const askedAt = clock.now();
+    const claimed = await store.claim(sessionId, {
+      owner: request.workerId,
+      leaseSeconds,
+      base: cache.get(sessionId),
+    });
+    cache.put(claimed.session);
+    const held = new HeldSession(claimed, askedAt, request, parts);
+    report({ type: 'session-loaded', session: claimed.session });
+    held.receive(claimed);
+    try {
+      held.latest = await hooked(hooks, 'afterLoad', claimed.session);
+    } catch (error) {
+      await held.release();
+      throw error;
+    }
+    return held;
+  }
+
+  /** The session with what its inbox has brought, as far as it can be used now. The next save removes the used items. */
+  withInbox(session: AgentSession): AgentSession {
+    const { clock, report } = this.parts;
+    return this.inbox.used(session, clock, (item, reason) =>
+      report({ type: 'inbox-item-ignored', session, item, reason }),
+    );
+  }
+
+  /** Runs the agent until it ends, waits or yields, and saves as the policy says. */
+  async run(
+    session: AgentSession,
+    loopOf: (session: AgentSession) => AgentLoop,
+    onEvent: AgentEventListener | undefined,
+  ): Promise<AgentSession> {
+    const since = this.latest.state;
+    const isSaved = session === this.latest || this.parts.savePolicy === 'end';
+    const begun = isSaved ? session : await this.save(session);
+    const state = await this.stateAfterRun(loopOf(begun), begun.state, { since, onEvent });
+    if (this.failure) throw this.failure.error as Error;
+    if (abortKind(this.signal) === 'lost') return this.latest;
+    this.inbox.endRun(!state.hasActiveExecution);
+    return this.saveChanges(this.latest.withStatus(begun.status).withState(state));
+  }
+
+  /** Saves, when the session was changed or an inbox item was used. @throws as `save`. */
+  async saveChanges(session: AgentSession): Promise<AgentSession> {
+    return session === this.latest && !this.inbox.hasUsed ? session : this.save(session);
+  }
+
+  /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
+  async save(changed: AgentSession): Promise<AgentSession> {
+    const session = await hooked(this.parts.hooks, 'beforeSave', changed);
+    const used = this.inbox.takeUsed();
+    let saved: AgentSession;
+    try {
+      saved = await this.writer.write(session, used);
+    } catch (error) {
+      this.inbox.giveBack(used);
+      throw error;
+    }
+    this.parts.cache.put(this.writer.base);
+    // The state that was written, not an equal one that the store read back: the run shares structure with it.
+    this.latest = saved.withState(session.state);
+    await afterWrite(this.parts, 'afterSave', this.latest);
+    return this.latest;
+  }
+
+  /**
+   * Removes the largest item from the inbox, unused, when nothing but inbox items made the session too large to save:
+   * otherwise no worker could work on the session again. False for any other error, and when it cannot be removed.
+   */
+  async dropTooLargeItem(error: unknown): Promise<boolean> {
+    if (this.hasRun || !hasErrorCode(error, 'SESSION_TOO_LARGE')) return false;
+    const { latest: session } = this;
+    const item = this.inbox.keepLargestUsed();
+    if (item === undefined) return false;
+    try {
+      await this.save(session);
+    } catch {
+      return false;
+    }
+    const { message: reason } = error as Error;
+    this.parts.report({ type: 'inbox-item-ignored', session, item, reason });
+    return true;
+  }
+
+  /** Releases the claim. False when an item came in that can be used: the claim is kept. */
+  async releaseIfIdle(): Promise<boolean> {
+    if (await this.claim.releaseIfIdle()) return true;
+    while (!this.inbox.hasUnused) {
+      const isRenewed = await this.claim.renew();
+      if (!isRenewed || !this.claim.hasMore) break;
+    }
+    return !this.inbox.hasUnused;
+  }
+
+  /** Releases the claim, whatever came in. */
+  release(): Promise<void> {
+    return this.claim.release();
+  }
+
+  /** Lets the claim expire: it then counts as a failed attempt. */
+  abandon(): void {
+    this.claim.abandon();
+  }
+
+  private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
+    const { signal, checkpoint } = this;
+    this.isRunning = this.hasRun = true;
+    try {
+      return await loop.run(state, { ...options, signal, checkpoint });
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  private readonly checkpoint: Checkpoint = {
+    save: async (state, point) => {
+      const isBetweenSteps = point === 'step' && state.currentStep === undefined; // a subagent has steps within one
+      const hasNextStep = isBetweenSteps && next(state).type === 'beginStep';
+      if (hasNextStep && --this.remainingSteps <= 0) this.own.abort(new RunAbort('yield'));
+      const session = this.latest.withState(state);
+      const ready = isBetweenSteps ? this.withInbox(session) : session;
+      const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
+      return (isDue ? await this.saveDuringRun(ready) : ready).state;
+    },
+    mayAct: () => this.claim.isHeld(),
+  };
+
+  private async saveDuringRun(session: AgentSession): Promise<AgentSession> {
+    try {
+      return await this.saveChanges(session);
+    } catch (error) {
+      if (this.parts.onSaveFailure === 'continue' && isUnreachable(error)) {
+        this.parts.report({ type: 'session-save-failed', session, error });
+        return session;
+      }
+      this.lose(error);
+      throw error;
+    }
+  }
+
+  private receive({ inbox, unreadable }: InboxPage): void {
+    const { latest: session, parts } = this;
+    for (const { position, error } of unreadable)
+      parts.report({ type: 'inbox-item-unreadable', session, position, error });
+    const stop = this.inbox.receive(inbox, this.isRunning);
+    if (stop !== undefined) this.own.abort(new RunAbort('cancel', stop));
+  }
+
+  private lose(error: unknown): void {
+    this.failure ??= { error };
+    this.own.abort(new RunAbort('lost'));
+  }
+}

@@ -1,0 +1,37 @@
+import { invalidArgument } from '../../errors.ts';
+import type { SessionAction } from '../actions/actions.ts';
+import type { AgentSession } from '../session.ts';
+import { afterWrite, hooked, requireSession } from './session-events.ts';
+import type { WorkParts } from './work-parts.ts';
+import { writeSession } from './session-writer.ts';
+
+type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;
+
+/**
+ * Lets an action that does not work long change a session that was loaded, and saves it. It takes no claim.
+ * @throws SessionBusyError while somebody works on it; SessionConflictError when another writer was first.
+ */
+export async function actQuickly(
+  base: AgentSession,
+  action: SessionAction,
+  parts: QuickParts,
+  signal: AbortSignal | undefined,
+): Promise<AgentSession> {
+  const { hooks, clock } = parts;
+  const loaded = await hooked(hooks, 'afterLoad', base);
+  const acted = requireSession(
+    await action(loaded, { run: refuse, save: refuse, clock, signal }),
+    'An action',
+  );
+  const changed = await hooked(hooks, 'afterAction', acted);
+  if (changed === loaded) return loaded;
+  const session = await hooked(hooks, 'beforeSave', changed);
+  const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
+  parts.cache.put(saved);
+  await afterWrite(parts, 'afterSave', saved);
+  return saved;
+}
+
+async function refuse(): Promise<never> {
+  throw invalidArgument('A quick action neither runs the agent nor saves by itself.');
+}

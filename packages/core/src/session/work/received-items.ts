@@ -1,0 +1,91 @@
+import type { Clock } from '../../clock.ts';
+import { mustWait, stopReasonOf, withInboxItem } from '../actions/inbox.ts';
+import type { AgentSession } from '../session.ts';
+import type { InboxItem, InboxItemName } from '../session-store.ts';
+
+/**
+ * The inbox items that a worker has read while it holds a session. An item is used once, however often it is read, and the
+ * save that keeps what came of it removes it from the inbox.
+ */
+export class ReceivedItems {
+  /** By position. */
+  private readonly known = new Map<number, InboxItem>();
+  private unused: InboxItem[] = [];
+  /** Items that have aborted the run. */
+  private stops: InboxItem[] = [];
+  private usedItems: readonly InboxItemName[] = [];
+
+  /** True when an item was read and not used yet. */
+  get hasUnused(): boolean {
+    return this.unused.length > 0;
+  }
+
+  /** True when an item was used and the inbox still holds it. */
+  get hasUsed(): boolean {
+    return this.usedItems.length > 0;
+  }
+
+  /** Adds items that were read. Returns the reason to stop the run in progress, when an item asks for a stop. */
+  receive(items: readonly InboxItem[], isRunning: boolean): string | undefined {
+    let stop: string | undefined;
+    for (const item of items) {
+      if (this.known.has(item.position)) continue;
+      this.known.set(item.position, item);
+      const reason = isRunning ? stopReasonOf(item) : undefined;
+      (reason === undefined ? this.unused : this.stops).push(item);
+      stop ??= reason;
+    }
+    return stop;
+  }
+
+  /** The session with the items used that can be used now. A session that is not active uses none. */
+  used(
+    session: AgentSession,
+    clock: Clock,
+    onIgnored: (item: InboxItem, reason: string) => void,
+  ): AgentSession {
+    if (session.status !== 'active' || this.unused.length === 0) return session;
+    let { state } = session;
+    const waiting: InboxItem[] = [];
+    for (const item of this.unused) {
+      if (mustWait(state, item)) {
+        waiting.push(item);
+        continue;
+      }
+      const used = withInboxItem(state, item, clock);
+      this.usedItems = [...this.usedItems, item];
+      state = used.state;
+      if (used.ignored !== undefined) onIgnored(item, used.ignored);
+    }
+    this.unused = waiting;
+    return session.withState(state);
+  }
+
+  /** Ends a run. A stop is used when the execution is over; when the run only yielded, the next run is to stop. */
+  endRun(isOver: boolean): void {
+    if (isOver) this.usedItems = [...this.usedItems, ...this.stops];
+    else this.unused = [...this.unused, ...this.stops];
+    this.stops = [];
+  }
+
+  /** The used items, for a save to remove from the inbox. A save that fails must give them back. */
+  takeUsed(): readonly InboxItemName[] {
+    const { usedItems } = this;
+    this.usedItems = [];
+    return usedItems;
+  }
+
+  /** Keeps only the largest used item as used, for a save that removes it without effect. */
+  keepLargestUsed(): InboxItem | undefined {
+    const sizeOf = ({ position }: InboxItemName): number =>
+      JSON.stringify(this.known.get(position)?.content ?? null).length;
+    const [largest] = this.usedItems.toSorted((left, right) => sizeOf(right) - sizeOf(left));
+    if (largest === undefined) return undefined;
+    this.usedItems = [largest];
+    return this.known.get(largest.position);
+  }
+
+  giveBack(items: readonly InboxItemName[]): void {
+    this.usedItems = [...items, ...this.usedItems];
+  }
+}

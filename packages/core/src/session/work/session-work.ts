@@ -1,0 +1,115 @@
+import type { Clock } from '../../clock.ts';
+import type { AgentEventListener } from '../../loop/events.ts';
+import type { AgentSession } from '../session.ts';
+import { loopFrom } from './agent-catalog.ts';
+import { tellParent, withChildrenEnded } from './children.ts';
+import { withAttemptsExhausted } from './exhausted-attempts.ts';
+import type { ClaimRequest, HeldSession } from './held-session.ts';
+import type { WorkParts } from './work-parts.ts';
+
+/** Work that is to be done on a session. */
+export interface SessionTask extends ClaimRequest {
+  /** Changes the session. It may run the agent and save on the way. */
+  readonly act: (session: AgentSession, work: TaskContext) => Promise<AgentSession> | AgentSession;
+  /** Tried again and again by an engine: a failure of the agent counts as an attempt, and the claim runs out. */
+  readonly isRetried?: boolean | undefined;
+  readonly onEvent?: AgentEventListener | undefined;
+}
+
+/** What a task may use. */
+export interface TaskContext {
+  /** Runs the agent until it ends, waits or yields, and saves. */
+  readonly run: (session: AgentSession) => Promise<AgentSession>;
+  readonly save: (session: AgentSession) => Promise<AgentSession>;
+}
+
+/** What came of a task. */
+export interface WorkResult {
+  /** The session right after the task. */
+  readonly session: AgentSession;
+  /** The session at its release: the worker may have answered queued messages in between. */
+  readonly released: AgentSession;
+  /** True when an item that made the session too large was dropped: the session needs another look. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * The work on a session that was just claimed, up to its release: prepares it, lets the task act, saves, answers what the
+ * inbox received meanwhile, and releases.
+ * @throws SessionConflictError when another worker took the session over; what the task, a hook or the store throws.
+ */
+export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
+  const run = (session: AgentSession): Promise<AgentSession> => runAgent(held, session, task, parts);
+  try {
+    const ready = await prepared(held, parts);
+    const session = await held.saveChanges(
+      await task.act(ready, { run, save: (changed) => held.save(changed) }),
+    );
+    let released = session;
+    while (!(await isDone(held, released, parts))) {
+      released = await held.saveChanges(await continued(await withNews(held, released, parts), run));
+    }
+    await held.release();
+    return { session, released, hasMore: false };
+  } catch (error) {
+    const hasMore = task.isRetried === true && (await held.dropTooLargeItem(error));
+    if (task.isRetried && held.hasRun) held.abandon();
+    else await held.release();
+    if (!hasMore) throw error;
+    return { session: held.latest, released: held.latest, hasMore };
+  }
+}
+
+/** Runs the agent of a session that has work to do; returns any other session as it is. */
+export async function continued(session: AgentSession, run: TaskContext['run']): Promise<AgentSession> {
+  return session.status === 'active' && session.state.hasActiveExecution ? run(session) : session;
+}
+
+/** The session with what its inbox and its children have brought. */
+async function withNews(
+  held: HeldSession,
+  before: AgentSession,
+  { store, clock }: WorkParts,
+): Promise<AgentSession> {
+  const session = held.withInbox(before);
+  return session.withState(await withChildrenEnded(session.state, store, clock.now()));
+}
+
+/** The claimed session, ready to work on; after too many attempts, with its execution failed. */
+async function prepared(held: HeldSession, parts: WorkParts): Promise<AgentSession> {
+  const { latest } = held;
+  const { maxAttempts, clock } = parts;
+  if (held.attempt <= maxAttempts) return withNews(held, latest, parts);
+  if (latest.state.hasActiveExecution)
+    return held.withInbox(await held.save(givenUp(latest, maxAttempts, clock)));
+  // No execution was active: what the attempts failed at is in the inbox.
+  return givenUp(held.withInbox(latest), maxAttempts, clock);
+}
+
+function givenUp(session: AgentSession, maxAttempts: number, clock: Clock): AgentSession {
+  if (!session.state.hasActiveExecution) return session;
+  return session.withState(withAttemptsExhausted(session.state, maxAttempts, clock));
+}
+
+/** Runs the agent until it ends, waits or yields. A child may have ended before the run began to wait for it. */
+async function runAgent(
+  held: HeldSession,
+  session: AgentSession,
+  task: SessionTask,
+  parts: WorkParts,
+): Promise<AgentSession> {
+  const ran = await held.run(session, (begun) => loopFrom(parts.agents, begun), task.onEvent);
+  const state = await withChildrenEnded(ran.state, parts.store, parts.clock.now());
+  return state === ran.state || held.signal.aborted ? ran : runAgent(held, ran.withState(state), task, parts);
+}
+
+/** Tells the parent of an ended session. True when the claim was released, or nothing more is to be done under it. */
+async function isDone(held: HeldSession, session: AgentSession, parts: WorkParts): Promise<boolean> {
+  try {
+    await tellParent(session, parts.store);
+  } catch (error) {
+    held.abandon(); // the session becomes due when the claim expires, and the parent is told then
+    throw error;
+  }
+  return session.status !== 'active' || held.signal.aborted || held.releaseIfIdle();
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock.ts';
+import { pause } from '../../clock.ts';
+import { hasErrorCode } from '../../errors.ts';
+import type { SessionConflictError } from '../session-errors.ts';
+import { isUnreachable } from '../session-errors.ts';
+import type { SessionEvent } from './session-events.ts';
+import type { AgentSession } from '../session.ts';
+import type { ClaimedSession, InboxItemName, SaveOptions, SessionStore } from '../session-store.ts';
+
+interface WriteParts {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly report: (event: SessionEvent) => void;
+}
+
+const ATTEMPTS = 3;
+
+type Options = SaveOptions & { readonly operationId: string };
+
+/** The saves of one piece of work, each based on the one before. */
+export class SessionWriter {
+  /** As the store answered it last. */
+  base: AgentSession;
+  private readonly epoch: number;
+  private readonly parts: WriteParts;
+  /** A save of which nobody knows whether it was done. */
+  private unsettled: { readonly session: AgentSession; readonly options: Options } | undefined;
+
+  constructor({ session, claim }: ClaimedSession, parts: WriteParts) {
+    this.base = session;
+    this.epoch = claim.epoch;
+    this.parts = parts;
+  }
+
+  /**
+   * Saves. What was not settled before goes first, under its own operation id: if it was done, it must not look like the
+   * work of another writer. @throws what the store throws at last.
+   */
+  async write(session: AgentSession, acknowledge: readonly InboxItemName[]): Promise<AgentSession> {
+    const { unsettled } = this;
+    if (unsettled) await this.settle(unsettled.session, unsettled.options);
+    const { revision, updatedAt } = this.base;
+    const next = unsettled ? session.withRevision(revision, updatedAt) : session;
+    const operationId = this.parts.clock.newId();
+    return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge });
+  }
+
+  private async settle(session: AgentSession, options: Options): Promise<AgentSession> {
+    try {
+      this.base = await writeSession(session, options, this.parts);
+      this.unsettled = undefined;
+      return this.base;
+    } catch (error) {
+      this.unsettled = isUnreachable(error) ? { session, options } : undefined;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Saves a session, again under the same operation id while the store does not answer, and reports what came of it.
+ * @throws what the store throws at last.
+ */
+export async function writeSession(
+  session: AgentSession,
+  options: Options,
+  { store, clock, report }: WriteParts,
+): Promise<AgentSession> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const saved = await store.save(session, options);
+      report({ type: 'session-saved', session: saved });
+      return saved;
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_CONFLICT'))
+        report({ type: 'session-conflict', session, error: error as SessionConflictError });
+      if (attempt === ATTEMPTS || !isUnreachable(error)) throw error;
+      await pause(clock, 100 * 4 ** (attempt - 1));
+    }
+  }
+}

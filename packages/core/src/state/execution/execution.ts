@@ -1,0 +1,421 @@
+import type { Instant } from '../../clock.ts';
+import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
+import type { Read } from '../../json.ts';
+import {
+  checked,
+  compact,
+  DocumentReader,
+  isSameJson,
+  readAmount,
+  readFilled,
+  readInstant,
+  readOneOf,
+  readString,
+  readVariant,
+  shapeOf,
+} from '../../json.ts';
+import { addSeconds } from './amounts.ts';
+import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
+import type { StopSignal } from './continuation.ts';
+import { draft, frozen } from '../values/copy.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
+import { ExecutionId, SessionId, ToolExecutionId } from '../values/ids.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+import { List } from '../values/list.ts';
+import { MessageRefWriter, readRefs } from '../messages/message-refs.ts';
+import { MessageStore } from '../messages/message-store.ts';
+import { requireObject } from '../values/require-argument.ts';
+import { readStepExecutions, StepExecution } from './step-execution.ts';
+import { StepIds } from './step-ids.ts';
+import { STEP_NAMES } from './step-document.ts';
+import { AgentStep, requireStep } from './step.ts';
+
+/**
+ * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
+ * The last three are terminal.
+ */
+export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
+
+export const EXECUTION_STATUSES: readonly ExecutionStatus[] = [
+  'pending',
+  'inProgress',
+  'suspended',
+  'completed',
+  'stopped',
+  'failed',
+];
+
+/** True for the statuses that end an execution. */
+export function isTerminal(status: ExecutionStatus | undefined): boolean {
+  return status === 'completed' || status === 'stopped' || status === 'failed';
+}
+
+/** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
+export type Waiting =
+  | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
+  | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
+  | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
+  | { readonly type: 'input' };
+
+export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
+
+const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
+const NOTHING: readonly never[] = Object.freeze([]);
+
+type ExecutionStateFields = Pick<
+  ExecutionState,
+  | 'executionId'
+  | 'status'
+  | 'startedAt'
+  | 'completedAt'
+  | 'stepExecutions'
+  | 'currentStep'
+  | 'currentStepStartedAt'
+  | 'continuation'
+  | 'errors'
+  | 'workedSeconds'
+  | 'waiting'
+  | 'finishedUsage'
+  | 'otherUsage'
+>;
+
+/** One run of an agent. */
+export class ExecutionState {
+  readonly executionId: ExecutionId;
+  readonly status: ExecutionStatus;
+  readonly startedAt: Instant;
+  /** Set in a terminal status, and only there. */
+  readonly completedAt: Instant | undefined;
+  /** Finished steps. */
+  readonly stepExecutions: List<StepExecution>;
+  readonly currentStep: AgentStep | undefined;
+  readonly currentStepStartedAt: Instant | undefined;
+  readonly continuation: Continuation;
+  /** Errors outside any step. */
+  readonly errors: readonly ErrorRecord[];
+  /** Seconds really worked: neither waiting nor dead. */
+  readonly workedSeconds: number;
+  /** All that it waits for: something when it is suspended, and only then. */
+  readonly waiting: readonly Waiting[];
+  /** The sum over the finished steps. Follows from them; kept so that a budget check costs the same at every step. */
+  readonly finishedUsage: Usage;
+  /** What was used outside any step, such as for a summary. */
+  readonly otherUsage: Usage;
+
+  /** Not frozen yet. */
+  private constructor(fields: ExecutionStateFields) {
+    this.executionId = fields.executionId;
+    this.status = fields.status;
+    this.startedAt = fields.startedAt;
+    this.completedAt = fields.completedAt;
+    this.stepExecutions = fields.stepExecutions;
+    this.currentStep = fields.currentStep;
+    this.currentStepStartedAt = fields.currentStepStartedAt;
+    this.continuation = fields.continuation;
+    this.errors = fields.errors;
+    this.workedSeconds = fields.workedSeconds;
+    this.waiting = fields.waiting;
+    this.finishedUsage = fields.finishedUsage;
+    this.otherUsage = fields.otherUsage;
+  }
+
+  private with(changes: Partial<ExecutionStateFields>): ExecutionState {
+    return frozen(Object.assign(new ExecutionState(this), changes));
+  }
+
+  /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  static fresh(
+    options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
+  ): ExecutionState {
+    requireObject(options, 'options: an object');
+    const fresh = new ExecutionState({
+      executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
+      status: 'pending',
+      startedAt: toInstant(options.at ?? systemClock.now()),
+      completedAt: undefined,
+      stepExecutions: List.empty(),
+      currentStep: undefined,
+      currentStepStartedAt: undefined,
+      continuation: Continuation.empty,
+      errors: NOTHING,
+      workedSeconds: 0,
+      waiting: NOTHING,
+      finishedUsage: Usage.none,
+      otherUsage: Usage.none,
+    });
+    return frozen(fresh);
+  }
+
+  get isTerminal(): boolean {
+    return isTerminal(this.status);
+  }
+
+  /** Finished steps and the current one: what a step limit counts. */
+  get stepCount(): number {
+    return this.stepExecutions.length + (this.currentStep ? 1 : 0);
+  }
+
+  /** What was used so far, the current step included. */
+  get usage(): Usage {
+    const finished = this.finishedUsage.plus(this.otherUsage);
+    return this.currentStep ? finished.plus(this.currentStep.usage) : finished;
+  }
+
+  get lastStepExecution(): StepExecution | undefined {
+    return this.stepExecutions.last;
+  }
+
+  /** The current step, else the last one. */
+  get latestStep(): AgentStep | undefined {
+    return this.currentStep ?? this.lastStepExecution?.step;
+  }
+
+  /** Did the latest step ask for tools? */
+  get askedForTools(): boolean {
+    return this.latestStep?.askedForTools ?? false;
+  }
+
+  /** Stop or go on? Before the first step only signals stop. */
+  get shouldStop(): boolean {
+    return this.continuation.shouldStop(this.latestStep === undefined || this.askedForTools);
+  }
+
+  /** The same decision in words. */
+  get explanation(): string {
+    const isUntouched = this.latestStep === undefined && this.continuation === Continuation.empty;
+    return isUntouched ? 'go on: no step yet' : this.continuation.explain(this.askedForTools);
+  }
+
+  /** All errors, in order: of the finished steps, the current one, and outside any step. */
+  get allErrors(): readonly ErrorRecord[] {
+    const inSteps = this.stepExecutions.toArray().flatMap(({ step }) => step.allErrors);
+    return [...inSteps, ...(this.currentStep?.allErrors ?? NOTHING), ...this.errors];
+  }
+
+  /** Seconds by the clock on the wall, until the end or until `now`. */
+  duration(now: Instant = systemClock.now()): number {
+    return Math.max(0, secondsBetween(this.startedAt, this.completedAt ?? now));
+  }
+
+  /** The status that the execution ends in, by the first rule that fits. */
+  get terminalStatus(): ExecutionStatus {
+    const hasUncaughtError = this.errors.length > 0 || (this.latestStep?.errors.length ?? 0) > 0;
+    if (hasUncaughtError || this.continuation.highest?.reason === 'errorForbade') return 'failed';
+    return this.continuation.wasForceStopped ? 'stopped' : 'completed';
+  }
+
+  /** The same with a status; times and waiting follow from it. Suspended without a word, it waits for input. */
+  withStatus(
+    status: ExecutionStatus,
+    at: Instant,
+    waitingFor: readonly Waiting[] = WAITING_FOR_INPUT,
+  ): ExecutionState {
+    checked('status', status, readStatus);
+    const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaitings) : NOTHING;
+    if (status === this.status && isSameJson(waiting, this.waiting)) return this;
+    const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
+    const begins = status === 'inProgress' && this.status === 'pending' && this.stepCount === 0;
+    const startedAt = begins ? toInstant(at) : this.startedAt;
+    return this.with({ status, startedAt, completedAt, waiting });
+  }
+
+  /**
+   * The same with the step in progress. Beginning a new step clears the continuation flag.
+   * @throws RangeError `ARGUMENT_INVALID` for a step with an id that a finished one has, or whose tool executions have one.
+   */
+  withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
+    requireStep(step);
+    this.requireNewIds(step);
+    return this.withNewStep(step, at);
+  }
+
+  /** The same for a step whose ids no other has, by the way they were made. @internal */
+  withNewStep(step: AgentStep, at: Instant): ExecutionState {
+    if (step === this.currentStep) return this;
+    const next = new ExecutionState(this);
+    draft(next).currentStep = step;
+    if (step.id === this.currentStep?.id) return frozen(next);
+    draft(next).continuation = this.continuation.withStepBegun();
+    draft(next).currentStepStartedAt = toInstant(at);
+    return frozen(next);
+  }
+
+  /** The same with a step, the current one in its last form, among the finished ones. @throws as `withCurrentStep`. */
+  withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): ExecutionState {
+    requireStep(step);
+    this.requireNewIds(step);
+    const { continuation, currentStepStartedAt: startedAt = at } = this;
+    const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
+    const next = new ExecutionState(this);
+    draft(next).stepExecutions = StepIds.append(this.stepExecutions, finished);
+    draft(next).workedSeconds = addSeconds(this.workedSeconds, workedSeconds);
+    draft(next).finishedUsage = this.finishedUsage.plus(step.usage);
+    draft(next).currentStep = undefined;
+    draft(next).currentStepStartedAt = undefined;
+    return frozen(next);
+  }
+
+  private requireNewIds(step: AgentStep): void {
+    const { currentStep } = this;
+    StepIds.requireNew(this.stepExecutions, step, currentStep?.id === step.id ? currentStep : undefined);
+  }
+
+  withContinuation(continuation: Continuation): ExecutionState {
+    requireContinuation(continuation);
+    return continuation === this.continuation ? this : this.with({ continuation });
+  }
+
+  withStopSignal(signal: StopSignal): ExecutionState {
+    return this.withContinuation(this.continuation.withSignal(signal));
+  }
+
+  /** The same with an error: in the current step when there is one. */
+  withError(error: ErrorRecord): ExecutionState {
+    if (this.currentStep) return this.with({ currentStep: this.currentStep.withError(error) });
+    return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
+  }
+
+  /** The same with more used outside any step. */
+  withOtherUsage(usage: Usage): ExecutionState {
+    requireUsage(usage);
+    return usage === Usage.none ? this : this.with({ otherUsage: this.otherUsage.plus(usage) });
+  }
+
+  /**
+   * The same with more time worked, in seconds; less than none is none.
+   * @throws RangeError `ARGUMENT_INVALID` for what is not a finite number.
+   */
+  withTimeWorked(seconds: number): ExecutionState {
+    const workedSeconds = addSeconds(this.workedSeconds, seconds);
+    return workedSeconds === this.workedSeconds ? this : this.with({ workedSeconds });
+  }
+
+  toJSON(): object {
+    return this.encode(MessageStore.empty);
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): ExecutionState {
+    return DocumentReader.read(json, (reader, value) =>
+      ExecutionState.decode(reader, value, MessageStore.empty),
+    );
+  }
+
+  /** The document, with messages by reference where the store has them. @internal */
+  encode(store: MessageStore): object {
+    const refs = new MessageRefWriter(store);
+    const steps = this.encodeSteps(refs);
+    const document = this.encodeWith(refs, steps);
+    const { otherMessages } = refs;
+    return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
+  }
+
+  /** The finished steps from one on. @internal */
+  encodeSteps(refs: MessageRefWriter, from = 0): readonly object[] {
+    let previous = from === 0 ? undefined : this.stepExecutions.at(from - 1);
+    return this.stepExecutions.slice(from).map((execution) => {
+      const document = execution.encode(refs, previous);
+      previous = execution;
+      return document;
+    });
+  }
+
+  /** The document but for `otherMessages`, with what stands for the finished steps. @internal */
+  encodeWith(refs: MessageRefWriter, steps: unknown): object {
+    const previous = this.stepExecutions.last;
+    const currentStep = refs.aside(() => this.currentStep?.encode(refs, previous?.step.input));
+    return compact({
+      executionId: this.executionId,
+      status: this.status,
+      startedAt: this.startedAt,
+      completedAt: this.completedAt,
+      workedSeconds: this.workedSeconds || undefined,
+      waiting: this.waiting.length === 0 ? undefined : this.waiting,
+      otherUsage: this.otherUsage === Usage.none ? undefined : this.otherUsage.toJSON(),
+      continuation:
+        this.continuation === Continuation.empty
+          ? undefined
+          : this.continuation.encode(previous?.continuation ?? Continuation.empty),
+      errors: this.errors.length === 0 ? undefined : this.errors,
+      steps,
+      currentStep,
+      currentStepStartedAt: this.currentStepStartedAt,
+    });
+  }
+
+  /** @internal */
+  static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
+    const members = reader.members(value, NAMES);
+    const refs = readRefs(reader, members, store);
+    const status = reader.required(members, 'status', readStatus);
+    const completedAt = reader.optional(members, 'completedAt', readInstant);
+    if (isTerminal(status) !== (completedAt !== undefined)) {
+      reader.fail('completedAt exactly in a terminal status', status);
+    }
+    const startedAt = reader.required(members, 'startedAt', readInstant);
+    if (completedAt !== undefined && completedAt < startedAt)
+      reader.fail('completedAt not before startedAt', completedAt);
+    const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
+    if (waiting.length > 0 !== (status === 'suspended'))
+      reader.fail('waiting exactly in a suspended execution', status);
+    const ids = new StepIds();
+    const stepExecutions = reader.required(members, 'steps', readStepExecutions(refs, ids));
+    const { last } = stepExecutions;
+    const readCurrentStep: Read<AgentStep> = (r, document) => {
+      const step = AgentStep.decode(r, r.members(document, CURRENT_STEP_NAMES), refs, last?.step.input);
+      ids.check(r, step);
+      return step;
+    };
+    const currentStep = reader.optional(members, 'currentStep', readCurrentStep);
+    const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
+    if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
+      reader.fail('currentStep and currentStepStartedAt together, or neither', value);
+    }
+    const execution = new ExecutionState({
+      executionId: reader.required(members, 'executionId', ExecutionId.read),
+      status,
+      startedAt,
+      completedAt,
+      stepExecutions,
+      currentStep,
+      currentStepStartedAt,
+      continuation:
+        reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
+      errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
+      workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
+      waiting,
+      finishedUsage: Usage.sumOf(stepExecutions),
+      otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
+    });
+    return frozen(execution);
+  }
+}
+
+const NAMES = new Set([
+  'executionId',
+  'status',
+  'startedAt',
+  'completedAt',
+  'workedSeconds',
+  'waiting',
+  'continuation',
+  'errors',
+  'steps',
+  'currentStep',
+  'currentStepStartedAt',
+  'otherMessages',
+  'otherUsage',
+]);
+const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
+
+const readStatus = readOneOf(EXECUTION_STATUSES);
+const readFilledAmount = readFilled(readAmount);
+
+const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
+  approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
+  until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
+  child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
+  input: shapeOf({ type: readString }),
+});
+const readWaitings: Read<readonly Waiting[]> = (reader, value) => reader.filledList(value, readWaiting);

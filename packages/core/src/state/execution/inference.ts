@@ -1,0 +1,251 @@
+import { describeValue, HoldfastError } from '../../errors.ts';
+import type { Members, Read } from '../../json.ts';
+import { DocumentReader, readJsonObject, readOneOf, readString, toJsonObject, toJsonValue } from '../../json.ts';
+import { toErrorRecord } from '../values/error-record.ts';
+import type { AssistantPart, ProviderOptions, ToolCallPart } from '../messages/messages.ts';
+import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from '../messages/messages.ts';
+import { plainContent } from '../messages/plain-content.ts';
+import type { CallUsage, UsageFields } from './usage.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+
+/** Why a model stopped. `aborted`: we stopped it; what had arrived is kept. */
+export type FinishReason =
+  | 'stop'
+  | 'length'
+  | 'content-filter'
+  | 'tool-calls'
+  | 'error'
+  | 'aborted'
+  | 'other';
+
+const FINISH_REASONS: readonly FinishReason[] = [
+  'stop',
+  'length',
+  'content-filter',
+  'tool-calls',
+  'error',
+  'aborted',
+  'other',
+];
+
+/** What a driver may say about an answer. Only `content` is needed; `text` is short for one text part. */
+export interface InferenceResponseInit {
+  readonly content?: readonly AssistantPart[];
+  readonly text?: string;
+  /** Default: `tool-calls` when the content asks for tools, else `stop`. */
+  readonly finishReason?: FinishReason;
+  readonly rawFinishReason?: string | undefined;
+  /** A number that cannot be, such as one below 0 or NaN, counts as not reported. */
+  readonly usage?: Usage | CallUsage;
+  /** What the provider said beyond the content; opaque. */
+  readonly providerMetadata?: ProviderOptions | undefined;
+  /** The model that answered, by the provider's own name. */
+  readonly modelId?: string | undefined;
+  /** The provider's id of the response. */
+  readonly responseId?: string | undefined;
+}
+
+type InferenceResponseFields = Pick<
+  InferenceResponse,
+  'content' | 'finishReason' | 'usage' | 'rawFinishReason' | 'providerMetadata' | 'modelId' | 'responseId'
+>;
+
+/** One answer of a model. */
+export class InferenceResponse {
+  readonly content: readonly AssistantPart[];
+  readonly finishReason: FinishReason;
+  readonly usage: Usage;
+  /** The finish reason in the provider's own word. */
+  readonly rawFinishReason: string | undefined;
+  /** What the provider said beyond the content; opaque. */
+  readonly providerMetadata: ProviderOptions | undefined;
+  /** The model that answered, by the provider's own name. */
+  readonly modelId: string | undefined;
+  /** The provider's id of the response. */
+  readonly responseId: string | undefined;
+  #toolCalls: readonly ToolCallPart[] | undefined;
+
+  private constructor(fields: InferenceResponseFields) {
+    this.content = fields.content;
+    this.finishReason = fields.finishReason;
+    this.usage = fields.usage;
+    this.rawFinishReason = fields.rawFinishReason;
+    this.providerMetadata = fields.providerMetadata;
+    this.modelId = fields.modelId;
+    this.responseId = fields.responseId;
+    Object.freeze(this);
+  }
+
+  /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
+  static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
+    if (init instanceof InferenceResponse) return init;
+    if (!isAnswer(init))
+      throw invalidAnswer(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
+    try {
+      const given = init.content ?? textContent(init.text);
+      const parts = plainContent(given) ?? DocumentReader.read(toJsonValue(given), readAssistantContent);
+      const content = withDistinctCallIds(parts);
+      const { rawFinishReason, providerMetadata, modelId, responseId } = init;
+      const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
+      const metadata = providerMetadata && toJsonObject(providerMetadata);
+      const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
+      const usage = usageOf(init.usage);
+      if (isPlainEnvelope(envelope)) return new InferenceResponse({ content, usage, ...envelope });
+      const read: Read<InferenceResponse> = (reader) =>
+        InferenceResponse.readEnvelope(reader, envelope, content, usage);
+      return DocumentReader.read(envelope, read);
+    } catch (error) {
+      throw invalidAnswer(toErrorRecord(error).message, error);
+    }
+  }
+
+  /** The text of the answer, run together. */
+  get text(): string {
+    return textOf(this.content);
+  }
+
+  /** The reasoning of the answer, run together. */
+  get reasoning(): string {
+    return reasoningOf(this.content);
+  }
+
+  /** The calls that are ours to run, in the model's order. */
+  get toolCalls(): readonly ToolCallPart[] {
+    return (this.#toolCalls ??= Object.freeze(toolCallsOf(this.content)));
+  }
+
+  /** Does it ask for tools that are ours to run? */
+  get hasToolCalls(): boolean {
+    return this.toolCalls.length > 0;
+  }
+
+  /** The same with another usage, as when its cost becomes known. */
+  withUsage(usage: Usage): InferenceResponse {
+    requireUsage(usage);
+    return usage === this.usage ? this : new InferenceResponse({ ...this, usage });
+  }
+
+  toJSON(): object {
+    return { content: this.content, ...this.toEnvelope() };
+  }
+
+  /** All but the content, which a step may keep in its messages. @internal */
+  toEnvelope(): object {
+    const document: InferenceEnvelope = { finishReason: this.finishReason };
+    if (this.rawFinishReason !== undefined) document.rawFinishReason = this.rawFinishReason;
+    if (this.usage !== Usage.none) document.usage = this.usage.toJSON();
+    if (this.providerMetadata !== undefined) document.providerMetadata = this.providerMetadata;
+    if (this.modelId !== undefined) document.modelId = this.modelId;
+    if (this.responseId !== undefined) document.responseId = this.responseId;
+    return document;
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): InferenceResponse {
+    return DocumentReader.read(json, (reader, value) => {
+      const members = reader.members(value, INFERENCE_NAMES);
+      return InferenceResponse.readEnvelope(
+        reader,
+        members,
+        reader.required(members, 'content', readAssistantContent),
+      );
+    });
+  }
+
+  /** @internal */
+  static readEnvelope(
+    reader: DocumentReader,
+    members: Members,
+    content: readonly AssistantPart[],
+    usage = reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
+  ): InferenceResponse {
+    if (isPlainEnvelope(members)) return new InferenceResponse({ ...members, content, usage });
+    return new InferenceResponse({
+      content,
+      finishReason: reader.required(members, 'finishReason', readFinishReason),
+      rawFinishReason: reader.optional(members, 'rawFinishReason', readString),
+      usage,
+      providerMetadata: reader.optional(members, 'providerMetadata', readJsonObject),
+      modelId: reader.optional(members, 'modelId', readString),
+      responseId: reader.optional(members, 'responseId', readString),
+    });
+  }
+}
+
+interface InferenceEnvelope {
+  finishReason: FinishReason;
+  rawFinishReason?: string;
+  usage?: UsageFields;
+  providerMetadata?: ProviderOptions;
+  modelId?: string;
+  responseId?: string;
+}
+
+/** The members of a stored response. @internal */
+export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
+  'content',
+  'finishReason',
+  'rawFinishReason',
+  'usage',
+  'providerMetadata',
+  'modelId',
+  'responseId',
+]);
+
+const readFinishReason = readOneOf(FINISH_REASONS);
+const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
+
+/** Has it nothing in it that needs a reader? */
+function isPlainEnvelope(envelope: Members): envelope is Omit<InferenceResponseFields, 'content' | 'usage'> {
+  const { finishReason, rawFinishReason, providerMetadata, modelId, responseId } = envelope;
+  if (providerMetadata !== undefined || !KNOWN_REASONS.has(finishReason)) return false;
+  return isTextOrNone(rawFinishReason) && isTextOrNone(modelId) && isTextOrNone(responseId);
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function invalidAnswer(found: string, cause?: unknown): HoldfastError {
+  return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
+}
+
+function isAnswer(init: unknown): boolean {
+  return (
+    typeof init === 'object' &&
+    init !== null &&
+    ('content' in init || 'text' in init || 'finishReason' in init)
+  );
+}
+
+/** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
+function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
+  if (content.length < 2) return content;
+  const given = new Set<string>();
+  let calls = 0;
+  for (const part of content) {
+    if (part.type !== 'tool-call') continue;
+    given.add(part.toolCallId);
+    calls++;
+  }
+  if (given.size === calls) return content;
+  const counts = new Map<string, number>();
+  const parts = content.map((part) => {
+    if (part.type !== 'tool-call') return part;
+    const { toolCallId } = part;
+    let count = (counts.get(toolCallId) ?? 0) + 1;
+    while (count > 1 && given.has(`${toolCallId}_${count}`)) count++;
+    counts.set(toolCallId, count);
+    return count === 1 ? part : Object.freeze({ ...part, toolCallId: `${toolCallId}_${count}` });
+  });
+  return Object.freeze(parts);
+}
+
+function textContent(text: string | undefined): readonly AssistantPart[] {
+  return text === undefined || text === '' ? [] : [{ type: 'text', text }];
+}
+
+function usageOf(usage: InferenceResponseInit['usage']): Usage {
+  if (usage === undefined) return Usage.unreported;
+  return usage instanceof Usage ? usage : Usage.reported(usage);
+}

@@ -1,0 +1,372 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { systemClock, toInstant } from '../../clock.ts';
+import type { Members } from '../../json.ts';
+import { DocumentReader } from '../../json.ts';
+import { draft, frozen } from '../values/copy.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
+import { some } from '../values/frozen-array.ts';
+import { MessageId, StepId } from '../values/ids.ts';
+import { InferenceResponse } from './inference.ts';
+import { Usage } from './usage.ts';
+import { List } from '../values/list.ts';
+import type { MessageRefReader, MessageRefWriter } from '../messages/message-refs.ts';
+import { readAlone, writeAlone } from '../messages/message-refs.ts';
+import type { MessageTags } from '../messages/message-tags.ts';
+import { metadataOf, withoutTags, withTags } from '../messages/message-tags.ts';
+import type { Metadata } from '../metadata.ts';
+import type { Message, Messages, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
+import { messageOf } from '../messages/messages.ts';
+import { requireObject, wrongArgument } from '../values/require-argument.ts';
+import type { StepDocument } from './step-document.ts';
+import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
+import { errorOutput, ToolExecution } from './tool-execution.ts';
+import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
+
+/** What a step came to. Derived, never stored. */
+export type StepType = 'toolExecution' | 'finalResponse' | 'error';
+
+type AgentStepFields = Pick<AgentStep, 'id' | 'input' | 'added' | 'response' | 'toolExecutions' | 'errors'>;
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Ids for the messages that a step may add. */
+export interface StepMessageIds {
+  readonly assistant: MessageId;
+  readonly tool: MessageId;
+}
+
+/** Fresh ids for the messages of a step. */
+export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
+  return { assistant: MessageId.create(clock), tool: MessageId.create(clock) };
+}
+
+/** One turn of the model and the tools it asked for. */
+export class AgentStep {
+  readonly id: StepId;
+  /** What the model was shown. */
+  readonly input: Messages;
+  /** The output as the conversation has it: with tags once the step is closed. @internal */
+  readonly added: readonly Message[];
+  readonly response: InferenceResponse | undefined;
+  /** In the order of the calls, whatever order they finished in. */
+  readonly toolExecutions: readonly ToolExecution[];
+  /** Errors of inference and hooks; those of tools are in their executions. */
+  readonly errors: readonly ErrorRecord[];
+  #output: readonly Message[] | undefined;
+
+  /** Not frozen yet. */
+  private constructor(fields: AgentStepFields) {
+    this.id = fields.id;
+    this.input = fields.input;
+    this.added = fields.added;
+    this.response = fields.response;
+    this.toolExecutions = fields.toolExecutions;
+    this.errors = fields.errors;
+  }
+
+  private with(changes: Partial<AgentStepFields>): AgentStep {
+    return frozen(Object.assign(new AgentStep(this), changes));
+  }
+
+  /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
+    requireMessages(input);
+    const step = new AgentStep({
+      id: StepId.parse(id),
+      input,
+      added: NOTHING,
+      response: undefined,
+      toolExecutions: NOTHING,
+      errors: NOTHING,
+    });
+    return frozen(step);
+  }
+
+  /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
+  get output(): readonly Message[] {
+    return (this.#output ??= Object.freeze(this.added.map(withoutTags)));
+  }
+
+  /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
+  get type(): StepType {
+    if (this.errors.length > 0) return 'error';
+    if (some(this.toolExecutions, makesStepError)) return 'error';
+    return this.askedForTools ? 'toolExecution' : 'finalResponse';
+  }
+
+  /** What the model asked for, in its order. */
+  get requestedToolCalls(): readonly ToolCallPart[] {
+    return this.response?.toolCalls ?? NOTHING;
+  }
+
+  /** Did the model ask for tools? */
+  get askedForTools(): boolean {
+    return this.response?.hasToolCalls ?? false;
+  }
+
+  /** Is it the answer of the execution? One that was aborted is not. */
+  get isAnswer(): boolean {
+    return (
+      this.type === 'finalResponse' && this.response !== undefined && this.response.finishReason !== 'aborted'
+    );
+  }
+
+  /** What was really begun: neither blocked by a hook nor denied by a person. */
+  get executedToolCalls(): readonly ToolCallPart[] {
+    return this.toolExecutions
+      .filter(({ startedAt }) => startedAt !== undefined)
+      .filter(({ outcome }) => outcome?.type !== 'blocked' && outcome?.type !== 'denied')
+      .map((execution) => execution.call);
+  }
+
+  /** Requested calls that have no execution yet. */
+  get pendingToolCalls(): readonly ToolCallPart[] {
+    return callsWithout(this.toolExecutions, this.requestedToolCalls);
+  }
+
+  /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
+  get callsToRun(): readonly ToolCallPart[] {
+    const pending = this.pendingToolCalls;
+    const approved = approvedIn(this.toolExecutions);
+    if (approved.length === 0) return pending;
+    const ids = new Set(pending.map(({ toolCallId }) => toolCallId));
+    for (const { call } of approved) ids.add(call.toolCallId);
+    const wanted = this.requestedToolCalls.filter(({ toolCallId }) => ids.has(toolCallId));
+    return wanted.map((call) => this.executionOf(call.toolCallId)?.call ?? call);
+  }
+
+  get hasErrors(): boolean {
+    return this.errors.length > 0 || this.toolExecutions.some((execution) => execution.hasError);
+  }
+
+  /** All errors: of inference, hooks and tools. */
+  get allErrors(): readonly ErrorRecord[] {
+    return [...this.errors, ...this.toolExecutions.flatMap(({ error }) => error ?? [])];
+  }
+
+  /** What its inference used, and its tools themselves. */
+  get usage(): Usage {
+    let usage = this.response?.usage ?? Usage.none;
+    if (some(this.toolExecutions, hasUsage))
+      for (const execution of this.toolExecutions) usage = usage.plus(execution.usage);
+    return usage;
+  }
+
+  /** What the model said; `''` when it said nothing. */
+  get text(): string {
+    return this.response?.text ?? '';
+  }
+
+  /** The execution of a call, by the call's id. */
+  executionOf(toolCallId: string): ToolExecution | undefined {
+    return executionOf(this.toolExecutions, toolCallId);
+  }
+
+  /** The same, shown something else. */
+  withInput(input: Messages): AgentStep {
+    requireMessages(input);
+    return input === this.input ? this : this.with({ input });
+  }
+
+  withResponse(response: InferenceResponse): AgentStep {
+    if (!(response instanceof InferenceResponse))
+      throw wrongArgument(response, 'a response as InferenceResponse.of() gives it');
+    if (response === this.response) return this;
+    const next = new AgentStep(this);
+    draft(next).response = response;
+    return frozen(next);
+  }
+
+  withError(error: ErrorRecord): AgentStep {
+    return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
+  }
+
+  /**
+   * The same with an execution added, or put in the place of the one with its id.
+   * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
+   */
+  withToolExecution(execution: ToolExecution): AgentStep {
+    if (!(execution instanceof ToolExecution))
+      throw wrongArgument(execution, 'an execution as ToolExecution.intended() gives it');
+    return this.withToolExecutions([execution]);
+  }
+
+  /** The same with several, as `withToolExecution` takes one. @internal */
+  withToolExecutions(executions: readonly ToolExecution[]): AgentStep {
+    const toolExecutions = putExecutions(this.toolExecutions, executions, this.requestedToolCalls);
+    if (toolExecutions === this.toolExecutions) return this;
+    const next = new AgentStep(this);
+    draft(next).toolExecutions = toolExecutions;
+    return frozen(next);
+  }
+
+  /**
+   * The same with its output: one assistant message, then the results in call order. Calls that were not run get
+   * a result that says so. An answer that failed on the way stays out of the conversation.
+   */
+  withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
+    requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
+    return this.closed(ids, at);
+  }
+
+  /** The same with its output as the conversation has it: with tags. @internal */
+  closed(ids: StepMessageIds, at: Instant, tags?: MessageTags): AgentStep {
+    const { response } = this;
+    if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
+    const added: Message[] = [];
+    const { content, toolCalls } = response;
+    const createdAt = toInstant(at);
+    const metadata = tags && metadataOf(tags);
+    if (content.length > 0) {
+      const id = MessageId.parse(ids.assistant);
+      added.push(messageOf('assistant', { id, createdAt, content, metadata }));
+    }
+    if (toolCalls.length > 0) {
+      const results = Object.freeze(toolCalls.map((call, place) => this.resultOf(call, place)));
+      const id = MessageId.parse(ids.tool);
+      added.push(messageOf('tool', { id, createdAt, content: results, metadata }));
+    }
+    const next = new AgentStep(this);
+    draft(next).added = Object.freeze(added);
+    return frozen(next);
+  }
+
+  private resultOf({ toolCallId, toolName }: ToolCallPart, place: number): ToolResultPart {
+    const execution = executionOf(this.toolExecutions, toolCallId, place);
+    if (execution) return execution.toResultPart();
+    const reason =
+      this.response?.finishReason === 'tool-calls' ? 'the execution stopped' : this.response?.finishReason;
+    const output = errorOutput(`Not run: ${reason}.`);
+    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
+  }
+
+  /** What its tools set in the agent's metadata, in the order of the calls. @internal */
+  metadataFrom(metadata: Metadata): Metadata {
+    let changed = metadata;
+    if (!some(this.toolExecutions, hasMetadata)) return metadata;
+    for (const { outcome } of this.toolExecutions) {
+      if (outcome?.type !== 'succeeded' || outcome.metadata === undefined) continue;
+      for (const [name, value] of Object.entries(outcome.metadata)) changed = changed.with(name, value);
+    }
+    return changed;
+  }
+
+  /** The same with the tags of the conversation on its output, which has none. @internal */
+  withTags(tags: MessageTags): AgentStep {
+    if (this.added.length === 0) return this;
+    return this.with({ added: Object.freeze(this.added.map((message) => withTags(message, tags))) });
+  }
+
+  toJSON(): object {
+    return writeAlone((refs) => this.encode(refs));
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): AgentStep {
+    return DocumentReader.read(json, readAloneStep);
+  }
+
+  /** The step with its messages by reference. @internal */
+  encode(refs: MessageRefWriter, previousInput?: Messages): StepDocument {
+    const { id, input, added, response, toolExecutions, errors } = this;
+    const document: StepDocument = { id, input: refs.view(input, previousInput) };
+    const output = refs.ranges(added);
+    if (output !== undefined) document.output = output;
+    if (response !== undefined) {
+      const isContentInOutput = added[0]?.role === 'assistant' && added[0].content === response.content;
+      document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
+    }
+    if (toolExecutions.length > 0)
+      document.toolExecutions = toolExecutions.map((one) => encodeToolExecution(one, added, response));
+    if (errors.length > 0) document.errors = errors;
+    return document;
+  }
+
+  /** @internal */
+  static decode(
+    reader: DocumentReader,
+    members: Members,
+    refs: MessageRefReader,
+    previous?: Messages,
+  ): AgentStep {
+    reader.enter('input');
+    const input = refs.view(reader, members['input'], previous);
+    reader.leave();
+    const hasOutput = members['output'] !== undefined;
+    const added = hasOutput ? Object.freeze(reader.required(members, 'output', refs.messages)) : NOTHING;
+    const response = decodeResponse(reader, members, added);
+    const toolExecutions = decodeToolExecutions(reader, members, added, response);
+    const step = new AgentStep({
+      id: StepId.is(members['id']) ? members['id'] : reader.required(members, 'id', StepId.read),
+      input,
+      added,
+      response,
+      toolExecutions,
+      errors:
+        members['errors'] === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
+    });
+    return frozen(step);
+  }
+}
+
+function decodeResponse(
+  reader: DocumentReader,
+  { response: value }: Members,
+  added: readonly Message[],
+): InferenceResponse | undefined {
+  if (value === undefined) return undefined;
+  reader.enter('response');
+  const response = readResponse(reader, value, added);
+  reader.leave();
+  return response;
+}
+
+function decodeToolExecutions(
+  reader: DocumentReader,
+  { toolExecutions: value }: Members,
+  added: readonly Message[],
+  response: InferenceResponse | undefined,
+): readonly ToolExecution[] {
+  if (value === undefined) return NOTHING;
+  reader.enter('toolExecutions');
+  const toolExecutions = readToolExecutions(reader, value, added, response);
+  reader.leave();
+  return toolExecutions;
+}
+
+const STEP_NAME_SET = new Set(STEP_NAMES);
+
+function makesStepError({ rule }: ToolExecution): boolean {
+  return rule?.makesStepError ?? false;
+}
+
+function hasUsage({ usage }: ToolExecution): boolean {
+  return usage !== Usage.none;
+}
+
+function hasMetadata({ outcome }: ToolExecution): boolean {
+  return outcome?.type === 'succeeded' && outcome.metadata !== undefined;
+}
+
+function hasApproval({ approval }: ToolExecution): boolean {
+  return approval !== undefined;
+}
+
+/** Those that a person has approved. */
+function approvedIn(executions: readonly ToolExecution[]): readonly ToolExecution[] {
+  return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
+}
+
+const readAloneStep = readAlone((reader, members, refs) =>
+  AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
+);
+
+/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+export function requireStep(step: AgentStep): void {
+  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.start() gives it');
+}
+
+function requireMessages(messages: Messages): void {
+  if (!(messages instanceof List)) throw wrongArgument(messages, 'messages as List.from() gives them');
+}

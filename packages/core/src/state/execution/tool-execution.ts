@@ -1,0 +1,415 @@
+import type { Instant } from '../../clock.ts';
+import { secondsBetween, toInstant } from '../../clock.ts';
+import type { JsonObject, JsonValue, Members, Read } from '../../json.ts';
+import {
+  checked,
+  DocumentReader,
+  isInstant,
+  isJsonObject,
+  isSameJson,
+  readCount,
+  readInstant,
+  readJson,
+  readOneOf,
+  readShape,
+  readString,
+  shapeOf,
+  toJsonValue,
+} from '../../json.ts';
+import { addCounts } from './amounts.ts';
+import { draft, frozen } from '../values/copy.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { ToolExecutionId } from '../values/ids.ts';
+import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messages.ts';
+import { checkedToolCall, readToolCall } from '../messages/messages.ts';
+import type { OutcomeRule, ToolOutcome } from './tool-outcome.ts';
+import { checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
+import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+
+/** A person's word on a call. There is no decision as long as it is awaited. */
+export interface Approval {
+  readonly requestedAt: Instant;
+  readonly decision?: ApprovalDecision;
+}
+
+/** What was decided on a call, once. */
+export interface ApprovalDecision {
+  readonly type: 'approved' | 'denied';
+  readonly at: Instant;
+  /** Who decided, as the application names people. */
+  readonly by?: string;
+  /** Why, for the model to read. */
+  readonly reason?: string;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+type ToolExecutionFields = Pick<
+  ToolExecution,
+  'id' | 'call' | 'attempt' | 'approval' | 'startedAt' | 'completedAt' | 'outcome' | 'usage' | 'progress'
+>;
+
+/**
+ * One tool call as it is carried out: intended, perhaps approved, started, ended. Once `startedAt` is set the tool
+ * may have had its effect.
+ */
+export class ToolExecution {
+  readonly id: ToolExecutionId;
+  readonly call: ToolCallPart;
+  /** 1 for the first try, one more for each that follows a crash or a retry. */
+  readonly attempt: number;
+  /** Present when the call needs a person's approval. */
+  readonly approval: Approval | undefined;
+  /** Absent while nothing was begun. */
+  readonly startedAt: Instant | undefined;
+  readonly completedAt: Instant | undefined;
+  /** Absent until it has ended. */
+  readonly outcome: ToolOutcome | undefined;
+  /** What the tool itself used, such as the inference of a subagent. Counts in the totals of the execution. */
+  readonly usage: Usage;
+  /**
+   * What the tool wants to find at its next try: another try after an error, or, of a resumable tool such as a subagent,
+   * a call taken up after a crash. Other calls that a crash has interrupted are not tried again.
+   */
+  readonly progress: JsonValue | undefined;
+
+  /** Not frozen yet. */
+  private constructor(fields: ToolExecutionFields) {
+    this.id = fields.id;
+    this.call = fields.call;
+    this.attempt = fields.attempt;
+    this.approval = fields.approval;
+    this.startedAt = fields.startedAt;
+    this.completedAt = fields.completedAt;
+    this.outcome = fields.outcome;
+    this.usage = fields.usage;
+    this.progress = fields.progress;
+  }
+
+  private with(changes: Partial<ToolExecutionFields>): ToolExecution {
+    return frozen(Object.assign(new ToolExecution(this), changes));
+  }
+
+  /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  static intended(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
+    return ToolExecution.ofChecked(checkedToolCall(call), undefined, ToolExecutionId.parse(id));
+  }
+
+  /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  static started(
+    call: ToolCallPart,
+    at: Instant,
+    id: ToolExecutionId = ToolExecutionId.create(),
+  ): ToolExecution {
+    return ToolExecution.ofChecked(checkedToolCall(call), toInstant(at), ToolExecutionId.parse(id));
+  }
+
+  /** For a call that was made or checked here. @internal */
+  static ofChecked(call: ToolCallPart, startedAt: Instant | undefined, id: ToolExecutionId): ToolExecution {
+    const execution = new ToolExecution({
+      id,
+      call,
+      attempt: 1,
+      approval: undefined,
+      startedAt,
+      completedAt: undefined,
+      outcome: undefined,
+      usage: Usage.none,
+      progress: undefined,
+    });
+    return frozen(execution);
+  }
+
+  /** The tool's name. */
+  get name(): string {
+    return this.call.toolName;
+  }
+
+  /** What the tool was called with. */
+  get args(): JsonValue {
+    return this.call.input;
+  }
+
+  /** What the tool returned; `undefined` unless it succeeded. */
+  get value(): JsonValue | undefined {
+    return this.outcome?.type === 'succeeded' ? this.outcome.value : undefined;
+  }
+
+  get error(): ErrorRecord | undefined {
+    return this.outcome === undefined || this.outcome.type === 'succeeded' ? undefined : this.outcome.error;
+  }
+
+  get hasError(): boolean {
+    return this.rule?.hasError ?? false;
+  }
+
+  get wasBlocked(): boolean {
+    return this.outcome?.type === 'blocked';
+  }
+
+  /** True when it was started and no outcome is known. */
+  get isRunning(): boolean {
+    return this.startedAt !== undefined && this.outcome === undefined;
+  }
+
+  /**
+   * What it waits for inside, while it runs: of a subagent that is suspended, whose state is its progress. Empty for any
+   * other.
+   */
+  get waitingInside(): readonly JsonObject[] {
+    const { progress } = this;
+    if (!this.isRunning || !isJsonObject(progress) || progress['format'] !== 'holdfast/agent-state')
+      return NOTHING;
+    const execution = progress['execution'];
+    const waiting =
+      isJsonObject(execution) && execution['status'] === 'suspended' ? execution['waiting'] : undefined;
+    return Array.isArray(waiting) ? waiting.filter(isJsonObject) : NOTHING;
+  }
+
+  /** True while a person has yet to decide on it. */
+  get isAwaitingApproval(): boolean {
+    return this.approval !== undefined && this.approval.decision === undefined;
+  }
+
+  /** True when a person has approved it and nothing was begun since. */
+  get isApproved(): boolean {
+    return (
+      this.startedAt === undefined &&
+      this.outcome === undefined &&
+      this.approval?.decision?.type === 'approved'
+    );
+  }
+
+  /** The key to hand to an outside service, so that a repeated call has one effect. The same for every attempt. */
+  get idempotencyKey(): string {
+    return this.id;
+  }
+
+  /** Seconds from start to end; 0 while it runs, and when it was never started. */
+  get duration(): number {
+    const { startedAt, completedAt } = this;
+    return startedAt === undefined || completedAt === undefined ? 0 : secondsBetween(startedAt, completedAt);
+  }
+
+  /** What the outcome means; `undefined` while there is none. */
+  get rule(): OutcomeRule | undefined {
+    return this.outcome && OUTCOME_RULES[this.outcome.type];
+  }
+
+  /**
+   * The same, waiting for a person. `this` when it was asked for already; of one that was started since, and left, it is
+   * asked again.
+   */
+  withApprovalRequested(at: Instant): ToolExecution {
+    if (this.isAwaitingApproval || (this.approval !== undefined && !this.isRunning)) return this;
+    return this.with({ approval: Object.freeze({ requestedAt: toInstant(at) }) });
+  }
+
+  /**
+   * The same with the decision, which is made once: `this` when there is one. An approval may come with other
+   * arguments than the model gave; a call that was started before is to be tried once more. A denial ends the call.
+   * @throws HoldfastError `CONTEXT_INVALID` for a decision that is none.
+   */
+  withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
+    if (!this.isAwaitingApproval) return this;
+    const checkedDecision = checked('decision', decision, readDecision);
+    const approval = Object.freeze({ ...(this.approval as Approval), decision: checkedDecision });
+    if (checkedDecision.type === 'approved') {
+      const attempt = this.isRunning ? this.attempt + 1 : this.attempt;
+      return this.with({ approval, call: checkedToolCall(call), attempt, startedAt: undefined });
+    }
+    const reason = checkedDecision.reason ?? 'The call was denied.';
+    const message = this.isRunning ? `${reason} ${UNKNOWN_OUTCOME}` : reason;
+    const error = { name: 'Error', code: 'TOOL_DENIED', message };
+    return this.with({ approval }).withOutcome({ type: 'denied', error }, checkedDecision.at);
+  }
+
+  /** The same with another call, which was checked. @internal */
+  forCall(call: ToolCallPart): ToolExecution {
+    return call === this.call ? this : this.with({ call });
+  }
+
+  /** The same, begun: from here on the tool may have had its effect. `this` when it was begun before. */
+  withStarted(at: Instant): ToolExecution {
+    if (this.startedAt !== undefined) return this;
+    const next = new ToolExecution(this);
+    draft(next).startedAt = toInstant(at);
+    return frozen(next);
+  }
+
+  /**
+   * The same with its end; the value is turned into JSON.
+   * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none,
+   * RangeError or TypeError `ARGUMENT_INVALID` for another kind of end.
+   */
+  withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
+    return this.withCheckedOutcome(checkedOutcome(outcome), at);
+  }
+
+  /** The same for an outcome that was made here. @internal */
+  withCheckedOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
+    const completedAt = Math.max(toInstant(at), this.startedAt ?? 0);
+    const startedAt = this.startedAt ?? (OUTCOME_RULES[outcome.type].needsStart ? completedAt : undefined);
+    const next = new ToolExecution(this);
+    draft(next).startedAt = startedAt;
+    draft(next).completedAt = completedAt;
+    draft(next).outcome = outcome;
+    return frozen(next);
+  }
+
+  /** The same with more used by the tool itself. */
+  withUsage(usage: Usage): ToolExecution {
+    requireUsage(usage);
+    return usage === Usage.none ? this : this.with({ usage: this.usage.plus(usage) });
+  }
+
+  /** The same with progress that is known to be JSON and another than before, or with none. @internal */
+  withNewProgress(progress: JsonValue | undefined): ToolExecution {
+    return this.with({ progress });
+  }
+
+  /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  withProgress(progress: JsonValue): ToolExecution {
+    const json = toJsonValue(progress);
+    return isSameJson(json, this.progress) ? this : this.with({ progress: json });
+  }
+
+  /** The same call, tried once more. What was approved, used and kept stays. */
+  withNextAttempt(at: Instant): ToolExecution {
+    const attempt = addCounts(this.attempt, 1);
+    return this.with({ attempt, startedAt: toInstant(at), completedAt: undefined, outcome: undefined });
+  }
+
+  /** The result as the model reads it. */
+  toResultPart(): ToolResultPart {
+    const { toolCallId, toolName } = this.call;
+    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output: this.toOutput() });
+  }
+
+  private toOutput(): ToolOutput {
+    const { outcome } = this;
+    if (outcome === undefined)
+      return errorOutput(this.startedAt === undefined ? NOT_STARTED : UNKNOWN_OUTCOME);
+    if (outcome.type === 'succeeded') return outcome.modelOutput ?? valueOutput(outcome.value);
+    if (outcome.type === 'blocked' || outcome.type === 'denied') {
+      return Object.freeze({ type: 'execution-denied', reason: outcome.error.message });
+    }
+    return errorOutput(outcome.error.message);
+  }
+
+  toJSON(): object {
+    return this.encode({ call: this.call }, this.outcome);
+  }
+
+  /** The document with the call and the outcome in the form that a step gives them. @internal */
+  encode(call: ToolCallReference, outcome: object | undefined): object {
+    const { id, attempt, approval, startedAt, completedAt, usage, progress } = this;
+    const document: ToolExecutionDocument = { id, ...call };
+    if (attempt !== 1) document.attempt = attempt;
+    if (approval !== undefined) document.approval = approval;
+    if (startedAt !== undefined) document.startedAt = startedAt;
+    if (completedAt !== undefined) document.completedAt = completedAt;
+    if (outcome !== undefined) document.outcome = outcome;
+    if (usage !== Usage.none) document.usage = usage.toJSON();
+    if (progress !== undefined) document.progress = progress;
+    return document;
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): ToolExecution {
+    return DocumentReader.read(json, (reader, value) => {
+      const members = reader.members(value, TOOL_EXECUTION_NAMES);
+      const call = reader.required(members, 'call', readToolCall);
+      return ToolExecution.decode(reader, members, call, reader.optional(members, 'outcome', readOutcome));
+    });
+  }
+
+  /** The rest of a document whose call and outcome were read. @internal */
+  static decode(
+    reader: DocumentReader,
+    members: Members,
+    call: ToolCallPart,
+    outcome: ToolOutcome | undefined,
+  ): ToolExecution {
+    const { startedAt: start, completedAt: end } = members;
+    const startedAt = isInstant(start) ? start : reader.optional(members, 'startedAt', readInstant);
+    const completedAt = isInstant(end) ? end : reader.optional(members, 'completedAt', readInstant);
+    if ((outcome === undefined) !== (completedAt === undefined))
+      reader.fail('an outcome and completedAt together, or neither', members);
+    if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
+      reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
+    if (completedAt !== undefined && completedAt < (startedAt ?? 0))
+      reader.fail('completedAt not before startedAt', completedAt);
+    const { id, attempt, approval, usage, progress } = members;
+    const execution = new ToolExecution({
+      id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
+      call,
+      attempt: attempt === undefined ? 1 : reader.required(members, 'attempt', readLaterAttempt),
+      approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
+      startedAt,
+      completedAt,
+      outcome,
+      usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
+      progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
+    });
+    return frozen(execution);
+  }
+}
+
+const NOT_STARTED = 'The call was not started.';
+const UNKNOWN_OUTCOME = 'The call was started and its outcome is unknown.';
+
+/** A call as it stands in a document: itself, or by its id where the response of its step has it. @internal */
+export type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
+
+interface ToolExecutionDocument {
+  id: ToolExecutionId;
+  call?: ToolCallPart;
+  toolCallId?: string;
+  attempt?: number;
+  approval?: Approval;
+  startedAt?: Instant;
+  completedAt?: Instant;
+  outcome?: object;
+  usage?: object;
+  progress?: JsonValue;
+}
+
+/** The members of a stored tool execution. @internal */
+export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
+  'id',
+  'call',
+  'toolCallId',
+  'attempt',
+  'approval',
+  'startedAt',
+  'completedAt',
+  'outcome',
+  'usage',
+  'progress',
+]);
+
+const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);
+const DECISION = shapeOf<ApprovalDecision>({
+  type: readOneOf(['approved', 'denied']),
+  at: readInstant,
+  'by?': readString,
+  'reason?': readString,
+});
+const APPROVAL = shapeOf<Approval>({ requestedAt: readInstant, 'decision?': readDecision });
+const readApproval: Read<Approval> = (reader, value) => readShape(reader, value, APPROVAL);
+
+/** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
+function valueOutput(value: JsonValue): ToolOutput {
+  return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
+}
+
+/** A failure as a model reads it. @internal */
+export function errorOutput(message: string): ToolOutput {
+  return Object.freeze({ type: 'error-text', value: message });
+}
+
+const readLaterAttempt: Read<number> = (reader, value) => {
+  const attempt = readCount(reader, value);
+  return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
+};

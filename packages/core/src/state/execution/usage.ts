@@ -1,0 +1,294 @@
+import type { Read } from '../../json.ts';
+import {
+  checked,
+  DocumentReader,
+  isPlainObject,
+  readAmount,
+  readCount,
+  readFilled,
+  readShape,
+  shapeOf,
+} from '../../json.ts';
+import { addAmounts, addCounts } from './amounts.ts';
+import { wrongArgument } from '../values/require-argument.ts';
+
+/** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
+export interface UsageFields {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens?: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens?: number | undefined;
+  /** US dollars. */
+  readonly cost?: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
+  readonly unreportedCalls?: number | undefined;
+  /** How many calls in this sum have no known cost. */
+  readonly unpricedCalls?: number | undefined;
+}
+
+/** What may be said of one call; the counts of unknown numbers follow from it. */
+export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
+
+/** What inference used: of one call, or summed over many. */
+export class Usage implements Required<UsageFields> {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** The part of the input that the provider read from its cache. */
+  readonly cacheReadTokens: number | undefined;
+  /** The part of the input that the provider wrote to its cache. */
+  readonly cacheWriteTokens: number | undefined;
+  /** The part of the output that was reasoning. */
+  readonly reasoningTokens: number | undefined;
+  /** US dollars. */
+  readonly cost: number | undefined;
+  /** How many calls in this sum did not report their tokens. */
+  readonly unreportedCalls: number;
+  /** How many calls in this sum have no known cost: `cost` is then a lower bound, or unknown. */
+  readonly unpricedCalls: number;
+
+  /** Nothing was used. */
+  static readonly none: Usage = new Usage({});
+  /** One call that reported nothing. */
+  static readonly unreported: Usage = new Usage({ unreportedCalls: 1, unpricedCalls: 1 });
+
+  private constructor(fields: UsageFields) {
+    this.inputTokens = fields.inputTokens;
+    this.outputTokens = fields.outputTokens;
+    this.cacheReadTokens = fields.cacheReadTokens;
+    this.cacheWriteTokens = fields.cacheWriteTokens;
+    this.reasoningTokens = fields.reasoningTokens;
+    this.cost = fields.cost;
+    this.unreportedCalls = fields.unreportedCalls ?? 0;
+    this.unpricedCalls = fields.unpricedCalls ?? 0;
+    Object.freeze(this);
+  }
+
+  /**
+   * The usage of one call. Missing input or output tokens make it unreported, a missing cost unpriced.
+   * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
+   */
+  static of(fields: CallUsage): Usage {
+    return new Usage(plainUsage(fields) ?? withUnknowns(checked('usage', fields, readCallUsage)));
+  }
+
+  /**
+   * The same for what a provider said: a number that cannot be counts as not reported, as no answer should be lost for it.
+   * @internal
+   */
+  static reported(fields: CallUsage): Usage {
+    if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
+    const plain = plainUsage(fields);
+    if (plain) return new Usage(plain);
+    for (const name in fields) {
+      if (!isReportable(name, fields[name as keyof CallUsage])) {
+        return Usage.of(Object.fromEntries(Object.entries(fields).filter((entry) => isReportable(...entry))));
+      }
+    }
+    return Usage.of(fields);
+  }
+
+  /** Input and output together, as far as they were reported. */
+  get totalTokens(): number {
+    return addCounts(this.inputTokens ?? 0, this.outputTokens ?? 0);
+  }
+
+  /** True when the cost of every call is known. */
+  get isPriced(): boolean {
+    return this.unpricedCalls === 0;
+  }
+
+  /** False when some call did not report its tokens: the numbers are then a lower bound. */
+  get isComplete(): boolean {
+    return this.unreportedCalls === 0;
+  }
+
+  /**
+   * The sum. A number that neither side knows stays unknown; one that would be too large to read back stays at the
+   * largest that is not. @throws TypeError `ARGUMENT_INVALID` for what is not a `Usage`.
+   */
+  plus(other: Usage): Usage {
+    requireUsage(other);
+    if (other === Usage.none) return this;
+    if (this === Usage.none) return other;
+    const total: Summed = { ...NOTHING_USED };
+    addTo(total, this);
+    addTo(total, other);
+    return new Usage(total);
+  }
+
+  /** The sum of what many used. @internal */
+  static sumOf(all: Iterable<{ readonly usage: Usage }>): Usage {
+    let sum: Summed | undefined;
+    for (const { usage } of all) if (usage !== Usage.none) addTo((sum ??= { ...NOTHING_USED }), usage);
+    return sum ? new Usage(sum) : Usage.none;
+  }
+
+  /** What was added since this sum was the earlier one. A number that did not change, or went down, is left out. @internal */
+  since(earlier: Usage): Usage {
+    if (this === earlier) return Usage.none;
+    const added: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
+    for (const name of NAMES) {
+      const [before, after] = [earlier[name], this[name]];
+      if (after === undefined || after === before) continue;
+      if (after > (before ?? 0) || before === undefined) added[name] = after - (before ?? 0);
+    }
+    for (const _ in added) return new Usage(added);
+    return Usage.none;
+  }
+
+  /** The same with its whole cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
+  withCost(cost: number): Usage {
+    if (this.cost === cost && this.unpricedCalls === 0) return this;
+    return new Usage({ ...this, cost: checked('cost', cost, readAmount), unpricedCalls: 0 });
+  }
+
+  toJSON(): UsageFields {
+    const document: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
+    if (this.inputTokens !== undefined) document.inputTokens = this.inputTokens;
+    if (this.outputTokens !== undefined) document.outputTokens = this.outputTokens;
+    if (this.cacheReadTokens !== undefined) document.cacheReadTokens = this.cacheReadTokens;
+    if (this.cacheWriteTokens !== undefined) document.cacheWriteTokens = this.cacheWriteTokens;
+    if (this.reasoningTokens !== undefined) document.reasoningTokens = this.reasoningTokens;
+    if (this.cost !== undefined) document.cost = this.cost;
+    if (this.unreportedCalls > 0) document.unreportedCalls = this.unreportedCalls;
+    if (this.unpricedCalls > 0) document.unpricedCalls = this.unpricedCalls;
+    return document;
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): Usage {
+    return DocumentReader.read(json, Usage.read);
+  }
+
+  /** @internal */
+  static readonly read: Read<Usage> = (reader, value) => {
+    const plain = plainSum(value);
+    if (plain) return new Usage(plain);
+    const fields = readUsageFields(reader, value);
+    for (const _ in fields) return new Usage(fields);
+    return Usage.none;
+  };
+}
+
+const REPORTED = {
+  'inputTokens?': readCount,
+  'outputTokens?': readCount,
+  'cacheReadTokens?': readCount,
+  'cacheWriteTokens?': readCount,
+  'reasoningTokens?': readCount,
+  'cost?': readAmount,
+};
+const USAGE = shapeOf<UsageFields>({
+  ...REPORTED,
+  'unreportedCalls?': readFilled(readCount),
+  'unpricedCalls?': readFilled(readCount),
+});
+const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
+const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
+
+const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
+const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
+
+type Summed = { -readonly [K in keyof Required<UsageFields>]: Usage[K] };
+
+const NOTHING_USED: Summed = {
+  inputTokens: undefined,
+  outputTokens: undefined,
+  cacheReadTokens: undefined,
+  cacheWriteTokens: undefined,
+  reasoningTokens: undefined,
+  cost: undefined,
+  unreportedCalls: 0,
+  unpricedCalls: 0,
+};
+
+function addTo(total: Summed, used: Usage): void {
+  total.inputTokens = sum(total.inputTokens, used.inputTokens, addCounts);
+  total.outputTokens = sum(total.outputTokens, used.outputTokens, addCounts);
+  total.cacheReadTokens = sum(total.cacheReadTokens, used.cacheReadTokens, addCounts);
+  total.cacheWriteTokens = sum(total.cacheWriteTokens, used.cacheWriteTokens, addCounts);
+  total.reasoningTokens = sum(total.reasoningTokens, used.reasoningTokens, addCounts);
+  total.cost = sum(total.cost, used.cost, addAmounts);
+  total.unreportedCalls = addCounts(total.unreportedCalls, used.unreportedCalls);
+  total.unpricedCalls = addCounts(total.unpricedCalls, used.unpricedCalls);
+}
+
+function sum(
+  left: number | undefined,
+  right: number | undefined,
+  add: (left: number, right: number) => number,
+): number | undefined {
+  return left === undefined ? right : right === undefined ? left : add(left, right);
+}
+
+/** What was reported of one call, with the counts of what was not. */
+function withUnknowns(reported: CallUsage): UsageFields {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = reported;
+  const unreportedCalls = inputTokens === undefined || outputTokens === undefined ? 1 : 0;
+  const unpricedCalls = cost === undefined ? 1 : 0;
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens,
+    cost,
+    unreportedCalls,
+    unpricedCalls,
+  };
+}
+
+const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));
+
+/** The usage of a plain object with nothing but counts of tokens; `undefined` for any other, which a reader must check. */
+function plainUsage(fields: CallUsage | null): UsageFields | undefined {
+  if (typeof fields !== 'object' || fields === null) return undefined;
+  if (Object.getPrototypeOf(fields) !== Object.prototype) return undefined;
+  for (const name in fields) if (!TOKENS.has(name)) return undefined;
+  const usage = withUnknowns(fields);
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const isPlain = isCountOrNone(inputTokens) && isCountOrNone(outputTokens) && isCountOrNone(reasoningTokens);
+  return isPlain && isCountOrNone(cacheReadTokens) && isCountOrNone(cacheWriteTokens) ? usage : undefined;
+}
+
+/** The usage in a document that has counts of tokens and calls, and no cost; `undefined` for any other. */
+function plainSum(document: unknown): UsageFields | undefined {
+  if (!isPlainObject(document)) return undefined;
+  const { inputTokens, outputTokens, unreportedCalls, unpricedCalls } = document;
+  if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens)) return undefined;
+  if (!isCallCount(unreportedCalls) || !isCallCount(unpricedCalls)) return undefined;
+  let count = unreportedCalls === undefined ? 2 : 3;
+  if (unpricedCalls !== undefined) count++;
+  for (const _ in document) count--;
+  return count === 0 ? { inputTokens, outputTokens, unreportedCalls, unpricedCalls } : undefined;
+}
+
+function isTokenCount(value: unknown): value is number {
+  return value !== undefined && isCountOrNone(value);
+}
+
+function isCallCount(value: unknown): value is number | undefined {
+  return value !== 0 && isCountOrNone(value);
+}
+
+function isCountOrNone(value: unknown): value is number | undefined {
+  if (value === undefined) return true;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
+}
+
+function isReportable(name: string, value: unknown): boolean {
+  if (typeof value !== 'number') return true;
+  return value >= 0 && (name === 'cost' ? value < Infinity : Number.isSafeInteger(value));
+}
+
+/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+export function requireUsage(usage: Usage): void {
+  if (!(usage instanceof Usage)) throw wrongArgument(usage, 'usage as Usage.of() gives it');
+}
+
+/** Reads usage that says something. @internal */
+export const readFilledUsage: Read<Usage> = readFilled(Usage.read);

@@ -1,0 +1,132 @@
+import type { Read } from '../../json.ts';
+import { DocumentReader, readString } from '../../json.ts';
+import { List } from '../values/list.ts';
+import type { Message, Messages } from './messages.ts';
+import { checkedMessage, readMessage } from './messages.ts';
+import { requireString, wrongArgument } from '../values/require-argument.ts';
+
+/** A named run of messages. */
+export interface Section {
+  readonly name: string;
+  readonly messages: Messages;
+}
+
+/** The section that is the conversation. */
+export const CONVERSATION = 'messages';
+
+/**
+ * All messages an agent keeps, in named sections. `messages` is the conversation; other names are free
+ * (`summary`, `buffer`, …). Sections keep the order in which they were first written.
+ */
+export class MessageStore {
+  static readonly empty: MessageStore = new MessageStore(Object.freeze([]));
+
+  readonly sections: readonly Section[];
+
+  private constructor(sections: readonly Section[]) {
+    this.sections = sections;
+    Object.freeze(this);
+  }
+
+  /** A store whose conversation is the given messages. */
+  static of(messages: Iterable<Message>): MessageStore {
+    return MessageStore.empty.withSection(CONVERSATION, messages);
+  }
+
+  /** The names of the sections that exist, in order. */
+  get names(): readonly string[] {
+    return this.sections.map((section) => section.name);
+  }
+
+  /** The conversation. */
+  get messages(): Messages {
+    return this.section(CONVERSATION);
+  }
+
+  /** The messages of a section; empty when it does not exist. */
+  section(name: string): Messages {
+    return this.sections[this.placeOf(name)]?.messages ?? List.empty();
+  }
+
+  /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
+  append(name: string, messages: readonly Message[]): MessageStore {
+    requireString(name, 'the name of a section as a string');
+    if (!Array.isArray(messages)) throw wrongArgument(messages, 'an array of messages');
+    return this.appendChecked(name, messages.map(checkedMessage));
+  }
+
+  /** The same for messages that were made or checked here. @internal */
+  appendChecked(name: string, messages: readonly Message[]): MessageStore {
+    return messages.length === 0 ? this : this.withChecked(name, this.section(name).concat(messages));
+  }
+
+  /**
+   * The same with a section replaced or added; `this` when it holds just these messages already.
+   * @throws HoldfastError `CONTEXT_INVALID` for something that is not a message.
+   */
+  withSection(name: string, messages: Iterable<Message>): MessageStore {
+    requireString(name, 'the name of a section as a string');
+    const present = this.section(name);
+    const given = List.from(messages);
+    const shared = present.commonLength(given);
+    if (shared === given.length && shared === present.length && this.names.includes(name)) return this;
+    const added = given.slice(shared).map(checkedMessage);
+    const beginning = shared === present.length ? present : List.from(present.slice(0, shared));
+    return this.withChecked(name, beginning.concat(added));
+  }
+
+  /** The same for messages that were made or checked here. @internal */
+  withChecked(name: string, messages: Messages): MessageStore {
+    const [place, section] = [this.placeOf(name), Object.freeze({ name, messages })];
+    const sections =
+      place < 0
+        ? [...this.sections, section]
+        : this.sections.map((known, other) => (other === place ? section : known));
+    return new MessageStore(Object.freeze(sections));
+  }
+
+  /** Where a section stands; -1 when it does not exist. */
+  private placeOf(name: string): number {
+    const { sections } = this;
+    for (let place = 0; place < sections.length; place++) if (sections[place]?.name === name) return place;
+    return -1;
+  }
+
+  /** The same without a section; `this` when there is none of that name. */
+  withoutSection(name: string): MessageStore {
+    const rest = this.sections.filter((section) => section.name !== name);
+    return rest.length === this.sections.length ? this : new MessageStore(Object.freeze(rest));
+  }
+
+  toJSON(): readonly object[] {
+    return this.sections.map(({ name, messages }) => ({ name, messages: messages.toArray() }));
+  }
+
+  /** @throws StateFormatError when the document does not fit. */
+  static fromJSON(json: unknown): MessageStore {
+    return DocumentReader.read(json, readMessageStore);
+  }
+}
+
+const SECTION_NAMES = new Set(['name', 'messages']);
+
+const readSection: Read<Section> = (reader, value) => {
+  const members = reader.members(value, SECTION_NAMES);
+  return Object.freeze({
+    name: reader.required(members, 'name', readString),
+    messages: reader.required(members, 'messages', readMessages),
+  });
+};
+
+/** Reads a list of messages. @internal */
+const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
+
+/** Reads a store. @internal */
+export const readMessageStore: Read<MessageStore> = (reader, value) => {
+  let store = MessageStore.empty;
+  for (const { name, messages } of reader.list(value, readSection)) {
+    if (store.names.includes(name)) return reader.fail('sections of different names', name);
+    store = store.withChecked(name, messages);
+  }
+  return store;
+};

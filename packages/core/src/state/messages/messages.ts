@@ -1,0 +1,398 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { systemClock, toInstant } from '../../clock.ts';
+import { HoldfastError } from '../../errors.ts';
+import type { JsonObject, JsonValue, Read, Shape } from '../../json.ts';
+import {
+  checked,
+  checkedValue,
+  readBoolean,
+  readFilled,
+  readFrozenList,
+  readInstant,
+  readJson,
+  readJsonObject,
+  readString,
+  readVariant,
+  shapeOf,
+  toJsonObject,
+} from '../../json.ts';
+import { some } from '../values/frozen-array.ts';
+import { MessageId } from '../values/ids.ts';
+import type { List } from '../values/list.ts';
+import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
+import { requireClock, requireObject } from '../values/require-argument.ts';
+
+/**
+ * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
+ * kept verbatim and sent back on the same part.
+ */
+export type ProviderOptions = JsonObject;
+
+interface PartBase {
+  readonly providerOptions?: ProviderOptions;
+}
+
+/** Written text. */
+export interface TextPart extends PartBase {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** What a model thought before it answered. */
+export interface ReasoningPart extends PartBase {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+
+/** The content of a file, always JSON: base64 (`data`), a URL, a provider's own file ids, or plain text. */
+export type FileData =
+  | { readonly type: 'data'; readonly data: string }
+  | { readonly type: 'url'; readonly url: string }
+  | { readonly type: 'reference'; readonly reference: Readonly<Record<string, string>> }
+  | { readonly type: 'text'; readonly text: string };
+
+/** A file or an image, told apart by its media type (`image/png`, `application/pdf`). */
+export interface FilePart extends PartBase {
+  readonly type: 'file';
+  readonly mediaType: string;
+  readonly data: FileData;
+  readonly filename?: string;
+}
+
+/** A file that a model made while it thought, such as a sketch. */
+export interface ReasoningFilePart extends PartBase {
+  readonly type: 'reasoning-file';
+  readonly mediaType: string;
+  readonly data: FileData;
+}
+
+/** A request of the model to run a tool. */
+export interface ToolCallPart extends PartBase {
+  readonly type: 'tool-call';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The arguments, parsed. When they could not be parsed: the raw text, and `invalid` says why. */
+  readonly input: JsonValue;
+  /** The provider runs it itself and puts the result in the same message; the loop leaves it alone. */
+  readonly providerExecuted?: boolean;
+  /** Why the arguments are not usable, when they are not. */
+  readonly invalid?: string;
+}
+
+/** A part of a result that is more than text. `custom`: what only the provider named in its options understands. */
+export type ToolContentPart = TextPart | FilePart | (PartBase & { readonly type: 'custom' });
+
+/** What a model reads as the result of a call. */
+export type ToolOutput = PartBase &
+  (
+    | { readonly type: 'text'; readonly value: string }
+    | { readonly type: 'json'; readonly value: JsonValue }
+    | { readonly type: 'error-text'; readonly value: string }
+    | { readonly type: 'error-json'; readonly value: JsonValue }
+    | { readonly type: 'execution-denied'; readonly reason?: string }
+    | { readonly type: 'content'; readonly value: readonly ToolContentPart[] }
+  );
+
+/** The result of one call. */
+export interface ToolResultPart extends PartBase {
+  readonly type: 'tool-result';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output: ToolOutput;
+}
+
+/** A source that a model cited. Kept for readers; not sent back to models. */
+export interface SourcePart extends PartBase {
+  readonly type: 'source';
+  readonly source: JsonObject;
+}
+
+/** Something only one provider understands, kept verbatim and sent back to it. */
+export interface CustomPart extends PartBase {
+  readonly type: 'custom';
+  readonly kind: string;
+}
+
+/** What a person may send. */
+export type UserPart = TextPart | FilePart;
+/** What a model may answer with, in its order. */
+export type AssistantPart =
+  | TextPart
+  | ReasoningPart
+  | ReasoningFilePart
+  | FilePart
+  | ToolCallPart
+  | ToolResultPart
+  | SourcePart
+  | CustomPart;
+/** Any part of any message. */
+export type MessagePart = UserPart | AssistantPart;
+
+interface MessageBase {
+  readonly id: MessageId;
+  /** When it was written; unknown for one that came from elsewhere. */
+  readonly createdAt?: Instant;
+  readonly providerOptions?: ProviderOptions;
+  readonly metadata?: JsonObject;
+}
+
+export interface SystemMessage extends MessageBase {
+  readonly role: 'system';
+  readonly content: readonly TextPart[];
+}
+export interface UserMessage extends MessageBase {
+  readonly role: 'user';
+  readonly content: readonly UserPart[];
+}
+export interface AssistantMessage extends MessageBase {
+  readonly role: 'assistant';
+  readonly content: readonly AssistantPart[];
+}
+export interface ToolMessage extends MessageBase {
+  readonly role: 'tool';
+  readonly content: readonly ToolResultPart[];
+}
+
+/** One message. A deeply frozen JSON value: `JSON.stringify` shows all of it. */
+export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
+
+/** Who speaks in a message. */
+export type MessageRole = Message['role'];
+
+/** An immutable run of messages; appending shares structure. */
+export type Messages = List<Message>;
+
+/** What may be said about a new message. */
+export interface MessageOptions {
+  /** Default: a UUID. */
+  readonly id?: string;
+  /** Default: now. */
+  readonly createdAt?: Instant;
+  readonly providerOptions?: ProviderOptions;
+  readonly metadata?: JsonObject;
+  readonly clock?: Clock;
+}
+
+/** A message of a person, from text or parts. */
+export function userMessage(content: string | readonly UserPart[], options?: MessageOptions): UserMessage {
+  return createMessage('user', content, options) as UserMessage;
+}
+
+/** A message of a model, from text or parts. */
+export function assistantMessage(
+  content: string | readonly AssistantPart[],
+  options?: MessageOptions,
+): AssistantMessage {
+  return createMessage('assistant', content, options) as AssistantMessage;
+}
+
+/** Results of tool calls. */
+export function toolMessage(content: readonly ToolResultPart[], options?: MessageOptions): ToolMessage {
+  return createMessage('tool', content, options) as ToolMessage;
+}
+
+/** An instruction inside a conversation. The standing one is the context's system prompt. */
+export function systemMessage(content: string, options?: MessageOptions): SystemMessage {
+  return createMessage('system', content, options) as SystemMessage;
+}
+
+function createMessage(
+  role: MessageRole,
+  content: string | readonly MessagePart[],
+  options: MessageOptions = {},
+): Message {
+  requireObject(options, 'options of a message: an object');
+  const { clock = systemClock, metadata, providerOptions } = options;
+  requireClock(clock);
+  const { id = clock.newId(), createdAt = clock.now() } = options;
+  return messageOf(role, {
+    id: MessageId.parse(id),
+    createdAt: toInstant(createdAt),
+    content: checkedParts(role, typeof content === 'string' ? [{ type: 'text', text: content }] : content),
+    providerOptions: providerOptions === undefined ? undefined : toJsonObject(providerOptions),
+    metadata: metadata === undefined ? undefined : ownMetadata(metadata),
+  });
+}
+
+/** Names in a message's metadata that only a step sets. @internal */
+export const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
+
+function ownMetadata(metadata: JsonObject): JsonObject {
+  const json = toJsonObject(metadata);
+  for (const name in json) {
+    if (!TAG_NAMES.has(name)) continue;
+    throw new HoldfastError('CONTEXT_INVALID', `The metadata "${name}" of a message is set by steps only.`);
+  }
+  return json;
+}
+
+/**
+ * Frozen copies of parts that fit the role.
+ * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not. @internal
+ */
+export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
+  return checked(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
+}
+
+interface MessageFields {
+  readonly id: MessageId;
+  readonly createdAt?: Instant | undefined;
+  readonly content: readonly MessagePart[];
+  readonly providerOptions?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+/** The message itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
+export function checkedMessage(message: Message): Message {
+  return checkedValue('message', message, readMessage);
+}
+
+/** The call itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
+export function checkedToolCall(call: ToolCallPart): ToolCallPart {
+  return checkedValue('tool call', call, readToolCall);
+}
+
+/** A message of parts that were checked already: members in one order, empty ones left out. @internal */
+export function messageOf(role: MessageRole, fields: MessageFields): Message {
+  const { id, content, createdAt, providerOptions, metadata } = fields;
+  const message: Record<string, unknown> =
+    createdAt === undefined ? { id, role, content } : { id, role, content, createdAt };
+  if (isFilled(providerOptions)) message['providerOptions'] = providerOptions;
+  if (isFilled(metadata)) message['metadata'] = metadata;
+  return Object.freeze(message) as unknown as Message;
+}
+
+function isFilled(value: JsonObject | undefined): boolean {
+  if (value !== undefined) for (const _ in value) return true;
+  return false;
+}
+
+/** All text of a message or of its parts, run together. */
+export function textOf(content: Message | readonly MessagePart[]): string {
+  return joinText(content, 'text');
+}
+
+/** All reasoning of a message or of its parts, run together. */
+export function reasoningOf(content: Message | readonly MessagePart[]): string {
+  return joinText(content, 'reasoning');
+}
+
+function joinText(content: Message | readonly MessagePart[], type: 'text' | 'reasoning'): string {
+  let text = '';
+  for (const part of partsOf(content)) if (part.type === type) text += part.text;
+  return text;
+}
+
+/** The calls that are ours to run: those of the provider itself are left out. */
+export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
+  const calls: ToolCallPart[] = [];
+  for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
+  return calls;
+}
+
+/** Does the content ask for tools that are ours to run? */
+export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
+  return some(partsOf(content), isOwnToolCall);
+}
+
+function isOwnToolCall(part: MessagePart): part is ToolCallPart {
+  return part.type === 'tool-call' && part.providerExecuted !== true;
+}
+
+function partsOf(content: Message | readonly MessagePart[]): readonly MessagePart[] {
+  return 'role' in content ? content.content : content;
+}
+
+/** The shape of one of several kinds of object that `type` tells apart. */
+function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
+  return shapeOf({ type: readString, ...readers });
+}
+
+const readFileIds: Read<JsonObject> = (reader, value) => {
+  reader.entries(value, readString);
+  return readJsonObject(reader, value);
+};
+
+const readFileData: Read<FileData> = readVariant<FileData>('type', {
+  data: variant({ data: readString }),
+  url: variant({ url: readString }),
+  reference: variant({ reference: readFileIds }),
+  text: variant({ text: readString }),
+});
+
+/** The shape of a part: its own members and the provider options that every part may have. */
+function part(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
+  return variant({ ...readers, 'providerOptions?': readJsonObject });
+}
+
+const TEXT = part({ text: readString });
+const FILE = part({ mediaType: readString, data: readFileData, 'filename?': readString });
+
+/** Reads what a model is shown of a result. @internal */
+export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>('type', {
+  text: part({ value: readString }),
+  json: part({ value: readJson }),
+  'error-text': part({ value: readString }),
+  'error-json': part({ value: readJson }),
+  'execution-denied': part({ 'reason?': readString }),
+  content: part({ value: readContent({ text: TEXT, file: FILE, custom: part({}) }) }),
+});
+
+const PARTS = {
+  text: TEXT,
+  reasoning: part({ text: readString }),
+  'reasoning-file': part({ mediaType: readString, data: readFileData }),
+  file: FILE,
+  'tool-call': part({
+    toolCallId: readString,
+    toolName: readString,
+    input: readJson,
+    'providerExecuted?': readBoolean,
+    'invalid?': readString,
+  }),
+  'tool-result': part({ toolCallId: readString, toolName: readString, output: readToolOutput }),
+  source: part({ source: readJsonObject }),
+  custom: part({ kind: readString }),
+} as const;
+
+function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
+  return readFrozenList(readVariant<MessagePart>('type', shapes));
+}
+
+const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>> = {
+  system: readContent({ text: PARTS.text }),
+  user: readContent({ text: PARTS.text, file: PARTS.file }),
+  assistant: readContent(PARTS),
+  tool: readContent({ 'tool-result': PARTS['tool-result'] }),
+};
+
+/** Reads one tool call. @internal */
+export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>('type', {
+  'tool-call': PARTS['tool-call'],
+});
+
+/** Reads the content of an assistant message. @internal */
+export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
+  (takesOverAnswer(value) ? value : contentReaders.assistant(reader, value)) as readonly AssistantPart[];
+
+function messageShape(role: MessageRole): Shape<unknown> {
+  return shapeOf({
+    id: MessageId.read,
+    role: readString,
+    content: contentReaders[role],
+    'createdAt?': readInstant,
+    'providerOptions?': readFilled(readJsonObject),
+    'metadata?': readFilled(readJsonObject),
+  });
+}
+
+/** Reads one message. @internal */
+export const readMessage: Read<Message> = (reader, value) =>
+  takesOverMessage(value) ? (value as Message) : readAnyMessage(reader, value);
+
+const readAnyMessage = readVariant<Message>('role', {
+  system: messageShape('system'),
+  user: messageShape('user'),
+  assistant: messageShape('assistant'),
+  tool: messageShape('tool'),
+});

@@ -1,0 +1,72 @@
+import { isInstant, isPlainObject, takesOver } from '../../json.ts';
+import { MessageId } from '../values/ids.ts';
+
+// What nearly all messages of a document are, checked in one pass without a path to tell of. `false` means no more than that
+// the readers must look at it: they read what is rare, and say what does not fit.
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Takes over an answer or results of a model's calls: frozen, when they have nothing rare in them. */
+export function takesOverMessage(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { id, role, content, createdAt, metadata } = value;
+  const isPart = role === 'assistant' ? takesOverAnswerPart : role === 'tool' ? takesOverResult : undefined;
+  if (isPart === undefined || !MessageId.is(id)) return false;
+  if (createdAt !== undefined && !isInstant(createdAt)) return false;
+  if (metadata !== undefined && !(isFilled(metadata) && takesOver(metadata))) return false;
+  const count = 3 + (createdAt === undefined ? 0 : 1) + (metadata === undefined ? 0 : 1);
+  if (!hasCount(value, count) || !takesOverList(content, isPart)) return false;
+  Object.freeze(value);
+  return true;
+}
+
+/** Takes over the content of an answer: frozen, when it has nothing but texts and calls. */
+export function takesOverAnswer(content: unknown): boolean {
+  return takesOverList(content, takesOverAnswerPart);
+}
+
+function takesOverList(list: unknown, takesOverOne: (value: unknown) => boolean): boolean {
+  if (!Array.isArray(list)) return false;
+  for (let index = 0; index < list.length; index++) if (!takesOverOne(list[index])) return false;
+  Object.freeze(list);
+  return true;
+}
+
+function takesOverAnswerPart(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  if (value['type'] === 'tool-call') return takesOverCall(value);
+  if (value['type'] !== 'text' || typeof value['text'] !== 'string' || !hasCount(value, 2)) return false;
+  Object.freeze(value);
+  return true;
+}
+
+function takesOverCall(call: Members): boolean {
+  if (!hasNames(call) || !hasCount(call, 4) || !takesOver(call['input'])) return false;
+  Object.freeze(call);
+  return true;
+}
+
+function takesOverResult(value: unknown): boolean {
+  if (!isPlainObject(value) || value['type'] !== 'tool-result' || !hasNames(value)) return false;
+  const { output } = value;
+  if (!hasCount(value, 4) || !isPlainObject(output) || !hasCount(output, 2)) return false;
+  const isText = output['type'] === 'text' && typeof output['value'] === 'string';
+  if (!isText && !(output['type'] === 'json' && takesOver(output['value']))) return false;
+  Object.freeze(output);
+  Object.freeze(value);
+  return true;
+}
+
+function hasNames({ toolCallId, toolName }: Members): boolean {
+  return typeof toolCallId === 'string' && typeof toolName === 'string';
+}
+
+function hasCount(value: Members, count: number): boolean {
+  let found = 0;
+  for (const _ in value) found++;
+  return found === count;
+}
+
+function isFilled(value: unknown): boolean {
+  return isPlainObject(value) && !hasCount(value, 0);
+}

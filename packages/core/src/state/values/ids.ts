@@ -1,0 +1,98 @@
+import type { Clock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
+import { describeValue, HoldfastError } from '../../errors.ts';
+import type { Read } from '../../json.ts';
+import { requireClock } from './require-argument.ts';
+
+declare const kind: unique symbol;
+
+/** A string that was checked to be an id of one kind; ids of different kinds do not mix. */
+export type Id<Kind extends string> = string & { readonly [kind]: Kind };
+
+/** Makes and checks the ids of one kind. */
+export interface IdKind<Kind extends string> {
+  /** A fresh id. */
+  create(clock?: Clock): Id<Kind>;
+  /**
+   * The same text as an id; the letters of a UUID become lower case, so that equal ids are equal strings.
+   * @throws HoldfastError `ID_INVALID` when it is not one.
+   */
+  parse(value: unknown): Id<Kind>;
+  /** True when the value is such an id. */
+  is(value: unknown): value is Id<Kind>;
+  /** Reads one from a document. @internal */
+  readonly read: Read<Id<Kind>>;
+}
+
+const MAX_TEXT_LENGTH = 1_000;
+
+function idKind<Kind extends string>(
+  name: Kind,
+  expected: string,
+  test: (text: string) => boolean,
+  normalise: (text: string) => string = (text) => text,
+): IdKind<Kind> {
+  const is = (value: unknown): value is Id<Kind> => typeof value === 'string' && test(value);
+  const parse = (value: unknown): Id<Kind> => {
+    if (is(value)) return value;
+    const id = typeof value === 'string' ? normalise(value) : value;
+    if (is(id)) return id;
+    throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
+  };
+  return Object.freeze<IdKind<Kind>>({
+    create: (clock = systemClock) => {
+      if (clock === systemClock) return clock.newId() as Id<Kind>;
+      requireClock(clock);
+      return parse(clock.newId());
+    },
+    parse,
+    is,
+    read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),
+  });
+}
+
+const textKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
+  idKind(name, `1 to ${MAX_TEXT_LENGTH} characters of well-formed Unicode`, isIdText);
+
+function isIdText(text: string): boolean {
+  return text.length > 0 && text.length <= MAX_TEXT_LENGTH && text.isWellFormed();
+}
+
+// A table, as every id of a document is checked when it is read and a regular expression takes four times as long.
+const HEX_DIGIT = 1;
+const DASH = 2;
+const kindOf = new Uint8Array(128);
+for (const digit of '0123456789abcdef') kindOf[digit.charCodeAt(0)] = HEX_DIGIT;
+kindOf['-'.charCodeAt(0)] = DASH;
+const UUID = Array.from('00000000-0000-0000-0000-000000000000', (sign) => kindOf[sign.charCodeAt(0)]);
+
+/** RFC 9562 in lower case, of any version. */
+function isUuid(text: string): boolean {
+  if (text.length !== UUID.length) return false;
+  for (let index = 0; index < UUID.length; index++) {
+    if (kindOf[text.charCodeAt(index)] !== UUID[index]) return false;
+  }
+  return true;
+}
+
+const uuidKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
+  idKind(name, 'a UUID in lower case', isUuid, (text) => text.toLowerCase());
+
+/** Who the agent is, over all its executions. */
+export type AgentId = Id<'AgentId'>;
+export const AgentId: IdKind<'AgentId'> = uuidKind('AgentId');
+/** One run of an agent. */
+export type ExecutionId = Id<'ExecutionId'>;
+export const ExecutionId: IdKind<'ExecutionId'> = uuidKind('ExecutionId');
+/** One step of a run. */
+export type StepId = Id<'StepId'>;
+export const StepId: IdKind<'StepId'> = uuidKind('StepId');
+/** One tool call as it is carried out; stable over attempts, and so its idempotency key. */
+export type ToolExecutionId = Id<'ToolExecutionId'>;
+export const ToolExecutionId: IdKind<'ToolExecutionId'> = uuidKind('ToolExecutionId');
+/** One message of a conversation: any text, so that messages of other systems keep their ids. Ours are UUIDs. */
+export type MessageId = Id<'MessageId'>;
+export const MessageId: IdKind<'MessageId'> = textKind('MessageId');
+/** A session: any text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
+export type SessionId = Id<'SessionId'>;
+export const SessionId: IdKind<'SessionId'> = textKind('SessionId');

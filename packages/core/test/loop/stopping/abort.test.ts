@@ -1,0 +1,475 @@
+import { getEventListeners } from 'node:events';
+import type {
+  AgentState,
+  Hook,
+  HookContext,
+  HookPoint,
+  InferenceResponseInit,
+  RunOptions,
+} from '@holdfast/core';
+import { AgentStop, createAgentLoop, HoldfastError, InferenceResponse, RunAbort } from '@holdfast/core';
+import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Observation, Scenario } from '../../builders.ts';
+import { deferred, does, observe, POINTS, recorder, told } from '../../builders.ts';
+
+const unhandled: unknown[] = [];
+const note = (error: unknown): void => void unhandled.push(error);
+beforeAll(() => void process.on('unhandledRejection', note));
+afterAll(() => {
+  process.off('unhandledRejection', note);
+  if (unhandled.length > 0) throw new AggregateError(unhandled, 'unhandled rejections');
+});
+
+const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+
+/** A scenario with the means to abort it. */
+type Abortable = (abort: () => void) => Scenario;
+
+async function aborted(scenario: Abortable, reason?: unknown): Promise<Observation> {
+  const controller = new AbortController();
+  const made = scenario(() => controller.abort(reason));
+  return observe({ ...made, run: { signal: controller.signal } });
+}
+
+/** A driver that is aborted in the middle and rejects, as `fetch` does. */
+const rejects =
+  (abort: () => void): ScriptedAnswer =>
+  (_, { signal }) => {
+    abort();
+    return Promise.reject(signal.reason as Error);
+  };
+const rejectsWith =
+  (abort: () => void, partialResponse: InferenceResponseInit): ScriptedAnswer =>
+  () => {
+    abort();
+    return Promise.reject(Object.assign(new Error('aborted'), { partialResponse }));
+  };
+/** One that returns what had arrived. */
+const returns =
+  (abort: () => void, answer: InferenceResponseInit): ScriptedAnswer =>
+  () => {
+    abort();
+    return { finishReason: 'aborted', ...answer };
+  };
+/** One that does not look at the signal. */
+const ignores =
+  (abort: () => void, answer: ScriptedAnswer): ScriptedAnswer =>
+  async () => {
+    abort();
+    await Promise.resolve();
+    return answer;
+  };
+const never = new Promise<never>(() => {});
+const honours = (abort: () => void) =>
+  does('slow', (_, { signal }) => {
+    const { promise, reject } = deferred();
+    signal.addEventListener('abort', () => reject(signal.reason));
+    abort();
+    return promise;
+  });
+const deaf = (abort: () => void) => does('slow', () => (abort(), never));
+const outcomes = (state: AgentState): unknown[] =>
+  state.steps.flatMap((step) => step.toolExecutions.map(({ name, outcome }) => `${name} ${outcome?.type}`));
+
+describe('cancel ends the execution stopped, by the user', () => {
+  interface Row {
+    readonly name: string;
+    readonly scenario: Abortable;
+    readonly text?: string;
+    readonly roles: string;
+    readonly outcomes?: readonly string[];
+    readonly calls: number;
+  }
+  const tools = { tools: [does('a')] };
+  const rows: readonly Row[] = [
+    { name: 'before the run', scenario: (abort) => (abort(), {}), roles: 'u', calls: 0 },
+    {
+      name: 'in beforeExecution',
+      scenario: (abort) => ({ hooks: [{ beforeExecution: abort }] }),
+      roles: 'u',
+      calls: 0,
+    },
+    {
+      name: 'in beforeStep',
+      scenario: (abort) => ({ hooks: [{ beforeStep: abort }] }),
+      roles: 'u',
+      calls: 0,
+    },
+    {
+      name: 'in beforeInference',
+      scenario: (abort) => ({ hooks: [{ beforeInference: abort }] }),
+      roles: 'u',
+      calls: 0,
+    },
+    {
+      name: 'in an inference that rejects',
+      scenario: (abort) => ({ script: [rejects(abort)] }),
+      roles: 'u',
+      calls: 1,
+    },
+    {
+      name: 'in an inference that rejects with what had arrived',
+      scenario: (abort) => ({ script: [rejectsWith(abort, { text: 'Half' })] }),
+      roles: 'ua',
+      text: 'Half',
+      calls: 1,
+    },
+    {
+      name: 'in an inference that returns what had arrived',
+      scenario: (abort) => ({ script: [returns(abort, { text: 'Half' })] }),
+      roles: 'ua',
+      text: 'Half',
+      calls: 1,
+    },
+    {
+      name: 'in an inference that returns half a call: it is not run',
+      scenario: (abort) => ({
+        script: [
+          returns(abort, {
+            content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: '{"x', invalid: 'cut' }],
+          }),
+        ],
+        ...tools,
+      }),
+      roles: 'uat',
+      outcomes: [],
+      calls: 1,
+    },
+    {
+      name: 'in an inference that ignores it: what it says is kept, what it asks for is not run',
+      scenario: (abort) => ({ script: [ignores(abort, call('a'))], ...tools }),
+      roles: 'uat',
+      outcomes: [],
+      calls: 1,
+    },
+    {
+      name: 'in afterInference',
+      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ afterInference: abort }] }),
+      roles: 'uat',
+      outcomes: [],
+      calls: 1,
+    },
+    {
+      name: 'in beforeToolUse: the call is not run',
+      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ beforeToolUse: abort }] }),
+      roles: 'uat',
+      outcomes: [],
+      calls: 1,
+    },
+    {
+      name: 'in a tool that honours it',
+      scenario: (abort) => ({ script: [call('slow')], tools: [honours(abort)] }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'in a tool that ignores it',
+      scenario: (abort) => ({ script: [call('slow')], tools: [deaf(abort)] }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'in a tool, when a failed tool ends the run: it stops all the same',
+      scenario: (abort) => ({ script: [call('slow')], tools: [honours(abort)], toolErrors: 'fail' }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'in the second of three tools, one at a time: the first is kept, the third not begun',
+      scenario: (abort) => ({
+        script: [call('a', 'slow', 'a')],
+        tools: [does('a'), deaf(abort)],
+        maxParallelTools: 1,
+      }),
+      roles: 'uat',
+      outcomes: ['a succeeded', 'slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'between two steps',
+      scenario: (abort) => ({ script: [call('a')], ...tools, hooks: [{ afterStep: abort }] }),
+      roles: 'uat',
+      outcomes: ['a succeeded'],
+      calls: 1,
+    },
+    {
+      name: 'even when a hook wants to go on',
+      scenario: (abort) => ({
+        script: [returns(abort, { text: 'Half' })],
+        hooks: [{ afterStep: (state) => state.withContinuationRequested() }],
+      }),
+      roles: 'ua',
+      text: 'Half',
+      calls: 1,
+    },
+  ];
+  const reasons: readonly (readonly [string, unknown])[] = [
+    ['no reason', undefined],
+    ['a RunAbort', new RunAbort('cancel')],
+    ['a stop of its own', new AgentStop({ reason: 'costLimitReached' })],
+  ];
+  const table = rows.flatMap((row) => reasons.map(([by, reason]) => ({ ...row, by, reason })));
+  test.each(table)('$name, with $by', async ({ scenario, reason, ...row }) => {
+    const { state, driver, trace } = await aborted(scenario, reason);
+    expect([
+      state.status,
+      state.stopReason,
+      state.errors.filter(({ code }) => code !== 'TOOL_INTERRUPTED'),
+    ]).toEqual(['stopped', 'userRequested', []]);
+    expect([...state.messages].map(({ role }) => role[0]).join('')).toBe(row.roles);
+    expect(state.currentResponse ?? '').toBe(row.text ?? '');
+    expect(state.hasFinalResponse).toBe(false);
+    expect(outcomes(state)).toEqual(row.outcomes ?? []);
+    expect(driver.requests).toHaveLength(row.calls);
+    expect(trace.slice(-3)).toEqual(['onStop', 'afterExecution', '+stopped']);
+    expect(trace.filter((line) => line === '+signal userRequested')).toHaveLength(1);
+  });
+
+  test('an answer that has arrived in full stays an answer', async () => {
+    const { state } = await aborted((abort) => ({ script: ['Hi.'], hooks: [{ afterStep: abort }] }));
+    expect([state.status, state.finalResponse]).toEqual(['completed', 'Hi.']);
+  });
+
+  test('the usage of an aborted call that reported none is known to be unknown', async () => {
+    const { state } = await aborted((abort) => ({ script: [rejects(abort)] }));
+    expect(state.usage.isComplete).toBe(false);
+  });
+});
+
+describe('yield leaves the execution in progress, and another run ends it', () => {
+  const tools = [does('a')];
+  /** The second run: what the first did is not done again. */
+  async function resumed(
+    first: Observation,
+    script: readonly ScriptedAnswer[],
+    ran: string[],
+  ): Promise<Observation> {
+    const again = ['a', 'slow'].map((name) => does(name, () => (ran.push(name), name)));
+    const { state } = first;
+    expect([state.status, state.executionCount]).toEqual(['inProgress', 1]);
+    const second = await observe({ state, script, tools: again });
+    expect(second.trace.slice(0, 2)).toEqual(['+resumed', 'beforeExecution']);
+    expect([second.state.executionId, second.state.executionCount]).toEqual([state.executionId, 1]);
+    expect(second.state.status).toBe('completed');
+    second.driver.assertComplete();
+    return second;
+  }
+
+  const rows: readonly {
+    readonly name: string;
+    readonly first: Abortable;
+    readonly second: readonly ScriptedAnswer[];
+    /** What the second run runs. */
+    readonly ran?: readonly string[];
+    readonly outcomes?: readonly string[];
+  }[] = [
+    { name: 'before the run', first: (abort) => (abort(), {}), second: ['Hi.'] },
+    {
+      name: 'in an inference that rejects',
+      first: (abort) => ({ script: [rejects(abort)] }),
+      second: ['Hi.'],
+    },
+    {
+      name: 'in an inference that returns what had arrived: it is asked for again',
+      first: (abort) => ({ script: [returns(abort, { text: 'Half' })] }),
+      second: ['Hi.'],
+    },
+    {
+      name: 'in an inference that answers in full: it was paid for and is kept',
+      first: (abort) => ({ script: [ignores(abort, 'Hi.')] }),
+      second: [],
+    },
+    {
+      name: 'in an inference that asks for tools in full: they are run by the next',
+      first: (abort) => ({ script: [ignores(abort, call('a'))], tools }),
+      second: ['Hi.'],
+      ran: ['a'],
+      outcomes: ['a succeeded'],
+    },
+    {
+      name: 'in a tool: it may end',
+      first: (abort) => ({ script: [call('slow')], tools: [does('slow', async () => (abort(), 'done'))] }),
+      second: ['Hi.'],
+      outcomes: ['slow succeeded'],
+    },
+    {
+      name: 'in the first of two tools, one at a time',
+      first: (abort) => ({
+        script: [call('slow', 'a')],
+        tools: [does('slow', async () => (abort(), 'done')), ...tools],
+        maxParallelTools: 1,
+      }),
+      second: ['Hi.'],
+      ran: ['a'],
+      outcomes: ['slow succeeded', 'a succeeded'],
+    },
+    {
+      name: 'between two steps',
+      first: (abort) => ({ script: [call('a')], tools, hooks: [{ afterStep: abort }] }),
+      second: ['Hi.'],
+      outcomes: ['a succeeded'],
+    },
+  ];
+  test.each(rows)('$name', async ({ first, second, ran = [], outcomes: expected = [] }) => {
+    const before = await aborted(first, new RunAbort('yield'));
+    expect(before.trace).not.toContain('afterExecution');
+    expect(before.state.stopSignal).toBeUndefined();
+    const seen: string[] = [];
+    const { state } = await resumed(before, second, seen);
+    expect([seen, outcomes(state), state.finalResponse]).toEqual([ran, expected, 'Hi.']);
+  });
+
+  test('work done before it counts, the time in between does not', async () => {
+    const { state } = await aborted(
+      (abort) => ({ script: [ignores(abort, call('a'))], tools }),
+      new RunAbort('yield'),
+    );
+    const worked = state.execution?.workedSeconds ?? 0;
+    expect(worked).toBeGreaterThan(0);
+    const after = await observe({ state, script: ['Hi.'], tools, clock: steppedClock(1_000_000) });
+    expect(after.state.execution?.workedSeconds).toBeLessThan(worked + 1);
+    expect(after.state.executionDuration).toBeGreaterThan(900);
+  });
+});
+
+describe('lost: from that moment on nothing changes', () => {
+  const lost = new RunAbort('lost');
+  const tools = [does('a')];
+  const rows: readonly (readonly [string, Abortable])[] = [
+    ['in beforeExecution', (abort) => ({ hooks: [{ beforeExecution: abort }] })],
+    ['in beforeStep', (abort) => ({ hooks: [{ beforeStep: abort }] })],
+    ['in beforeInference', (abort) => ({ hooks: [{ beforeInference: abort }] })],
+    ['in an inference that rejects', (abort) => ({ script: [rejects(abort)] })],
+    ['in an inference that answers', (abort) => ({ script: [ignores(abort, 'Hi.')] })],
+    ['in afterInference', (abort) => ({ script: ['Hi.'], hooks: [{ afterInference: abort }] })],
+    ['in beforeToolUse', (abort) => ({ script: [call('a')], tools, hooks: [{ beforeToolUse: abort }] })],
+    ['in a tool that honours it', (abort) => ({ script: [call('slow')], tools: [honours(abort)] })],
+    ['in a tool that ignores it', (abort) => ({ script: [call('slow')], tools: [deaf(abort)] })],
+    ['in a tool that ends', (abort) => ({ script: [call('a')], tools: [does('a', () => abort())] })],
+    ['in afterToolUse', (abort) => ({ script: [call('a')], tools, hooks: [{ afterToolUse: abort }] })],
+    ['in afterStep', (abort) => ({ script: ['Hi.'], hooks: [{ afterStep: abort }] })],
+    ['in onStop', (abort) => ({ budget: { maxSteps: 0 }, hooks: [{ onStop: abort }] })],
+  ];
+  test.each(rows)('%s', async (_, scenario) => {
+    const after: string[] = [];
+    let isLost = false;
+    const watch = (abort: () => void): Scenario => {
+      const made = scenario(() => {
+        abort();
+        isLost = true;
+      });
+      const late: Hook = recorder((point) => void (isLost && after.push(point)));
+      return {
+        ...made,
+        listeners: [({ type }) => void (isLost && after.push(type))],
+        hooks: [...(made.hooks ?? []), late],
+      };
+    };
+    const { state } = await aborted(watch, lost);
+    expect(state.status).toBe('inProgress');
+    // Hooks of the same point may still be asked; nothing else is done or announced.
+    expect(after.filter((line) => !/^(before|after|on)/.test(line))).toEqual([]);
+    expect(after.length).toBeLessThanOrEqual(1);
+  });
+
+  const changes: { readonly [P in HookPoint]?: (state: AgentState) => object } = {
+    beforeInference: (state) => ({ state }),
+    afterInference: (state) => ({ state, response: InferenceResponse.of({ text: 'Late.' }) }),
+    beforeToolUse: (state) => ({ state, block: 'Late.' }),
+    afterToolUse: (state) => ({ state }),
+  };
+  test.each(POINTS.flatMap((point) => [[point, 'at once'] as const, [point, 'later'] as const]))(
+    'what a hook of %s returns, %s, is not taken',
+    async (point, when) => {
+      const seen: AgentState[] = [];
+      const others: string[] = [];
+      const { state } = await aborted((abort) => {
+        const late = (_: unknown, context: HookContext): unknown => {
+          abort();
+          seen.push(context.state);
+          const changed = context.state.withMetadata('late', true);
+          const result = changes[point]?.(changed) ?? changed;
+          return when === 'later' ? Promise.resolve(result) : result;
+        };
+        return {
+          script: point === 'onError' ? [new Error('down')] : [call('a'), 'Done.'],
+          tools,
+          budget: { maxSteps: point === 'onStop' ? 1 : 5 },
+          hooks: [{ [point]: late }, { [point]: () => void (when === 'later' && others.push(point)) }],
+        };
+      }, lost);
+      expect([seen.length, others]).toEqual([1, []]);
+      expect(state).toBe(seen[0]);
+    },
+  );
+
+  test('before the run: the same state comes back', async () => {
+    const state = told();
+    const loop = createAgentLoop({ driver: scriptedDriver('Hi.') });
+    expect(await loop.run(state, { signal: AbortSignal.abort(lost) })).toBe(state);
+  });
+});
+
+describe('signals of the caller', () => {
+  test('no listeners are left on a signal that lives long', async () => {
+    const { signal } = new AbortController();
+    const scripts: readonly (readonly ScriptedAnswer[])[] = [
+      ['Hi.'],
+      [call('a'), 'Hi.'],
+      [new Error('down')],
+    ];
+    for (let count = 0; count < 1_000; count++) {
+      const options: RunOptions = { signal };
+      const made = { driver: scriptedDriver(...(scripts[count % 3] ?? [])), tools: [does('a')] };
+      if (count % 2 === 0) await createAgentLoop(made).run(told(), options);
+      else {
+        const states = createAgentLoop(made).iterate(told(), options);
+        await states.next();
+        await states.return(undefined);
+      }
+      if (count % 10 === 0)
+        await createAgentLoop({ driver: scriptedDriver('Hi.') }).stream(told(), options).result;
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('a tool learns of the abort by its own signal, and of its time-out', async () => {
+    const reasons: unknown[] = [];
+    const slow = {
+      ...does('slow', (_, { signal }) => {
+        signal.addEventListener('abort', () => reasons.push(signal.reason));
+        return never;
+      }),
+      timeoutSeconds: 0.001,
+    };
+    const { state } = await observe({ script: [call('slow'), 'Late.'], tools: [slow] });
+    expect(reasons).toMatchObject([{ code: 'TOOL_TIMEOUT' }]);
+    expect(state.errors).toMatchObject([{ code: 'TOOL_TIMEOUT' }]);
+    expect([state.status, outcomes(state)]).toEqual(['completed', ['slow failed']]);
+  });
+
+  test.each([Infinity, 10_000_000])('a time-out of %d seconds is far away', async (timeoutSeconds) => {
+    const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
+    const { state } = await observe({
+      script: [call('a'), 'Hi.'],
+      tools: [{ ...does('a', tick), timeoutSeconds }],
+    });
+    expect(state.hasErrors).toBe(false);
+  });
+
+  test('a tool that ends long after the abort disturbs nobody', async () => {
+    const { promise, reject } = deferred<never>();
+    const { state } = await aborted((abort) => ({
+      script: [call('late')],
+      tools: [does('late', () => (abort(), promise))],
+    }));
+    reject(new HoldfastError('TOOL_FAILED', 'too late'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([unhandled, outcomes(state)]).toEqual([[], ['late interrupted']]);
+  });
+});

@@ -1,0 +1,571 @@
+import {
+  AgentStop,
+  cancellation,
+  costLimit,
+  createAgentLoop,
+  deadline,
+  ExecutionBudget,
+  finishReason,
+  guardsFor,
+  OUTCOME_RULES,
+  retryLimit,
+  stepsLimit,
+  timeLimit,
+  tokenLimit,
+  Usage,
+} from '@holdfast/core';
+import type {
+  AgentState,
+  BudgetLimits,
+  FinishReason,
+  Hook,
+  HookPoint,
+  Instant,
+  ToolOutcome,
+  ToolOutcomeType,
+} from '@holdfast/core';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import type { Observation, Scenario } from '../../builders.ts';
+import { does, observe, scriptedLoop, told } from '../../builders.ts';
+
+const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+const USAGE = { inputTokens: 10, outputTokens: 5 };
+const prices = { 'gpt-5': { input: 1_000, output: 2_000 } };
+/** What a call of 10 and 5 tokens costs at these prices. */
+const COST = 0.02;
+const knowsItsModel = told().withLlmConfig({ model: 'openai:gpt-5' }, 1);
+
+/** Each run at a time of its own, so that no two have the same ids. */
+let starts = 0;
+const nextStart = (): Instant => (starts += 10_000_000);
+
+/**
+ * A run in which every step takes 10 seconds in the model and asks for a tool, until it is stopped; its calls to the
+ * model are counted.
+ */
+async function working(scenario: Scenario, start = nextStart(), maxCalls = 30): Promise<Observation> {
+  const clock = manualClock(start);
+  const step: ScriptedAnswer = (_, { signal }) => {
+    clock.advance(10_000);
+    return signal.aborted ? { finishReason: 'aborted', usage: USAGE } : call('work');
+  };
+  const script = Array.from({ length: maxCalls }, () => step);
+  const defaults = { state: knowsItsModel, tools: [does('work')], budget: { maxSteps: Infinity } };
+  return observe({ ...defaults, prices, clock, script: [...script, 'Done.'], ...scenario });
+}
+
+interface LimitRow {
+  readonly name: string;
+  readonly limit: (start: Instant) => BudgetLimits;
+  /** Calls to the model until the limit stops it. */
+  readonly calls: number;
+  readonly reason: string;
+  readonly source: string;
+}
+
+const limits: readonly LimitRow[] = [
+  ...[0, 1, 3].map((maxSteps): LimitRow => {
+    const row = { reason: 'stepsLimitReached', source: 'stepsLimit', calls: maxSteps };
+    return { ...row, name: `${maxSteps} steps`, limit: () => ({ maxSteps }) };
+  }),
+  ...[
+    { maxTokens: 0, calls: 0 },
+    { maxTokens: 1, calls: 1 },
+    { maxTokens: 29, calls: 2 },
+    { maxTokens: 30, calls: 2 },
+    { maxTokens: 31, calls: 3 },
+  ].map(({ maxTokens, calls }): LimitRow => {
+    const row = { reason: 'tokenLimitReached', source: 'tokenLimit', calls };
+    return { ...row, name: `${maxTokens} tokens`, limit: () => ({ maxTokens }) };
+  }),
+  ...[
+    { maxSeconds: 0, calls: 0 },
+    { maxSeconds: 15, calls: 2 },
+    { maxSeconds: 20, calls: 2 },
+    { maxSeconds: 20.001, calls: 3 },
+  ].flatMap(({ maxSeconds, calls }): LimitRow[] => [
+    {
+      name: `${maxSeconds} seconds`,
+      limit: () => ({ maxSeconds }),
+      calls,
+      reason: 'timeLimitReached',
+      source: 'timeLimit',
+    },
+    {
+      name: `a deadline in ${maxSeconds} seconds`,
+      limit: (start) => ({ deadline: start + maxSeconds * 1_000 }),
+      calls,
+      reason: 'timeLimitReached',
+      source: 'deadline',
+    },
+  ]),
+  ...[
+    { maxCost: 0, calls: 0 },
+    { maxCost: COST, calls: 1 },
+    { maxCost: COST * 2.5, calls: 3 },
+  ].map(({ maxCost, calls }): LimitRow => {
+    const row = { reason: 'costLimitReached', source: 'costLimit', calls };
+    return { ...row, name: `${maxCost} dollars`, limit: () => ({ maxCost }) };
+  }),
+];
+
+/** The signals of a run, as their reasons and sources. */
+const signalsOf = (state: AgentState): readonly string[] =>
+  (state.execution?.continuation.signals ?? []).map(({ reason, source }) => `${reason} by ${source}`);
+
+describe('every limit of a budget stops before a call too many is paid for', () => {
+  test.each(limits)('$name', async ({ limit, calls, reason, source }) => {
+    const start = nextStart();
+    const { state, driver } = await working({ budget: { maxSteps: Infinity, ...limit(start) } }, start);
+    expect(driver.requests).toHaveLength(calls);
+    expect([state.status, state.stopReason, signalsOf(state)]).toEqual([
+      'stopped',
+      reason,
+      [`${reason} by ${source}`],
+    ]);
+    expect(state.execution?.continuation.wasForceStopped).toBe(true);
+    expect(state.hasFinalResponse).toBe(false);
+  });
+
+  test.each(limits)('$name, as a hook of its own', async ({ limit, calls, reason, source }) => {
+    const start = nextStart();
+    const hooks = guardsFor(limit(start), { prices });
+    const { state, driver } = await working({ prices: undefined as never, hooks }, start);
+    expect(driver.requests).toHaveLength(calls);
+    expect([state.status, signalsOf(state)]).toEqual(['stopped', [`${reason} by ${source}`]]);
+  });
+
+  test.each([{ maxSteps: 4 }, { maxTokens: 60 }, { maxSeconds: 40 }, { maxCost: 4 * COST }] as const)(
+    '%j: an answer at the limit is an answer',
+    async (budget) => {
+      const clock = manualClock(nextStart());
+      const steps = Array.from({ length: 3 }, () => () => (clock.advance(10_000), call('work')));
+      const script = [...steps, () => (clock.advance(9_999), { text: 'Done.', usage: USAGE })];
+      const { state } = await working({ clock, script, budget: { maxSteps: Infinity, ...budget } });
+      expect([state.status, state.finalResponse, signalsOf(state)]).toEqual(['completed', 'Done.', []]);
+    },
+  );
+
+  test('a signal says the limit and what was spent', async () => {
+    const { state } = await working({ budget: { maxTokens: 29 } });
+    expect(state.stopSignal).toEqual({
+      reason: 'tokenLimitReached',
+      message: '30 of 29 tokens are used up.',
+      context: { limit: 29, spent: 30 },
+      source: 'tokenLimit',
+    });
+  });
+});
+
+describe('a hook that always asks for another step does not defeat', () => {
+  const asks = (state: AgentState): AgentState => state.withContinuationRequested(0);
+  const insistent: Readonly<Partial<Record<HookPoint, Hook>>> = {
+    beforeExecution: { beforeExecution: asks },
+    beforeStep: { beforeStep: asks },
+    beforeInference: { beforeInference: (_, { state }) => ({ state: asks(state) }) },
+    afterInference: { afterInference: (_, { state }) => ({ state: asks(state) }) },
+    beforeToolUse: { beforeToolUse: (_, { state }) => ({ state: asks(state) }) },
+    afterToolUse: { afterToolUse: (_, { state }) => ({ state: asks(state) }) },
+    afterStep: { afterStep: asks },
+    onStop: { onStop: asks },
+  };
+  const everywhere: Hook = Object.assign({}, ...Object.values(insistent));
+  const hooks: readonly (readonly [string, readonly Hook[]])[] = [
+    ...Object.entries(insistent).map(([point, hook]) => [point, [hook]] as const),
+    ['every point', [everywhere]],
+    ['every point, first of all', [{ ...everywhere, priority: 5_000 }]],
+  ];
+  const table = limits.flatMap((row) => hooks.map(([point, asking]) => ({ ...row, point, asking })));
+
+  test.each(table)('$name: asking at $point', async ({ limit, asking, calls, reason, source }) => {
+    const start = nextStart();
+    const budget = { maxSteps: Infinity, ...limit(start) };
+    const { state, driver } = await working({ budget, hooks: asking }, start);
+    expect(driver.requests).toHaveLength(calls);
+    expect([state.status, signalsOf(state)]).toEqual(['stopped', [`${reason} by ${source}`]]);
+  });
+
+  const stops: readonly (readonly [string, Hook])[] = [
+    [
+      'an AgentStop in beforeStep',
+      {
+        beforeStep: ({ stepCount }) => {
+          if (stepCount === 2) throw new AgentStop('enough');
+        },
+      },
+    ],
+    ['a cancellation', cancellation(({ stepCount }) => stepCount === 2)],
+    ['a limit of failures', retryLimit(1)],
+  ];
+  test.each(stops)('%s', async (_, stop) => {
+    const fails = does('work', () => {
+      throw new Error('no luck');
+    });
+    for (const [, asking] of hooks) {
+      const { state, driver } = await working({ tools: [fails], hooks: [...asking, stop] });
+      expect([driver.requests.length, state.status]).toEqual([2, 'stopped']);
+      expect(state.execution?.continuation.signals).toHaveLength(1);
+    }
+  });
+});
+
+describe('limits that cannot be', () => {
+  const wrong: readonly (readonly [string, () => unknown])[] = [
+    ...[-1, 1.5, Number.NaN].map((limit) => [`stepsLimit(${limit})`, () => stepsLimit(limit)] as const),
+    ...[-1, 1.5, Number.NaN].map((limit) => [`retryLimit(${limit})`, () => retryLimit(limit)] as const),
+    ...[-1, Number.NaN].flatMap((limit) => [
+      [`tokenLimit(${limit})`, () => tokenLimit(limit)] as const,
+      [`timeLimit(${limit})`, () => timeLimit(limit)] as const,
+      [`costLimit(${limit})`, () => costLimit(limit, { prices })] as const,
+    ]),
+    ...[Number.NaN, Infinity, 1e300, Number.MAX_SAFE_INTEGER].map(
+      (at) => [`deadline(${at})`, () => deadline(at)] as const,
+    ),
+    ['a budget of half a step', () => guardsFor({ maxSteps: 0.5 })],
+    ['a budget with a limit that there is not', () => guardsFor({ maxStep: 1 } as BudgetLimits)],
+    ['a budget that is a text', () => guardsFor({ maxTokens: '5' as never })],
+    ['a limit of cost without prices', () => guardsFor({ maxCost: 1 })],
+    [
+      'a loop with a limit of cost without prices',
+      () => createAgentLoop({ driver: scriptedDriver(), budget: { maxCost: 1 } }),
+    ],
+    [
+      'a loop with a limit of failures below 0',
+      () => createAgentLoop({ driver: scriptedDriver(), maxConsecutiveFailures: -1 }),
+    ],
+  ];
+  test.each(wrong)('%s', (_, make) => {
+    const error = expect.objectContaining({ name: 'RangeError', code: 'ARGUMENT_INVALID' });
+    expect(make).toThrow(error);
+  });
+
+  test('a limit of whole things says so', () => {
+    expect(() => stepsLimit(1.5)).toThrow('stepsLimit takes a whole number of at least 0, found 1.5.');
+  });
+});
+
+describe('the guards of a budget', () => {
+  const names = (budget: BudgetLimits): unknown[] => guardsFor(budget, { prices }).map(({ name }) => name);
+
+  test('are one for each limit', () => {
+    const all = { maxSteps: 1, maxTokens: 1, maxSeconds: 1, maxCost: 1, deadline: 1 };
+    const expected = ['stepsLimit', 'tokenLimit', 'timeLimit', 'costLimit', 'deadline'];
+    expect(names(all)).toEqual(expected);
+    expect(names(ExecutionBudget.of(all))).toEqual(expected);
+  });
+
+  test('are none for what is not limited', () => {
+    const infinite = Object.fromEntries(
+      ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'].map((limit) => [limit, Infinity]),
+    );
+    expect([names({}), names(infinite), names(ExecutionBudget.unlimited())]).toEqual([[], [], []]);
+  });
+
+  const withoutSteps: readonly (readonly [string, BudgetLimits | undefined])[] = [
+    ['no budget', undefined],
+    ['a budget of something else', { maxTokens: 1e9 }],
+    ['a budget that does not say', { maxSteps: undefined }],
+  ];
+  test.each(withoutSteps)('%s: 20 steps are the limit', async (_, budget) => {
+    const script = Array.from({ length: 21 }, () => call('work'));
+    const loop = scriptedLoop(script, { tools: [does('work')], ...(budget && { budget }) });
+    const state = await loop.run(told());
+    expect([state.stepCount, state.stopReason]).toEqual([20, 'stepsLimitReached']);
+  });
+
+  test.each([
+    ['Infinity', { maxSteps: Infinity }],
+    ['an ExecutionBudget, which says all it limits', ExecutionBudget.of({ maxTokens: 1e9 })],
+  ] as const)('%s: any number of steps', async (_, budget) => {
+    const script = [...Array.from({ length: 21 }, () => call('work')), 'Done.'];
+    const state = await scriptedLoop(script, { tools: [does('work')], budget }).run(told());
+    expect([state.stepCount, state.status]).toEqual([22, 'completed']);
+  });
+
+  test('of several limits the one that is reached first stops', async () => {
+    const { state } = await working({ budget: { maxSteps: 5, maxTokens: 45, maxSeconds: 45 } });
+    expect(signalsOf(state)).toEqual(['tokenLimitReached by tokenLimit']);
+  });
+
+  test('of several that are reached at once all are raised, and the reason is that which ranks first', async () => {
+    const { state } = await working({ budget: { maxSteps: 3, maxTokens: 45, maxCost: 3 * COST } });
+    expect(signalsOf(state)).toEqual([
+      'stepsLimitReached by stepsLimit',
+      'tokenLimitReached by tokenLimit',
+      'costLimitReached by costLimit',
+    ]);
+    expect(state.stopReason).toBe('stepsLimitReached');
+  });
+
+  test('keep nothing between runs: one loop, many runs', async () => {
+    const hooks = guardsFor({ maxSteps: 2, maxTokens: 1_000, maxSeconds: 1_000 });
+    for (let run = 0; run < 3; run++) {
+      const { driver } = await working({ hooks });
+      expect(driver.requests).toHaveLength(2);
+    }
+  });
+
+  test('look before other hooks do, whatever the order in which they are registered', async () => {
+    const order: string[] = [];
+    const other: Hook = { beforeStep: ({ stopReason }) => void order.push(`other saw ${stopReason}`) };
+    await working({ hooks: [other, stepsLimit(0)] });
+    expect(order).toEqual(['other saw stepsLimitReached']);
+  });
+});
+
+describe('finishReason stops after an answer that ended so', () => {
+  const rows: readonly (readonly [
+    FinishReason,
+    reasons: readonly FinishReason[],
+    calls: number,
+    end: string,
+  ])[] = [
+    ['length', ['length'], 1, 'completed finishReasonReceived'],
+    ['length', ['stop', 'length'], 1, 'completed finishReasonReceived'],
+    ['content-filter', ['content-filter'], 1, 'completed finishReasonReceived'],
+    ['tool-calls', ['tool-calls'], 1, 'completed finishReasonReceived'],
+    ['stop', ['stop'], 1, 'completed finishReasonReceived'],
+    ['other', ['other'], 1, 'completed finishReasonReceived'],
+    ['length', ['content-filter'], 2, 'completed'],
+    ['tool-calls', ['stop'], 2, 'completed finishReasonReceived'],
+    ['tool-calls', [], 2, 'completed'],
+  ];
+  test.each(rows)('%s, for %j: %i calls', async (reason, reasons, calls, end) => {
+    const content = [{ type: 'tool-call', toolCallId: '1', toolName: 'work', input: {} }] as const;
+    const { state, driver } = await observe({
+      script: [{ content, finishReason: reason }, 'Done.'],
+      tools: [does('work')],
+      hooks: [finishReason(...reasons)],
+    });
+    expect(driver.requests).toHaveLength(calls);
+    expect([state.status, state.stopReason].filter(Boolean).join(' ')).toBe(end);
+  });
+
+  test('the tools that were asked for are run, and the signal says why', async () => {
+    const { state } = await observe({
+      script: [call('work')],
+      tools: [does('work')],
+      hooks: [finishReason('tool-calls')],
+    });
+    expect(state.steps[0]?.toolExecutions[0]?.value).toBe('work');
+    expect(state.stopSignal).toEqual({
+      reason: 'finishReasonReceived',
+      message: 'The model stopped: tool-calls.',
+      context: { finishReason: 'tool-calls' },
+      source: 'finishReason',
+    });
+  });
+});
+
+describe('retryLimit stops when more steps than the limit have failed one after another', () => {
+  const outcomeOf = (type: ToolOutcomeType): ToolOutcome =>
+    type === 'succeeded' ? { type, value: 1 } : { type, error: { name: 'Error', message: type } };
+  /** Every call comes to the outcome that its arguments name. */
+  const comesTo: Hook = {
+    afterToolUse: (execution, { clock }) => ({
+      toolExecution: execution.withOutcome(outcomeOf(execution.args as ToolOutcomeType), clock.now()),
+    }),
+  };
+  /** A step is its outcomes, run together: `failed+succeeded`; `-` answers in words and goes on. */
+  async function failing(steps: readonly string[], maxConsecutiveFailures: number): Promise<Observation> {
+    const script = steps.map((step): ScriptedAnswer => {
+      if (step === '-') return 'Hm.';
+      return { calls: step.split('+').map((outcome) => ['work', outcome] as const) };
+    });
+    const goesOn: Hook = {
+      afterStep: (state, { clock }) =>
+        state.stepCount < steps.length ? state.withContinuationRequested(clock.now()) : undefined,
+    };
+    const hooks = [comesTo, ...(steps.includes('-') ? [goesOn] : [])];
+    return observe({
+      script: [...script, 'Done.'],
+      tools: [does('work')],
+      hooks,
+      maxConsecutiveFailures,
+    });
+  }
+
+  const types = Object.keys(OUTCOME_RULES) as ToolOutcomeType[];
+  test.each(types)('%s counts, or not, as its rule says', async (type) => {
+    const { state } = await failing([type, type, type], 2);
+    const counts = OUTCOME_RULES[type].countsAsFailure;
+    expect(state.stopReason).toBe(counts ? 'retryLimitReached' : undefined);
+    expect(state.status).toBe(counts ? 'stopped' : 'completed');
+  });
+
+  test('failed and blocked count; succeeded, denied and interrupted do not', () => {
+    expect(types.filter((type) => OUTCOME_RULES[type].countsAsFailure)).toEqual(['failed', 'blocked']);
+  });
+
+  const rows: readonly (readonly [steps: readonly string[], limit: number, calls: number])[] = [
+    [['failed'], 0, 1],
+    [['succeeded', 'failed'], 0, 2],
+    [['failed', 'failed'], 1, 2],
+    [['failed', 'blocked', 'failed'], 2, 3],
+    [['failed', 'failed', 'succeeded', 'failed', 'failed'], 2, 6],
+    [['failed', 'succeeded', 'failed', 'failed'], 1, 4],
+    [['failed+succeeded', 'failed+succeeded'], 0, 3],
+    [['failed+blocked', 'blocked+failed'], 1, 2],
+    [['failed+denied', 'failed+interrupted'], 0, 3],
+    [['failed', '-', 'failed'], 1, 4],
+    [['failed', 'failed'], 2, 3],
+  ];
+  test.each(rows)('%j, at most %i: %i calls', async (steps, limit, calls) => {
+    const { state, driver } = await failing(steps, limit);
+    expect(driver.requests).toHaveLength(calls);
+    expect(state.status).toBe(calls > steps.length ? 'completed' : 'stopped');
+  });
+
+  test('the signal says how many', async () => {
+    const { state } = await failing(['failed', 'failed', 'failed'], 1);
+    expect(state.stopSignal).toEqual({
+      reason: 'retryLimitReached',
+      message: '2 steps have failed one after another.',
+      context: { limit: 1 },
+      source: 'retryLimit',
+    });
+  });
+});
+
+describe('cancellation stops before a step when somebody says so', () => {
+  const rows: readonly (readonly [string, (state: AgentState) => boolean | Promise<boolean>, number])[] = [
+    ['at once', () => true, 0],
+    ['later', ({ stepCount }) => stepCount === 2, 2],
+    ['by a promise', async ({ stepCount }) => stepCount === 1, 1],
+  ];
+  test.each(rows)('%s', async (_, isCancelled, calls) => {
+    const { state, driver } = await working({ hooks: [cancellation(isCancelled, 'The shop closes.')] });
+    expect(driver.requests).toHaveLength(calls);
+    expect([state.status, state.stopSignal]).toEqual([
+      'stopped',
+      { reason: 'userRequested', message: 'The shop closes.', source: 'cancellation' },
+    ]);
+  });
+
+  test('never, when nobody does', async () => {
+    const { state } = await working({ hooks: [cancellation(() => false)] }, nextStart(), 2);
+    expect(state.status).toBe('completed');
+  });
+
+  test('whoever cannot say fails the run', async () => {
+    const isCancelled = async (): Promise<boolean> => {
+      throw new Error('database away');
+    };
+    const { state, driver } = await working({ hooks: [cancellation(isCancelled)] });
+    expect([driver.requests.length, state.status, state.errors[0]?.code]).toEqual([
+      0,
+      'failed',
+      'HOOK_FAILED',
+    ]);
+  });
+});
+
+describe('a moment that a hook names in cutOff', () => {
+  const signal = { reason: 'stopRequested', message: 'The shop closes.', source: 'shop' } as const;
+
+  test('holds without a guard before the step', async () => {
+    const start = nextStart();
+    const hooks: readonly Hook[] = [{ cutOff: () => ({ at: start + 15_000, signal }) }];
+    const { state, driver } = await working({ hooks }, start);
+    expect([driver.requests.length, state.stopSignal]).toEqual([2, signal]);
+  });
+
+  test('holds over a hook that asks for another step', async () => {
+    const start = nextStart();
+    const hook: Hook = {
+      cutOff: () => ({ at: start + 15_000, signal }),
+      afterStep: (state) => state.withContinuationRequested(0),
+      beforeStep: (state) => state.withContinuationRequested(0),
+    };
+    const { state, driver } = await working({ hooks: [hook] }, start);
+    expect([driver.requests.length, state.status]).toEqual([2, 'stopped']);
+    expect(state.execution?.continuation.signals).toEqual([signal]);
+  });
+
+  const misfits: readonly (readonly [string, Hook['cutOff'] | (() => unknown)])[] = [
+    [
+      'an error',
+      () => {
+        throw new Error('no clock');
+      },
+    ],
+    ['a moment that is none', () => ({ at: Number.NaN, signal })],
+    ['no signal', () => ({ at: 0 })],
+    ['a reason that there is not', () => ({ at: 0, signal: { reason: 'boredom' } })],
+    ['a text', () => 'soon'],
+  ];
+  test.each(misfits)('%s fails the run', async (_, cutOff) => {
+    const { state, driver } = await working({ hooks: [{ name: 'odd', cutOff: cutOff as never }] });
+    expect([driver.requests.length, state.status, state.errors.map(({ code }) => code)]).toEqual([
+      0,
+      'failed',
+      ['HOOK_FAILED'],
+    ]);
+    expect(state.errors[0]?.message).toContain('Hook "odd"');
+  });
+
+  test('an AgentStop stops it', async () => {
+    const cutOff = (): never => {
+      throw new AgentStop('enough');
+    };
+    const { state } = await working({ hooks: [{ cutOff }] });
+    expect([state.status, state.stopReason]).toEqual(['stopped', 'stopRequested']);
+  });
+});
+
+describe('limits are asked again after a hook that used something', () => {
+  const spends: Hook = {
+    beforeStep: (state, { clock }) =>
+      state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
+  };
+  const late = (state: AgentState): string[] =>
+    state.execution?.continuation.signals.map(({ source }) => source ?? '') ?? [];
+
+  test.each<readonly [string, Hook]>([
+    ['before a step', spends],
+    ['in time', { beforeStep: async (state, context) => spends.beforeStep?.(state, context) }],
+    [
+      'before an inference',
+      {
+        beforeInference: (_, { state, clock }) => ({
+          state: state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
+        }),
+      },
+    ],
+  ])('%s', async (_, hook) => {
+    const { state, driver } = await observe({ hooks: [hook], budget: { maxTokens: 50 } });
+    expect([driver.requests.length, late(state), state.status]).toEqual([0, ['tokenLimit'], 'stopped']);
+  });
+
+  test('before the next hook is called', async () => {
+    const seen: (string | undefined)[] = [];
+    const next: Hook = { beforeStep: ({ stopReason }) => void seen.push(stopReason) };
+    await observe({ hooks: [spends, next], budget: { maxTokens: 50 } });
+    expect(seen).toEqual(['tokenLimitReached']);
+  });
+
+  test('and not after one that did not', async () => {
+    let asked = 0;
+    const limit = (): undefined => void asked++;
+    const script = [{ calls: { a: {} } }, 'Done.'];
+    const writes: Hook = { beforeStep: (state, { clock }) => state.withMetadata('a', 1, clock.now()) };
+    await observe({ script, tools: [does('a')], hooks: [writes, { limit }] });
+    expect(asked).toBe(0);
+  });
+
+  test.each<readonly [string, unknown, status: string, message?: string]>([
+    ['throws', () => throwIt(new Error('down')), 'failed', 'Hook "odd" failed in limit: down'],
+    ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
+    ['says something else', () => 'stop', 'failed', expect.stringMatching(/^Hook "odd" failed in limit: /)],
+  ])('one that %s', async (_, limit, status, message) => {
+    const odd = { name: 'odd', limit } as Hook;
+    const { state, driver } = await observe({ hooks: [spends, odd] });
+    expect([state.status, driver.requests.length, state.errors[0]?.message]).toEqual([status, 0, message]);
+  });
+});
+
+function throwIt(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,179 @@
+import { InProcessEngine, sweep } from '@holdfast/core';
+import type { Advance, Advanced, AdvanceOutcome, Clock } from '@holdfast/core';
+import { manualClock } from '@holdfast/core/testing';
+import type { ManualClock } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { deferred } from '../../builders.ts';
+import { definition, settled, world } from '../durable-world.ts';
+
+const advanced = (type: 'finished' | 'parked' | 'yield' = 'finished'): Advanced => ({
+  outcome: { type },
+  wake: [],
+});
+
+/** A clock that tells how many time-outs wait. */
+function watched(): { readonly clock: Clock & ManualClock; readonly timers: () => number } {
+  const clock = manualClock(1_000);
+  let timers = 0;
+  const after = (milliseconds: number, callback: () => void): (() => void) => {
+    let isSet = true;
+    const unset = (): void => {
+      if (isSet) timers--;
+      isSet = false;
+    };
+    timers++;
+    const callOff = clock.after(milliseconds, () => (unset(), callback()));
+    return () => (unset(), callOff());
+  };
+  return { clock: { ...clock, after }, timers: () => timers };
+}
+
+describe('wake-ups', () => {
+  test('one during work has the session looked at once more, many are one', async () => {
+    const engine = new InProcessEngine();
+    const [gate, seen] = [deferred(), [] as string[]];
+    await engine.serve(async (id) => {
+      seen.push(id);
+      if (seen.length === 1) await gate.promise;
+      return advanced();
+    });
+    await engine.wake('a');
+    await settled();
+    for (let i = 0; i < 3; i++) await engine.wake('a');
+    gate.resolve();
+    await settled();
+    expect(seen).toEqual(['a', 'a']);
+  });
+
+  test('one that comes as work ends, at any turn of it, is not lost', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const engine = new InProcessEngine();
+      let hasSeen = false;
+      let isThere = false;
+      await engine.serve(async () => {
+        hasSeen = isThere;
+        return advanced('parked');
+      });
+      await engine.wake('a');
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      isThere = true;
+      await engine.wake('a');
+      await settled();
+      expect(hasSeen, `after ${turns} turns`).toBe(true);
+    }
+  });
+
+  test('a thousand sessions, so many at once as was said', async () => {
+    const engine = new InProcessEngine();
+    const seen = new Set<string>();
+    let [now, most] = [0, 0];
+    const all = deferred();
+    await engine.serve(
+      async (id) => {
+        most = Math.max(most, ++now);
+        await settled();
+        now--;
+        if (seen.add(id).size === 1_000) all.resolve();
+        return advanced();
+      },
+      { concurrency: 50 },
+    );
+    for (let i = 0; i < 1_000; i++) await engine.wake(`s${i}`);
+    await all.promise;
+    expect(most).toBe(50);
+  });
+
+  test('those for later wait for who serves, and keep no timer without', async () => {
+    const { clock, timers } = watched();
+    const engine = new InProcessEngine({ clock });
+    const seen: string[] = [];
+    const advance: Advance = async (id) => (seen.push(id), advanced());
+    await engine.wake('a', { at: 2_000 });
+    await engine.wake('a', { at: 2_000 });
+    expect(timers()).toBe(0);
+    const first = await engine.serve(advance);
+    expect(timers()).toBe(1);
+    await first.stop();
+    expect(timers()).toBe(0);
+    clock.advance(5_000);
+    await engine.serve(advance);
+    clock.advance(0);
+    await settled();
+    expect([seen, timers()]).toEqual([['a'], 0]);
+  });
+});
+
+describe('stopping', () => {
+  test.each<AdvanceOutcome>([{ type: 'sleep', until: 9_000 }, { type: 'yield' }])(
+    'what yields meanwhile (%o) leaves no timer, and is taken up by who serves next',
+    async (outcome) => {
+      const { clock, timers } = watched();
+      const engine = new InProcessEngine({ clock });
+      const served = await engine.serve(
+        (_, { signal } = {}) =>
+          new Promise((resolve) => {
+            signal?.addEventListener('abort', () => resolve({ outcome, wake: [] }));
+          }),
+      );
+      await engine.wake('a');
+      await served.stop();
+      expect(timers()).toBe(0);
+      const seen: string[] = [];
+      await engine.serve(async (id) => (seen.push(id), advanced()));
+      clock.advance(8_000);
+      await settled();
+      expect(seen).toEqual(['a']);
+    },
+  );
+
+  test('who has stopped does not stop who serves next', async () => {
+    const engine = new InProcessEngine();
+    const first = await engine.serve(async () => advanced());
+    await first.stop();
+    const seen: string[] = [];
+    await engine.serve(async (id) => (seen.push(id), advanced()));
+    await first.stop();
+    await engine.wake('a');
+    await settled();
+    expect(seen).toEqual(['a']);
+  });
+});
+
+describe('what an advance throws', () => {
+  test('is told, and the session is looked at again when it is woken', async () => {
+    const told: unknown[] = [];
+    const engine = new InProcessEngine({
+      onError: (error, id) => {
+        told.push([(error as Error).message, id]);
+        throw new Error('in the listener');
+      },
+    });
+    let count = 0;
+    await engine.serve(async () => {
+      if (++count === 1) throw new Error('down');
+      return advanced();
+    });
+    await engine.wake('a');
+    await settled();
+    await engine.wake('a');
+    await settled();
+    expect([told, count]).toEqual([[['down', 'a']], 2]);
+  });
+});
+
+describe('a sweep', () => {
+  test('wakes each of many due sessions once, over all pages, and goes on past those that cannot be claimed', async () => {
+    const made = world();
+    const runtime = made.process([]);
+    for (let i = 0; i < 250; i++) {
+      const { sessionId } = await runtime.create({ definition, sessionId: `s${i}` });
+      await runtime.enqueue(sessionId, { type: 'stop' });
+      if (i % 2 === 0) await made.store.claim(sessionId, { owner: 'other', leaseSeconds: 30 });
+    }
+    const woken: string[] = [];
+    const count = await sweep(made.store, { wake: async (id) => void woken.push(id) });
+    expect([count, new Set(woken).size]).toEqual([125, 125]);
+    made.clock.advance(30_000);
+    expect(await sweep(made.store, { wake: async () => undefined })).toBe(250);
+  });
+});

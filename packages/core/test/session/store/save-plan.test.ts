@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import {
+  AgentSession,
+  AgentState,
+  assistantMessage,
+  carriedOut,
+  hasErrorCode,
+  planSave,
+  restoreSession,
+  userMessage,
+} from '@holdfast/core';
+import type { SavedSession, SavePlan } from '@holdfast/core';
+import { steppedClock } from '@holdfast/core/testing';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cases, histories, play, START } from '../../arbitraries.ts';
+import { does, scriptedLoop, told } from '../../builders.ts';
+
+const bytesOf = ({ head, values, lists }: SavePlan): number =>
+  [head, ...values.values(), ...lists.flatMap(({ append }) => append)].reduce(
+    (sum, text) => sum + Buffer.byteLength(text ?? ''),
+    0,
+  );
+
+/** Saves session after session, as one process does. */
+class Saver {
+  saved: SavedSession | undefined;
+  session: AgentSession;
+  plan: SavePlan | undefined;
+  private isKnown = false;
+
+  constructor(state: AgentState) {
+    const clock = steppedClock();
+    this.session = AgentSession.create({ definition: { name: 'a', systemPrompt: 'Be kind.' }, state, clock });
+    this.save(state);
+  }
+
+  save(state: AgentState): SavePlan {
+    const next = this.session.withState(state);
+    const { version } = next.revision;
+    const saved = next.withRevision({ incarnation: 'i', version: version + 1 }, START);
+    const plan = planSave(saved, this.isKnown ? this.session : undefined);
+    assert.equal(plan.isWhole, !this.isKnown);
+    this.saved = carriedOut(this.saved, plan);
+    [this.session, this.plan, this.isKnown] = [saved, plan, true];
+    return plan;
+  }
+
+  /** As another process finds it. */
+  read(saved = this.saved): AgentSession {
+    const { info, revision } = this.session;
+    return restoreSession(saved as SavedSession, info, revision.incarnation);
+  }
+
+  /** Goes on as another process. */
+  restore(): AgentState {
+    const restored = this.read();
+    assert.deepStrictEqual(restored, this.session);
+    this.session = restored;
+    return restored.state;
+  }
+}
+
+test('whatever happens between saves, the session comes back, and so it does in another process', () => {
+  fc.assert(
+    fc.property(histories, fc.infiniteStream(fc.boolean()), (moves, restarts) => {
+      let saver: Saver | undefined;
+      play(moves, (state) => {
+        if (saver === undefined) saver = new Saver(state);
+        else saver.save(state);
+        const isRestart = restarts.next().value;
+        if (isRestart) return saver.restore();
+        assert.deepStrictEqual(saver.read(), saver.session);
+        return state;
+      });
+    }),
+    cases(400),
+  );
+});
+
+describe('a save costs what was added', () => {
+  const longConversation = (messages: number): AgentState =>
+    AgentState.empty().withMessages(
+      Array.from({ length: messages }, (_, n) =>
+        (n % 2 === 0 ? userMessage : assistantMessage)('m'.repeat(1_000)),
+      ),
+    );
+
+  test.each(['in one process', 'in a new one each time'])('%s, at 10 messages and at 5 000', async (way) => {
+    const sizes: number[] = [];
+    for (const count of [10, 5_000]) {
+      const saver = new Saver(longConversation(count));
+      const script = [...Array.from({ length: 3 }, () => ({ calls: { work: { n: 1 } } })), 'Done.'];
+      const loop = scriptedLoop(script, { tools: [does('work')] });
+      const current = (): AgentState => (way === 'in one process' ? saver.session.state : saver.restore());
+      const plans = [saver.save(current().withUserMessage('m'.repeat(1_000)))];
+      for (let steps = 0; steps < 4; steps++) {
+        for await (const state of loop.iterate(current())) {
+          plans.push(saver.save(state));
+          break;
+        }
+      }
+      expect(saver.session.state.messages.last).toMatchObject({ content: [{ text: 'Done.' }] });
+      const grown = plans.flatMap(({ lists }) => lists).filter(({ name }) => name !== 'steps');
+      expect(grown.every(({ keep }) => keep >= count)).toBe(true);
+      sizes.push(plans.reduce((sum, plan) => sum + bytesOf(plan), 0));
+    }
+    const [small, large] = sizes as [number, number];
+    expect(large / small).toBeLessThan(1.1);
+  });
+});
+
+describe('what is stored and does not fit is refused', () => {
+  const saver = new Saver(told());
+  const saved = saver.saved as SavedSession;
+  const without = <T>(map: ReadonlyMap<string, T>, name: string): Map<string, T> =>
+    new Map([...map].filter(([key]) => key !== name));
+  const table: Record<string, SavedSession> = {
+    'a head that is no JSON': { ...saved, head: '{' },
+    'a head that is none': { ...saved, head: '{"document":{}}' },
+    'a value that is gone': { ...saved, values: without(saved.values, 'definition') },
+    'a list that is gone': { ...saved, lists: without(saved.lists, 'messages:messages') },
+    'a list that is too long': {
+      ...saved,
+      lists: new Map([['messages:messages', [...(saved.lists.get('messages:messages') ?? []), '{}']]]),
+    },
+    'an element that is no JSON': { ...saved, lists: new Map([['messages:messages', ['x']]]) },
+    'an element that is no message': { ...saved, lists: new Map([['messages:messages', ['7']]]) },
+  };
+  test.each(Object.entries(table))('%s', (_, broken) => {
+    let error: unknown;
+    try {
+      saver.read(broken);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(hasErrorCode(error, 'STATE_FORMAT')).toBe(true);
+  });
+});

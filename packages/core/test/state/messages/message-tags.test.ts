@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import {
+  AgentState,
+  AgentStep,
+  assistantMessage,
+  executionIdOf,
+  InferenceResponse,
+  isTrace,
+  userMessage,
+} from '@holdfast/core';
+import { START as T } from '../../arbitraries.ts';
+
+const begun = AgentState.empty({ at: T })
+  .withMessages([userMessage('a', { metadata: { from: 'ann' } })], T)
+  .withExecutionStatus('inProgress', T);
+const step = AgentStep.start(begun.messages)
+  .withResponse(InferenceResponse.of({ text: 'Hi' }))
+  .withOutput();
+const state = begun.withCurrentStep(step, T).withCurrentStepCompleted(T);
+
+test('a message of a step says which execution it came from, and others do not', () => {
+  expect([...state.messages].map(executionIdOf)).toEqual([undefined, state.executionId]);
+  expect(executionIdOf(userMessage('a'))).toBeUndefined();
+  const stored = { ...userMessage('a'), metadata: { execution_id: 5 } };
+  expect(executionIdOf(stored)).toBeUndefined();
+});
+
+test('only `true` marks a message as work on the way to an answer', () => {
+  expect([...state.messages].map(isTrace)).toEqual([false, false]);
+  expect(isTrace({ ...assistantMessage('a'), metadata: { is_trace: 'yes' } })).toBe(false);
+  expect(isTrace({ ...assistantMessage('a'), metadata: { is_trace: true } })).toBe(true);
+});
+
+/** The stored state with other metadata in the message that its step added. */
+function withStoredMetadata(change: (metadata: object) => object | undefined): AgentState {
+  const document = JSON.parse(JSON.stringify(state)) as {
+    context: { sections: { messages: { metadata?: object | undefined }[] }[] };
+  };
+  const message = document.context.sections[0]?.messages.at(-1);
+  if (message === undefined) throw new TypeError('There is a message.');
+  message.metadata = change(message.metadata ?? {});
+  return AgentState.fromJSON(JSON.parse(JSON.stringify(document)));
+}
+
+test('the output of a step is without tags, and keeps all else that its message says', () => {
+  const [said] = state.lastStep?.output ?? [];
+  expect(said).toEqual(step.output[0]);
+  expect(said).not.toHaveProperty('metadata');
+  const noted = withStoredMetadata((tags) => ({ ...tags, note: 1, is_trace: true, more: [2] }));
+  expect(noted.lastStep?.output[0]).toEqual({ ...step.output[0], metadata: { note: 1, more: [2] } });
+  expect(Object.isFrozen(noted.lastStep?.output[0]?.metadata)).toBe(true);
+});
+
+test('a message without tags is the output as it is', () => {
+  for (const metadata of [undefined, { note: 1 }]) {
+    const untagged = withStoredMetadata(() => metadata);
+    expect(untagged.lastStep?.output[0]).toBe(untagged.messages.last);
+  }
+});
