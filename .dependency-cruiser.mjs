@@ -1,8 +1,8 @@
 // The import rules of ARCHITECTURE.md. Type-only imports count like any other.
 
 const core = '^packages/core/src/';
-const entry = `${core}(?:index|testing)\\.ts$`;
-const leaf = `${core}(?!(?:index|testing)\\.ts$)[^/]+\\.ts$`;
+const entry = `${core}(?:index|store|driver|engine|testing)\\.ts$`;
+const leaf = `${core}(?!(?:index|store|driver|engine|testing)\\.ts$)[^/]+\\.ts$`;
 const state = `${core}state/`;
 const loop = `${core}loop/`;
 const agents = `${core}agents/`;
@@ -21,6 +21,15 @@ const layer = (name, from, below) => ({
 });
 
 const forbidden = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+
+/** Adapters import the root of core, and the entry that is made for authors of their kind. */
+const door = (name, from) =>
+  forbidden(
+    `core-${name}-entry`,
+    `Packages of this kind import '@holdfast/core' and '@holdfast/core/${name}'.`,
+    { path: from },
+    { path: '^packages/core/', pathNot: `${core}(?:index|${name})\\.ts$` },
+  );
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -46,7 +55,7 @@ export default {
     ),
     forbidden(
       'core-barrels',
-      'Only index.ts and testing.ts re-export.',
+      'Only the entries re-export.',
       { path: core, pathNot: entry },
       { dependencyTypes: ['export'] },
     ),
@@ -56,11 +65,13 @@ export default {
       { path: core },
       { pathNot: core },
     ),
+    door('driver', '^packages/driver-[^/]+/src/'),
+    door('store', '^packages/store-[^/]+/src/'),
     forbidden(
-      'core-entry',
-      "Packages import core as '@holdfast/core'.",
+      'core-for-tests',
+      'What is published does not need the parts of core that are made for tests.',
       { path: '^packages/[^/]+/src/', pathNot: core },
-      { path: '^packages/core/', pathNot: `${core}index\\.ts$` },
+      { path: `${core}testing\\.ts$` },
     ),
     forbidden(
       'packages-by-name',

@@ -1,3 +1,3 @@
 import { library } from '../../tsup.base.ts';
 
-export default library(['src/index.ts', 'src/testing.ts']);
+export default library(['index', 'store', 'driver', 'engine', 'testing'].map((door) => `src/${door}.ts`));

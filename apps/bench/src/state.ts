@@ -1,13 +1,6 @@
-import {
-  AgentSession,
-  AgentState,
-  AgentStep,
-  carriedOut,
-  InferenceResponse,
-  planSave,
-  restoreSession,
-  userMessage,
-} from '@holdfast/core';
+import { AgentSession, AgentState, AgentStep, userMessage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
 import type { Timing } from './measure.ts';
 import { compare } from './measure.ts';
 import type { Row } from './report.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgentLoop, textOf, tool } from '@holdfast/core';
-import type { AgentLoop, Driver, InferenceResponseInit, Tool, ToolContext } from '@holdfast/core';
+import type { AgentLoop, Tool, ToolContext } from '@holdfast/core';
+import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 

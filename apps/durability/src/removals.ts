@@ -1,5 +1,6 @@
 import { hasErrorCode } from '@holdfast/core';
-import type { AgentLoop, Checkpoint, SessionConflictError, SessionStore } from '@holdfast/core';
+import type { AgentLoop, SessionConflictError, SessionStore } from '@holdfast/core';
+import type { Checkpoint } from '@holdfast/core/engine';
 import { overriding } from './watched-store.ts';
 
 /** What protects a session, each of which can be taken away, to see that it is missed. */

@@ -2,14 +2,8 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  approve,
-  InProcessEngine,
-  pendingApprovals,
-  sendMessage,
-  SessionRuntime,
-  sweep,
-} from '@holdfast/core';
+import { approve, InProcessEngine, pendingApprovals, sendMessage, SessionRuntime } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
 import type { SessionStore } from '@holdfast/core';
 import { payer } from './agent.ts';
 import { Faults } from './faults.ts';

@@ -9,10 +9,10 @@ import {
   RunAbort,
   sendMessage,
   SessionRuntime,
-  sweep,
   tool,
 } from '@holdfast/core';
-import type { ExecutionEngine } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
+import type { ExecutionEngine } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as core from '@holdfast/core';
-import type { Instant, ItemRange, RecordChange, SessionBackend, StoredSession } from '@holdfast/core';
+import type { Instant } from '@holdfast/core';
+import type { ItemRange, RecordChange, SessionBackend, StoredSession } from '@holdfast/core/store';
 
 type Item = NonNullable<RecordChange['enqueue']>;
 interface StoredFile extends StoredSession {

@@ -1,4 +1,4 @@
-import { isTerminal } from '@holdfast/core';
+import { isTerminal } from '@holdfast/core/engine';
 import type { AgentEvent, AgentSession, AgentState, Instant } from '@holdfast/core';
 import type { UIMessageChunk } from 'ai';
 import { toSessionView } from './session-view.ts';

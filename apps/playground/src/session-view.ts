@@ -1,4 +1,5 @@
-import { executionIdOf, isTrace, textOf } from '@holdfast/core';
+import { textOf } from '@holdfast/core';
+import { executionIdOf, isTrace } from '@holdfast/core/engine';
 import type {
   AgentSession,
   AgentState,
@@ -8,11 +9,10 @@ import type {
   Message,
   SessionInfo,
   SessionStatus,
-  StepType,
   StopSignal,
   ToolExecution,
-  ToolOutcomeType,
 } from '@holdfast/core';
+import type { StepType, ToolOutcomeType } from '@holdfast/core/engine';
 import { maxSteps } from './agent.ts';
 
 /** A session in the list. */

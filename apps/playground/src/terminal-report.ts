@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentState, InferenceDelta, ToolExecution } from '@holdfast/core';
+import type { AgentEvent, AgentState, ToolExecution } from '@holdfast/core';
+import type { InferenceDelta } from '@holdfast/core/driver';
 import type { Style } from './terminal-style.ts';
 
 /** Prints a run as it happens: every step, every tool call, text as it arrives. */

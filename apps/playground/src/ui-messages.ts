@@ -1,13 +1,6 @@
-import { executionIdOf } from '@holdfast/core';
-import type {
-  AgentState,
-  AssistantPart,
-  Message,
-  ToolCallPart,
-  ToolExecution,
-  ToolOutput,
-  ToolResultPart,
-} from '@holdfast/core';
+import { executionIdOf } from '@holdfast/core/engine';
+import type { AgentState, Message, ToolCallPart, ToolExecution } from '@holdfast/core';
+import type { AssistantPart, ToolOutput, ToolResultPart } from '@holdfast/core/driver';
 import type { DynamicToolUIPart, UIMessage } from 'ai';
 
 type Part = UIMessage['parts'][number];

@@ -1,14 +1,6 @@
 import { pendingApprovals } from '@holdfast/core';
-import type {
-  AgentEvent,
-  AgentState,
-  AssistantPart,
-  InferenceDelta,
-  InferenceResponse,
-  ToolCallPart,
-  ToolExecution,
-  ToolResultPart,
-} from '@holdfast/core';
+import type { AgentEvent, AgentState, ToolCallPart, ToolExecution } from '@holdfast/core';
+import type { AssistantPart, InferenceDelta, InferenceResponse, ToolResultPart } from '@holdfast/core/driver';
 import type { FinishReason, UIMessageChunk } from 'ai';
 
 /** How far a UI message stream has got: what the next chunks depend on. */

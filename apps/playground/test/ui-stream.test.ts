@@ -1,5 +1,6 @@
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
-import type { AgentEvent, AgentLoopOptions, InferenceOptions, Tool } from '@holdfast/core';
+import type { AgentEvent, AgentLoopOptions, Tool } from '@holdfast/core';
+import type { InferenceOptions } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { readUIMessageStream, validateUIMessages } from 'ai';

@@ -1,7 +1,7 @@
 import { driverCases, driverTests } from '@holdfast/conformance';
 import type { CreateDriver } from '@holdfast/conformance';
-import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
-import { InferenceResponse as Response, List } from '@holdfast/core';
+import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
+import { InferenceResponse as Response, List } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import { createDriver } from './scripted-provider.ts';
 

@@ -9,12 +9,11 @@ import {
   listedSession,
   readSessionRecord,
   recordName,
-} from '@holdfast/core';
+} from '@holdfast/core/store';
+import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
-  Instant,
   ItemRange,
-  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -24,7 +23,7 @@ import type {
   StoredItem,
   StoredSession,
   SwapResult,
-} from '@holdfast/core';
+} from '@holdfast/core/store';
 
 type Item = NonNullable<RecordChange['enqueue']>;
 

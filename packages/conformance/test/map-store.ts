@@ -1,5 +1,6 @@
-import { BackedSessionStore } from '@holdfast/core';
-import type { SessionBackend, SessionStore } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { SessionStore } from '@holdfast/core';
+import type { SessionBackend } from '@holdfast/core/store';
 import type { CreateStore, StoreAbilities, StoreSettings } from '@holdfast/conformance';
 import { MapBackend } from './map-backend.ts';
 import type { Entries, Ways } from './map-backend.ts';

@@ -1,4 +1,4 @@
-import type { InferenceRequest, MessagePart } from '@holdfast/core';
+import type { InferenceRequest, MessagePart } from '@holdfast/core/driver';
 import { HoldfastError } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';

@@ -1,5 +1,6 @@
-import { StoreThrottledError, StoreUnavailableError } from '@holdfast/core';
-import type { SessionBackend } from '@holdfast/core';
+import { StoreUnavailableError } from '@holdfast/core';
+import { StoreThrottledError } from '@holdfast/core/store';
+import type { SessionBackend } from '@holdfast/core/store';
 import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
 /** What stands between a store and its backend: it counts each call as a request, and makes one fail when told to. */

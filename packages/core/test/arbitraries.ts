@@ -3,25 +3,24 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import {
   AgentState,
-  apply,
   assistantMessage,
-  InferenceResponse,
-  List,
   MessageStore,
-  StepId,
-  STOP_REASON_RANK,
   ToolExecution,
-  ToolExecutionId,
-  toolMessage,
   userMessage,
-  newStepMessageIds,
-  SessionId,
   Usage,
 } from '@holdfast/core';
+import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
+import {
+  apply,
+  StepId,
+  STOP_REASON_RANK,
+  ToolExecutionId,
+  newStepMessageIds,
+  SessionId,
+} from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import type {
   AgentDefinition,
-  AssistantPart,
   BudgetLimits,
   Clock,
   ErrorRecord,
@@ -33,17 +32,20 @@ import type {
   JsonValue,
   LlmConfig,
   Message,
-  ProviderOptions,
-  ToolContentPart,
-  ToolOutput,
   ResponseFormat,
   StopReason,
   ToolOutcome,
-  ToolOutcomeType,
-  UsageFields,
   UserPart,
   Waiting,
 } from '@holdfast/core';
+import type {
+  AssistantPart,
+  ProviderOptions,
+  ToolContentPart,
+  ToolOutput,
+  UsageFields,
+} from '@holdfast/core/driver';
+import type { ToolOutcomeType } from '@holdfast/core/engine';
 
 /** Every run of a property test tries the same cases; a failure prints the seed and the path to its case. */
 const SEED = 20_261_121;

@@ -46,6 +46,8 @@ describe('on a tree with wrong imports', () => {
     for (const name of ['core', 'conformance', 'driver-x', 'store-y']) {
       const exports = {
         '.': { '@holdfast/source': './src/index.ts' },
+        './store': { '@holdfast/source': './src/store.ts' },
+        './driver': { '@holdfast/source': './src/driver.ts' },
         './testing': { '@holdfast/source': './src/testing.ts' },
       };
       await write(`packages/${name}/package.json`, JSON.stringify({ name: `@holdfast/${name}`, exports }));
@@ -64,12 +66,14 @@ describe('on a tree with wrong imports', () => {
       'packages/core/src/session/session-store.ts': "import './session.ts';",
       'packages/core/src/session/work/session-runtime.ts': "import '../../loop/driver.ts';",
       'packages/core/src/index.ts': "export * from './session/work/session-runtime.ts';",
+      'packages/core/src/driver.ts': "export * from './loop/driver.ts';",
+      'packages/core/src/store.ts': "export * from './session/session-store.ts';",
       'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
       'packages/core/test/core.test.ts': "import '@holdfast/core';",
       'packages/conformance/src/index.ts': "import '@holdfast/core';",
-      'packages/driver-x/src/index.ts': "import '@holdfast/core';",
+      'packages/driver-x/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/driver';",
       'packages/driver-x/test/driver.test.ts': "import '@holdfast/conformance';",
-      'packages/store-y/src/index.ts': "import '@holdfast/core';",
+      'packages/store-y/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/store';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
       'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
     };
@@ -108,7 +112,9 @@ describe('on a tree with wrong imports', () => {
     ['core-alone', `${core}/clock.ts`, "import 'node:crypto';"],
     ['core-alone', `${core}/clock.ts`, "import 'left-pad';"],
     ['core-alone', `${core}/clock.ts`, "import type { A } from '@holdfast/driver-x';"],
-    ['core-entry', 'packages/driver-x/src/index.ts', "import '@holdfast/core/testing';"],
+    ['core-driver-entry', 'packages/driver-x/src/index.ts', "import '@holdfast/core/store';"],
+    ['core-store-entry', 'packages/store-y/src/index.ts', "import type { A } from '@holdfast/core/driver';"],
+    ['core-for-tests', 'packages/conformance/src/index.ts', "import '@holdfast/core/testing';"],
     ['packages-by-name', 'packages/driver-x/src/index.ts', "import '../../core/src/index.ts';"],
     ['packages-by-name', 'apps/demo/src/main.ts', "import '../../../packages/core/src/index.ts';"],
     ['adapters-apart', 'packages/driver-x/src/index.ts', "import type { A } from '@holdfast/store-y';"],

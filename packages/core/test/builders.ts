@@ -1,19 +1,21 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { AgentState, createAgentLoop, isTerminal, toolCallsOf, tool } from '@holdfast/core';
+import { AgentState, createAgentLoop, tool } from '@holdfast/core';
+import { toolCallsOf } from '@holdfast/core/driver';
+import { isTerminal } from '@holdfast/core/engine';
 import type {
   AgentEvent,
   AgentLoop,
   AgentLoopOptions,
   Clock,
-  Driver,
   Hook,
-  HookPoint,
   JsonValue,
   Message,
   RunOptions,
   Tool,
   ToolContext,
 } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
+import type { HookPoint } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { expect } from 'vitest';

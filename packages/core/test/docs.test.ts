@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ERROR_CODES } from '@holdfast/core';
+import { ERROR_CODES } from '@holdfast/core/engine';
 
 const errors = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 /** The codes of core; those of other packages follow in sections of their own. */

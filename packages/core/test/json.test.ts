@@ -2,14 +2,8 @@ import assert from 'node:assert/strict';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  AgentState,
-  hasErrorCode,
-  HoldfastError,
-  StateFormatError,
-  toJsonObject,
-  toJsonValue,
-} from '@holdfast/core';
+import { AgentState, hasErrorCode, HoldfastError, StateFormatError } from '@holdfast/core';
+import { toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import { expectDeeplyFrozen, jsonValues, cases } from './arbitraries.ts';
 
 const runs = cases(500);

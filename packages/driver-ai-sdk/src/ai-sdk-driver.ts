@@ -1,5 +1,5 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
-import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
+import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { invalidArgument } from '@holdfast/core';
 import type { CalledModel, CallPolicy } from './model-call.ts';
 import { ModelCall } from './model-call.ts';

@@ -4,13 +4,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
-import type {
-  InferenceRequest,
-  LlmConfig,
-  ResponseFormat,
-  ToolChoice,
-  ToolDescription,
-} from '@holdfast/core';
+import type { LlmConfig, ResponseFormat } from '@holdfast/core';
+import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
 import { sentOptions } from './provider-options.ts';
 
 /** What is the driver's own in every call. */

@@ -9,19 +9,15 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4FileData,
 } from '@ai-sdk/provider';
+import type { FilePart, JsonObject, Message, ToolCallPart, UserPart } from '@holdfast/core';
 import type {
   AssistantPart,
   CustomPart,
-  FilePart,
-  JsonObject,
-  Message,
   ReasoningFilePart,
-  ToolCallPart,
   ToolContentPart,
   ToolOutput,
   ToolResultPart,
-  UserPart,
-} from '@holdfast/core';
+} from '@holdfast/core/driver';
 import { invalidArgument, textOf } from '@holdfast/core';
 import { sentOptions } from './provider-options.ts';
 

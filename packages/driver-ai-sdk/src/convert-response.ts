@@ -9,8 +9,10 @@ import type {
   SharedV4FileDataData,
   SharedV4FileDataUrl,
 } from '@ai-sdk/provider';
-import type { AssistantPart, FileData, FinishReason, JsonValue, ToolOutput } from '@holdfast/core';
-import { InferenceResponse, toJsonObject, toJsonValue, Usage } from '@holdfast/core';
+import type { FinishReason, JsonValue } from '@holdfast/core';
+import type { AssistantPart, FileData, ToolOutput } from '@holdfast/core/driver';
+import { Usage } from '@holdfast/core';
+import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import { keptOptions } from './provider-options.ts';
 
 /** A whole answer. `modelId` stands in when the provider does not name the model that answered. */

@@ -4,7 +4,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import type { InferenceResponse } from '@holdfast/core';
+import type { InferenceResponse } from '@holdfast/core/driver';
 import { HoldfastError } from '@holdfast/core';
 import { redact } from './redact.ts';
 import { apiCallError, isRetryable } from './retry.ts';

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4Prompt, SharedV4Warning } from '@ai-sdk/provider';
-import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core';
+import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 import { convertRequest } from './call-options.ts';

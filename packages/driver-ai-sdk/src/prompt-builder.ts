@@ -5,7 +5,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import type { Message, Messages } from '@holdfast/core';
-import { LineageNotes } from '@holdfast/core';
+import { LineageNotes } from '@holdfast/core/driver';
 import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
 import type { PromptFiles } from './prompt-files.ts';

@@ -1,5 +1,6 @@
 import type { LanguageModelV4, SharedV4FileData } from '@ai-sdk/provider';
-import type { FileData, Message, MessagePart, ToolContentPart } from '@holdfast/core';
+import type { Message } from '@holdfast/core';
+import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driver';
 import { invalidArgument } from '@holdfast/core';
 import type { SentFile, SentFiles } from './convert-message.ts';
 

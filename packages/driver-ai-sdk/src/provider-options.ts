@@ -1,6 +1,7 @@
 import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { JsonObject, JsonValue, ProviderOptions } from '@holdfast/core';
-import { toJsonObject } from '@holdfast/core';
+import type { JsonObject, JsonValue } from '@holdfast/core';
+import type { ProviderOptions } from '@holdfast/core/driver';
+import { toJsonObject } from '@holdfast/core/driver';
 
 /** Options for the AI SDK, spread into a part or message; nothing when there are none. */
 export function sentOptions(options: JsonValue | undefined): { providerOptions?: SharedV4ProviderOptions } {

@@ -3,8 +3,10 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import type { AssistantPart, FinishReason, InferenceDelta } from '@holdfast/core';
-import { InferenceResponse, Usage } from '@holdfast/core';
+import type { FinishReason } from '@holdfast/core';
+import type { AssistantPart, InferenceDelta } from '@holdfast/core/driver';
+import { Usage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
 import { convertContent, convertFinishReason, convertUsage } from './convert-response.ts';
 import { keptOptions, withoutItemIds } from './provider-options.ts';
 

@@ -1,15 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
 import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
-import type { AgentEvent, Message, ModelPrices, ToolResultPart } from '@holdfast/core';
-import {
-  AgentState,
-  assistantMessage,
-  createAgentLoop,
-  InferenceResponse,
-  toolMessage,
-  Usage,
-  userMessage,
-} from '@holdfast/core';
+import type { AgentEvent, Message, ModelPrices } from '@holdfast/core';
+import type { ToolResultPart } from '@holdfast/core/driver';
+import { AgentState, assistantMessage, createAgentLoop, Usage, userMessage } from '@holdfast/core';
+import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
 import { getEventListeners } from 'node:events';
 import { customProvider, createProviderRegistry } from 'ai';
 import { MockLanguageModelV3, MockLanguageModelV4 } from 'ai/test';

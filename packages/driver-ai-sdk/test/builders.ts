@@ -6,8 +6,9 @@ import type {
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
-import type { InferenceDelta, InferenceOptions, InferenceRequest, Message } from '@holdfast/core';
-import { List } from '@holdfast/core';
+import type { Message } from '@holdfast/core';
+import type { InferenceDelta, InferenceOptions, InferenceRequest } from '@holdfast/core/driver';
+import { List } from '@holdfast/core/driver';
 import { convertArrayToReadableStream } from 'ai/test';
 
 /** A request for the messages; the rest as an agent without anything has it. */

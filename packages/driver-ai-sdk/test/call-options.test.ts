@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import type { InferenceRequest, ToolDescription } from '@holdfast/core';
+import type { InferenceRequest, ToolDescription } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import { convertRequest } from '../src/call-options.ts';
 import { request } from './builders.ts';

@@ -1,6 +1,8 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { AssistantPart, Message, ToolOutput, UserPart } from '@holdfast/core';
-import { assistantMessage, systemMessage, toolMessage, userMessage } from '@holdfast/core';
+import type { Message, UserPart } from '@holdfast/core';
+import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
+import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import type { SentFiles } from '../src/convert-message.ts';
 import { convertMessage } from '../src/convert-message.ts';

@@ -3,8 +3,9 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import type { AssistantPart, FinishReason, UsageFields } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core';
+import type { FinishReason } from '@holdfast/core';
+import type { AssistantPart, UsageFields } from '@holdfast/core/driver';
+import { InferenceResponse } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
 import { convertContent, convertFinishReason, convertResult, convertUsage } from '../src/convert-response.ts';
 import { answer } from './builders.ts';

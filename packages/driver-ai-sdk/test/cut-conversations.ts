@@ -1,5 +1,6 @@
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
-import type { AssistantPart, FinishReason, Hook } from '@holdfast/core';
+import type { FinishReason, Hook } from '@holdfast/core';
+import type { AssistantPart } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';

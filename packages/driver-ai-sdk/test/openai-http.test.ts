@@ -4,23 +4,10 @@ import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
 import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
-import type {
-  Driver,
-  InferenceRequest,
-  JsonValue,
-  Message,
-  ToolCallPart,
-  ToolDescription,
-} from '@holdfast/core';
-import {
-  AgentState,
-  assistantMessage,
-  createAgentLoop,
-  InferenceResponse,
-  tool,
-  toolMessage,
-  userMessage,
-} from '@holdfast/core';
+import type { JsonValue, Message, ToolCallPart } from '@holdfast/core';
+import type { Driver, InferenceRequest, ToolDescription } from '@holdfast/core/driver';
+import { AgentState, assistantMessage, createAgentLoop, tool, userMessage } from '@holdfast/core';
+import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from './builders.ts';

@@ -1,6 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Message, Messages, ToolResultPart } from '@holdfast/core';
-import { assistantMessage, List, systemMessage, toolMessage, userMessage } from '@holdfast/core';
+import type { Message, Messages } from '@holdfast/core';
+import type { ToolResultPart } from '@holdfast/core/driver';
+import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
+import { List, toolMessage } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { PromptBuilder } from '../src/prompt-builder.ts';

@@ -1,6 +1,8 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import type { AssistantPart, FileData, FilePart, Message, ToolContentPart } from '@holdfast/core';
-import { assistantMessage, toolMessage, userMessage } from '@holdfast/core';
+import type { FilePart, Message } from '@holdfast/core';
+import type { AssistantPart, FileData, ToolContentPart } from '@holdfast/core/driver';
+import { assistantMessage, userMessage } from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { SentFile } from '../src/convert-message.ts';

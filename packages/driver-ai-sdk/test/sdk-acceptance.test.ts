@@ -1,7 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import type { AssistantPart, Message, MessagePart, ToolOutput } from '@holdfast/core';
-import { assistantMessage, systemMessage, toolMessage, userMessage } from '@holdfast/core';
+import type { Message } from '@holdfast/core';
+import type { AssistantPart, MessagePart, ToolOutput } from '@holdfast/core/driver';
+import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
 import type { ModelMessage } from 'ai';
 import { generateText, modelMessageSchema } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { InferenceDelta } from '@holdfast/core';
+import type { InferenceDelta } from '@holdfast/core/driver';
 import { Usage } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 import { StreamedResponse } from '../src/stream-response.ts';

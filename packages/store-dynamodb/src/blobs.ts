@@ -1,5 +1,5 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
-import type { SessionRecord } from '@holdfast/core';
+import type { SessionRecord } from '@holdfast/core/store';
 import type { BlobStore } from './blob-store.ts';
 import { blobKey, partitionOf } from './keys.ts';
 import { isOf } from './large-values.ts';

@@ -1,8 +1,7 @@
+import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
-  Instant,
   ItemRange,
-  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -12,8 +11,8 @@ import type {
   StoredItem,
   StoredSession,
   SwapResult,
-} from '@holdfast/core';
-import { isItemWaiting, recordName } from '@holdfast/core';
+} from '@holdfast/core/store';
+import { isItemWaiting, recordName } from '@holdfast/core/store';
 import { blobsNeeded } from './blobs.ts';
 import type { BlobOwner } from './blobs.ts';
 import { hasFlipped, toItem } from './header.ts';

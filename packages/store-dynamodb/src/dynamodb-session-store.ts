@@ -1,7 +1,9 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { BackedSessionStore, invalidArgument, systemClock } from '@holdfast/core';
-import type { Clock, StoreOptions } from '@holdfast/core';
+import { invalidArgument, systemClock } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { Clock } from '@holdfast/core';
+import type { StoreOptions } from '@holdfast/core/store';
 import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';
 import { DynamoDbBackend } from './dynamodb-backend.ts';

@@ -1,12 +1,7 @@
-import {
-  dueAt,
-  hasErrorCode,
-  readSessionRecord,
-  recordName,
-  SessionTooLargeError,
-  StateFormatError,
-} from '@holdfast/core';
-import type { Instant, SessionRecord } from '@holdfast/core';
+import { hasErrorCode, SessionTooLargeError, StateFormatError } from '@holdfast/core';
+import { dueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import type { SessionRecord } from '@holdfast/core/store';
 import { itemBytes, MAX_ITEM_BYTES } from './item-size.ts';
 import type { Item } from './item-size.ts';
 import { HEADER, instantKey, orderKey, partitionOf, sessionIn } from './keys.ts';

@@ -1,5 +1,7 @@
-import { isItemWaiting, StateFormatError, waitingItems } from '@holdfast/core';
-import type { Clock, InboxCursor, ItemRange, RecordChange, StoredItem } from '@holdfast/core';
+import { StateFormatError } from '@holdfast/core';
+import { isItemWaiting, waitingItems } from '@holdfast/core/store';
+import type { Clock } from '@holdfast/core';
+import type { InboxCursor, ItemRange, RecordChange, StoredItem } from '@holdfast/core/store';
 import { blobsNeeded } from './blobs.ts';
 import type { BlobOwner, Blobs, BlobSession } from './blobs.ts';
 import type { Header } from './header.ts';

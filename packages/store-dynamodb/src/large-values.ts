@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { carriedOut } from '@holdfast/core';
-import type { SavedSession, SavePlan } from '@holdfast/core';
+import { carriedOut } from '@holdfast/core/store';
+import type { SavedSession, SavePlan } from '@holdfast/core/store';
 import { toPayload } from './payload.ts';
 import { wholePlan } from './plan-entries.ts';
 

@@ -1,5 +1,5 @@
 import { SessionTooLargeError, StateFormatError } from '@holdfast/core';
-import type { ListChange, SavedSession, SavePlan } from '@holdfast/core';
+import type { ListChange, SavedSession, SavePlan } from '@holdfast/core/store';
 
 /** The largest text of a plan: one message, step or value, in bytes of JSON. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { StoreThrottledError, StoreUnavailableError, systemClock } from '@holdfast/core';
+import { StoreUnavailableError, systemClock } from '@holdfast/core';
+import { StoreThrottledError } from '@holdfast/core/store';
 import type { Clock } from '@holdfast/core';
 
 /** The part of a `DynamoDBClient` that the store works with. */

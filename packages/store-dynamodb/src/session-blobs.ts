@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { recordName } from '@holdfast/core';
+import { recordName } from '@holdfast/core/store';
 import type { Clock, Instant } from '@holdfast/core';
 import { dyingBlobs, isOld } from './blob-notes.ts';
 import type { BlobNote, DyingBlob } from './blob-notes.ts';

@@ -1,22 +1,15 @@
+import { invalidArgument, StateFormatError } from '@holdfast/core';
 import {
   compareDue,
   compareListedSessions,
   dueAt,
   fitsDue,
   fitsQuery,
-  invalidArgument,
   isExpired,
   listedSession,
-  StateFormatError,
-} from '@holdfast/core';
-import type {
-  DueSession,
-  Instant,
-  ListedSession,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SessionRecord,
-} from '@holdfast/core';
+} from '@holdfast/core/store';
+import type { Instant, ListedSession } from '@holdfast/core';
+import type { DueSession, ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { fromItem } from './header.ts';
 import type { IndexOptions } from './header.ts';
 import type { Item } from './item-size.ts';

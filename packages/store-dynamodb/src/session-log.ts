@@ -1,5 +1,6 @@
-import { carriedOut, StateFormatError } from '@holdfast/core';
-import type { SavedSession, SavePlan } from '@holdfast/core';
+import { StateFormatError } from '@holdfast/core';
+import { carriedOut } from '@holdfast/core/store';
+import type { SavedSession, SavePlan } from '@holdfast/core/store';
 import type { Header, LogSize } from './header.ts';
 import type { Item } from './item-size.ts';
 import { entryName, logPrefix } from './keys.ts';

@@ -1,5 +1,6 @@
-import { recordName, StateFormatError } from '@holdfast/core';
-import type { SavedSession, SessionRecord, StoredSession } from '@holdfast/core';
+import { StateFormatError } from '@holdfast/core';
+import { recordName } from '@holdfast/core/store';
+import type { SavedSession, SessionRecord, StoredSession } from '@holdfast/core/store';
 import { notesIn } from './blob-notes.ts';
 import type { BlobNote } from './blob-notes.ts';
 import { blobsNeeded, missingBlob } from './blobs.ts';

@@ -1,5 +1,5 @@
-import { carriedOut, recordName } from '@holdfast/core';
-import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core';
+import { carriedOut, recordName } from '@holdfast/core/store';
+import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core/store';
 import { dyingBlobs } from './blob-notes.ts';
 import type { DyingBlob } from './blob-notes.ts';
 import { flipsAfter, nextSweep } from './header.ts';

@@ -1,4 +1,5 @@
-import { hasErrorCode, isExpired, recordName } from '@holdfast/core';
+import { hasErrorCode } from '@holdfast/core';
+import { isExpired, recordName } from '@holdfast/core/store';
 import type { Instant } from '@holdfast/core';
 import { blobsNeeded } from './blobs.ts';
 import { fromItem, liveIncarnation } from './header.ts';

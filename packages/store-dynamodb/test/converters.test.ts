@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { SavePlan } from '@holdfast/core';
-import { carriedOut } from '@holdfast/core';
+import type { SavePlan } from '@holdfast/core/store';
+import { carriedOut } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { DICTIONARY } from '../src/dictionary.ts';
 import {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
-import type { AgentSession, SessionClaim } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
+import type { SessionClaim } from '@holdfast/core/store';
 import type { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
 import type { FileBlobs } from './file-blobs.ts';

@@ -1,5 +1,5 @@
 import { StateFormatError } from '@holdfast/core';
-import type { InboxCursor, ItemRange, StoredItem } from '@holdfast/core';
+import type { InboxCursor, ItemRange, StoredItem } from '@holdfast/core/store';
 import type { SessionPlace } from './read-session.ts';
 import { itemField, readRecord, RECORD_FIELDS, textOf } from './session-hash.ts';
 import type { Fields } from './session-hash.ts';

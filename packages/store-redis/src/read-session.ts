@@ -1,5 +1,6 @@
-import { savedParts, StateFormatError, StoreThrottledError } from '@holdfast/core';
-import type { SavedParts, SavedSession, SessionRecord, StoredSession } from '@holdfast/core';
+import { StateFormatError } from '@holdfast/core';
+import { savedParts, StoreThrottledError } from '@holdfast/core/store';
+import type { SavedParts, SavedSession, SessionRecord, StoredSession } from '@holdfast/core/store';
 import type { ReadCommand, RedisCalls } from './redis-calls.ts';
 import {
   elementPrefix,

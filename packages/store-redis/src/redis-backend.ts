@@ -1,16 +1,9 @@
-import {
-  dueAt,
-  fitsQuery,
-  isExpired,
-  listedSession,
-  StateFormatError,
-  StoreUnavailableError,
-} from '@holdfast/core';
+import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
+import { dueAt, fitsQuery, isExpired, listedSession } from '@holdfast/core/store';
+import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
-  Instant,
   ItemRange,
-  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -20,7 +13,7 @@ import type {
   StoredItem,
   StoredSession,
   SwapResult,
-} from '@holdfast/core';
+} from '@holdfast/core/store';
 import { evictionWarning, prepareKeys } from './prepare.ts';
 import type { KeysRequest } from './prepare.ts';
 import { readInbox } from './read-inbox.ts';

@@ -1,5 +1,6 @@
-import { BackedSessionStore, invalidArgument } from '@holdfast/core';
-import type { StoreOptions } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { StoreOptions } from '@holdfast/core/store';
 import { connect } from './connect.ts';
 import type { RedisConnection } from './connect.ts';
 import { RedisBackend } from './redis-backend.ts';

@@ -1,5 +1,6 @@
-import { hasErrorCode, readSessionRecord, StateFormatError } from '@holdfast/core';
-import type { SessionRecord } from '@holdfast/core';
+import { hasErrorCode, StateFormatError } from '@holdfast/core';
+import { readSessionRecord } from '@holdfast/core/store';
+import type { SessionRecord } from '@holdfast/core/store';
 import { decodeValue } from './value-codec.ts';
 
 /**

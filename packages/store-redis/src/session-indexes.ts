@@ -1,11 +1,6 @@
-import { dueAt } from '@holdfast/core';
-import type {
-  Instant,
-  ResolvedDueQuery,
-  ResolvedSessionQuery,
-  SessionInfo,
-  SessionRecord,
-} from '@holdfast/core';
+import { dueAt } from '@holdfast/core/store';
+import type { Instant, SessionInfo } from '@holdfast/core';
+import type { ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { toName } from './session-hash.ts';
 
 /** By what a list can be filtered, the most selective first, and what stands for it in the name of an index. */

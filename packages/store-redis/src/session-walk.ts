@@ -1,5 +1,7 @@
-import { isExpired, StateFormatError } from '@holdfast/core';
-import type { Instant, SessionRecord } from '@holdfast/core';
+import { StateFormatError } from '@holdfast/core';
+import { isExpired } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import type { SessionRecord } from '@holdfast/core/store';
 import { IndexWalk } from './index-walk.ts';
 import type { IndexEntry } from './index-walk.ts';
 import type { ReadCommand, RedisCalls } from './redis-calls.ts';

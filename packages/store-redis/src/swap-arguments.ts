@@ -1,5 +1,5 @@
 import { SessionTooLargeError } from '@holdfast/core';
-import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core';
+import type { ListChange, RecordChange, SessionRecord } from '@holdfast/core/store';
 import type { RedisArgument } from './redis-client.ts';
 import type { RedisKeys } from './redis-keys.ts';
 import {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import type { SwapResult } from '@holdfast/core';
+import type { SwapResult } from '@holdfast/core/store';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { WrittenContent } from './sqlite-errors.ts';
 

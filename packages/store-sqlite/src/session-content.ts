@@ -7,7 +7,7 @@ import type {
   SavePlan,
   StoredItem,
   SwapResult,
-} from '@holdfast/core';
+} from '@holdfast/core/store';
 import { escapeText, unescapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteValue } from './sqlite-database.ts';

@@ -1,4 +1,5 @@
-import type { Instant, ResolvedDueQuery, ResolvedSessionQuery } from '@holdfast/core';
+import type { Instant } from '@holdfast/core';
+import type { ResolvedDueQuery, ResolvedSessionQuery } from '@holdfast/core/store';
 import { escapeText, RECORD_COLUMNS } from './session-row.ts';
 import type { SqliteParameters } from './sqlite-database.ts';
 

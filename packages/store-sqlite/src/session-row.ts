@@ -1,5 +1,6 @@
-import { dueAt, hasErrorCode, readSessionRecord, recordName, StateFormatError } from '@holdfast/core';
-import type { SessionRecord } from '@holdfast/core';
+import { hasErrorCode, StateFormatError } from '@holdfast/core';
+import { dueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import type { SessionRecord } from '@holdfast/core/store';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
 /** The columns that conditions, filters and indexes use. */

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
-  Instant,
   ItemRange,
-  ListedSession,
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
@@ -13,8 +12,8 @@ import type {
   StoredItem,
   StoredSession,
   SwapResult,
-} from '@holdfast/core';
-import { listedSession } from '@holdfast/core';
+} from '@holdfast/core/store';
+import { listedSession } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
 import { largestValue, readContent, readInbox, writeContent } from './session-content.ts';
 import { dueSql, listSql } from './session-list.ts';

@@ -1,5 +1,5 @@
-import { BackedSessionStore } from '@holdfast/core';
-import type { StoreOptions } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { StoreOptions } from '@holdfast/core/store';
 import { fileWatch, openDatabase, prepareDatabase } from './open-database.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';

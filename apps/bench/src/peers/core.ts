@@ -1,4 +1,5 @@
-import type { AgentLoop, Driver, InferenceResponseInit, Message, Tool } from '@holdfast/core';
+import type { AgentLoop, Message, Tool } from '@holdfast/core';
+import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import { z } from 'zod';
 import type { Job } from '../loop/job.ts';

@@ -1,12 +1,6 @@
-import type {
-  Driver,
-  InferenceDelta,
-  InferenceRequest,
-  JsonObject,
-  JsonValue,
-  Message,
-} from '@holdfast/core';
-import { InferenceResponse, List } from '@holdfast/core';
+import type { JsonObject, JsonValue, Message } from '@holdfast/core';
+import type { Driver, InferenceDelta, InferenceRequest } from '@holdfast/core/driver';
+import { InferenceResponse, List } from '@holdfast/core/driver';
 
 /** What a provider does with one call. */
 export type ProviderReply =

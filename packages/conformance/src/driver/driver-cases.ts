@@ -5,10 +5,11 @@ import {
   createAgentLoop,
   hasErrorCode,
   tool,
-  toolMessage,
   userMessage,
 } from '@holdfast/core';
-import type { InferenceDelta, InferenceResponse, JsonObject, ToolDescription } from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
+import type { JsonObject } from '@holdfast/core';
+import type { InferenceDelta, InferenceResponse, ToolDescription } from '@holdfast/core/driver';
 import type { DriverCase } from './driver-case.ts';
 import { answer, inferred, requestOf, USAGE } from './driver-case.ts';
 

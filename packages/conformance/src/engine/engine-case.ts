@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import type { Clock, ExecutionEngine, ServedEngine } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import type { ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
 import { PARKED, RecordedAdvances } from './recorded-advances.ts';

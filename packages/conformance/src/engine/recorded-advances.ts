@@ -1,4 +1,5 @@
-import type { Advance, Advanced, AdvanceOutcome, Clock, Instant } from '@holdfast/core';
+import type { Clock, Instant } from '@holdfast/core';
+import type { Advance, Advanced, AdvanceOutcome } from '@holdfast/core/engine';
 
 /** A session was looked at. */
 export interface Look {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sweep } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
 import type { UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
 import { InterleavedApprovals } from './interleaved-approvals.ts';

@@ -1,5 +1,6 @@
 import { createAgentLoop, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
-import type { AgentLoop, AgentSession, Clock, Driver, SessionStore } from '@holdfast/core';
+import type { AgentLoop, AgentSession, Clock, SessionStore } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 import type { EngineClock } from './engine-clock.ts';
 import { movedClock } from './engine-clock.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hasErrorCode } from '@holdfast/core';
-import type { Advanced, AdvanceOutcome, RunAbort, ServedEngine } from '@holdfast/core';
+import type { RunAbort } from '@holdfast/core';
+import type { Advanced, AdvanceOutcome, ServedEngine } from '@holdfast/core/engine';
 import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ClaimOptions } from '@holdfast/core';
+import type { ClaimOptions } from '@holdfast/core/store';
 import { START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AgentState, DueQuery, SessionStore } from '@holdfast/core';
+import type { AgentState, SessionStore } from '@holdfast/core';
+import type { DueQuery } from '@holdfast/core/store';
 import { stateAfterSteps, stateInStep, stateWaiting, WAITINGS, WAKE_AT } from './execution-states.ts';
 import { named } from './inbox-contents.ts';
 import { emptyState, START, storeCase } from './store-case.ts';

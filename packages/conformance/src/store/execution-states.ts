@@ -1,12 +1,6 @@
-import {
-  AgentStep,
-  InferenceResponse,
-  newStepMessageIds,
-  SessionId,
-  StepId,
-  ToolExecution,
-  ToolExecutionId,
-} from '@holdfast/core';
+import { AgentStep, ToolExecution } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { newStepMessageIds, SessionId, StepId, ToolExecutionId } from '@holdfast/core/engine';
 import type { AgentState, ToolOutcome, Waiting } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { InboxItemName, AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { InboxItemName, SessionClaim } from '@holdfast/core/store';
 import { itemIdsOf, named } from './inbox-contents.ts';
 import { stateInStep } from './execution-states.ts';
 import { emptyState, storeCase, withFact } from './store-case.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AgentSession, ClaimedSession, SessionStore } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { ClaimedSession } from '@holdfast/core/store';
 import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 

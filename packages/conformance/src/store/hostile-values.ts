@@ -1,12 +1,6 @@
-import {
-  AgentStep,
-  InferenceResponse,
-  newStepMessageIds,
-  StepId,
-  ToolExecution,
-  ToolExecutionId,
-  userMessage,
-} from '@holdfast/core';
+import { AgentStep, ToolExecution, userMessage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
 import type { AgentDefinition, AgentState, JsonValue } from '@holdfast/core';
 import { START, testClock } from './store-case.ts';
 

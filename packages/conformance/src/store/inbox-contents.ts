@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { InboxItem, InboxItemName, SessionClaim, SessionStore } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import type { InboxItem, InboxItemName, SessionClaim } from '@holdfast/core/store';
 
 const LEASE = { leaseSeconds: 60 };
 

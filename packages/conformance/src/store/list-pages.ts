@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AgentSessionInit, SessionQuery, SessionStore } from '@holdfast/core';
+import type { SessionQuery, SessionStore } from '@holdfast/core';
+import type { AgentSessionInit } from '@holdfast/core/store';
 import type { CaseContext } from './store-case.ts';
 
 type IdInit = readonly [id: string, init?: Partial<AgentSessionInit>];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ClaimOptions } from '@holdfast/core';
+import type { ClaimOptions } from '@holdfast/core/store';
 import { named } from './inbox-contents.ts';
 import { storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';

@@ -1,5 +1,6 @@
 import { AgentSession, AgentState } from '@holdfast/core';
-import type { AgentSessionInit, Clock, Instant, SessionStore, StoreOptions } from '@holdfast/core';
+import type { Clock, Instant, SessionStore } from '@holdfast/core';
+import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
 
 /** What a store is made with, beyond the clock. */
 export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems'>;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AgentSession, SessionClaim, SessionStore } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { SessionClaim } from '@holdfast/core/store';
 import { userMessage } from '@holdfast/core';
 import { nextStep } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';

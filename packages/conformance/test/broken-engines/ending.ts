@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Advance, ExecutionEngine, ServedEngine } from '@holdfast/core';
+import type { Advance, ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
 import { advancing, ending, parked, serving } from './engine-parts.ts';
 

@@ -1,5 +1,6 @@
 import { InProcessEngine } from '@holdfast/core';
-import type { Advance, Advanced, Clock, ExecutionEngine } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import type { Advance, Advanced, ExecutionEngine } from '@holdfast/core/engine';
 import type { CreateEngine } from '@holdfast/conformance';
 
 export type Wake = ExecutionEngine['wake'];

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { RunAbort } from '@holdfast/core';
-import type { Advance, ServedEngine } from '@holdfast/core';
+import type { Advance, ServedEngine } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
 import { advancing, inProcess, parked, serving } from './engine-parts.ts';
 

@@ -1,5 +1,6 @@
-import { dueAt } from '@holdfast/core';
-import type { ItemRange, RecordChange, SessionRecord, SessionStore, StoredItem } from '@holdfast/core';
+import { dueAt } from '@holdfast/core/store';
+import type { SessionStore } from '@holdfast/core';
+import type { ItemRange, RecordChange, SessionRecord, StoredItem } from '@holdfast/core/store';
 import type { Entry, Ways } from '../map-backend.ts';
 import type { StoreParts } from '../map-store.ts';
 

@@ -1,5 +1,6 @@
-import { compareDue, compareListedSessions, fitsDue, fitsQuery } from '@holdfast/core';
-import type { ListedSession, ResolvedSessionQuery, SessionStore } from '@holdfast/core';
+import { compareDue, compareListedSessions, fitsDue, fitsQuery } from '@holdfast/core/store';
+import type { ListedSession, SessionStore } from '@holdfast/core';
+import type { ResolvedSessionQuery } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 const fitting = (fits: (info: ListedSession, query: ResolvedSessionQuery) => boolean): StoreParts => ({

@@ -1,5 +1,6 @@
 import { HoldfastError } from '@holdfast/core';
-import type { AgentSession, SessionBackend, SessionRecord, SessionStore, SwapResult } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { SessionBackend, SessionRecord, SwapResult } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 type Swap = SessionBackend['swap'];

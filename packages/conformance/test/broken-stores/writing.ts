@@ -1,5 +1,5 @@
-import { carriedOut } from '@holdfast/core';
-import type { SavedSession, SavePlan } from '@holdfast/core';
+import { carriedOut } from '@holdfast/core/store';
+import type { SavedSession, SavePlan } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 /** How values and lists come to be, when it is not as the plan says. */

@@ -17,7 +17,8 @@ import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 /** What a subagent is told: a message of the user, or a whole state to begin with. */
 export type SubagentTask = string | readonly UserPart[] | AgentState;
 
-interface SubagentInit<Args> {
+/** How a subagent's task and result are made, and how long a call may take. */
+export interface SubagentInit<Args> {
   /** As of a tool: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
   /** For the model: what the agent does and when to call it. */
@@ -44,7 +45,8 @@ interface SubagentInit<Args> {
   readonly timeoutSeconds?: number;
 }
 
-type ToTask<Args> = (args: Args, context: ToolContext) => SubagentTask | Promise<SubagentTask>;
+/** Makes the task of a subagent from the arguments of the call. */
+export type ToTask<Args> = (args: Args, context: ToolContext) => SubagentTask | Promise<SubagentTask>;
 
 /** How deep agents may call agents, when nothing else is said. */
 const DEFAULT_MAX_DEPTH = 3;

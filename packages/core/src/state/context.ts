@@ -6,7 +6,8 @@ import { MessageStore, readMessageStore } from './messages/message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
 import { requireObject, wrongArgument } from './values/require-argument.ts';
 
-type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
+/** The members of a context. */
+export type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
 
 /** What an agent knows between its executions: its messages, its standing instruction, facts of the application. */
 export class AgentContext {

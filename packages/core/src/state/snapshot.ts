@@ -20,7 +20,7 @@ const FORMATS = {
 } as const satisfies Readonly<Record<string, Migrations>>;
 
 /** A kind of document. */
-export type SnapshotFormat = keyof typeof FORMATS;
+export type SnapshotFormat = 'holdfast/agent-state' | 'holdfast/agent-session';
 
 /** The newest version of a kind that this release knows. */
 export function snapshotVersion(format: SnapshotFormat): number {

@@ -1,5 +1,6 @@
 import { AgentState, createAgentLoop, RunAbort, subagent, ToolExecution } from '@holdfast/core';
-import type { AgentLoop, AgentStep, BudgetLimits, Driver, Hook, Instant, Tool } from '@holdfast/core';
+import type { AgentLoop, AgentStep, BudgetLimits, Hook, Instant, Tool } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 import { manualClock, steppedClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';

@@ -1,5 +1,8 @@
-import { AgentState, createAgentLoop, isTerminal, RunAbort, subagent } from '@holdfast/core';
-import type { AbortKind, AgentEvent, AgentLoop, Driver, InferenceResponseInit, Tool } from '@holdfast/core';
+import { AgentState, createAgentLoop, RunAbort, subagent } from '@holdfast/core';
+import { isTerminal } from '@holdfast/core/engine';
+import type { AgentEvent, AgentLoop, Tool } from '@holdfast/core';
+import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
+import type { AbortKind } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { cameTo, does, driverOf, expectPaired, expectSound, told } from '../builders.ts';

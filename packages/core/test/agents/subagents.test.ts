@@ -1,12 +1,5 @@
-import {
-  consoleObserver,
-  createAgentLoop,
-  redacted,
-  structuredOutput,
-  subagent,
-  toJsonValue,
-  tool,
-} from '@holdfast/core';
+import { consoleObserver, createAgentLoop, redacted, structuredOutput, subagent, tool } from '@holdfast/core';
+import { toJsonValue } from '@holdfast/core/driver';
 import type { AgentEvent, AgentLoop, AgentLoopOptions, AgentState, Hook, Tool } from '@holdfast/core';
 import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';

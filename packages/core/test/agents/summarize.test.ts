@@ -3,15 +3,14 @@ import {
   AgentStop,
   assistantMessage,
   cancellation,
-  List,
-  stopSignal,
   subagent,
   summarize,
-  summarized,
   textOf,
   tokenLimit,
   userMessage,
 } from '@holdfast/core';
+import { List } from '@holdfast/core/driver';
+import { stopSignal, summarized } from '@holdfast/core/engine';
 import type { Hook, Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';

@@ -1,29 +1,18 @@
+import { AgentState, assistantMessage, ToolExecution, userMessage, Usage } from '@holdfast/core';
+import { InferenceResponse, List } from '@holdfast/core/driver';
 import {
-  AgentState,
   apply,
-  assistantMessage,
-  InferenceResponse,
-  List,
   next,
   ExecutionId,
   StepId,
   stopSignal,
-  ToolExecution,
   ToolExecutionId,
-  userMessage,
   newStepMessageIds,
   SessionId,
-  Usage,
-} from '@holdfast/core';
-import type {
-  AssistantPart,
-  Clock,
-  InferenceResponseInit,
-  Message,
-  ToolCallPart,
-  ToolOutcome,
-  ApprovalDecision,
-} from '@holdfast/core';
+} from '@holdfast/core/engine';
+import type { Clock, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
+import type { AssistantPart, InferenceResponseInit } from '@holdfast/core/driver';
+import type { ApprovalDecision } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 
 /** A clock, and moves that read time and ids from nothing else: a golden state is the same whenever it is made. */

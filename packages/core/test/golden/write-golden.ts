@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { snapshotVersion } from '@holdfast/core';
+import { snapshotVersion } from '@holdfast/core/engine';
 import { goldenStates } from './golden-states.ts';
 
 /** Where the golden files of the present version are. */

@@ -1,6 +1,9 @@
-import { AgentStop, apply, createAgentLoop, ExecutionId, InferenceResponse, StepId } from '@holdfast/core';
+import { AgentStop, createAgentLoop } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { apply, ExecutionId, StepId } from '@holdfast/core/engine';
 import { ToolExecution } from '@holdfast/core';
-import type { AgentEvent, AgentState, JsonValue, Outcome, ToolCallPart } from '@holdfast/core';
+import type { AgentEvent, AgentState, JsonValue, ToolCallPart } from '@holdfast/core';
+import type { Outcome } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

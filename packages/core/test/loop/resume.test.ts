@@ -1,15 +1,8 @@
-import {
-  AgentState,
-  apply,
-  createAgentLoop,
-  next,
-  ExecutionId,
-  StepId,
-  ToolExecution,
-  newStepMessageIds,
-} from '@holdfast/core';
-import type { AgentEvent, Driver, InferenceResponseInit, ToolCallPart } from '@holdfast/core';
-import { InferenceResponse } from '@holdfast/core';
+import { AgentState, createAgentLoop, ToolExecution } from '@holdfast/core';
+import { apply, next, ExecutionId, StepId, newStepMessageIds } from '@holdfast/core/engine';
+import type { AgentEvent, ToolCallPart } from '@holdfast/core';
+import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
+import { InferenceResponse } from '@holdfast/core/driver';
 import { steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { cameTo, does, driverOf, expectPaired, expectSound, observe, told } from '../builders.ts';

@@ -1,15 +1,9 @@
-import {
-  AgentStop,
-  apply,
-  InferenceResponse,
-  next,
-  ExecutionId,
-  StepId,
-  ToolExecution,
-  ToolExecutionId,
-  newStepMessageIds,
-} from '@holdfast/core';
-import type { AgentState, Clock, Driver, NextAction, Outcome, Tool, ToolCallPart } from '@holdfast/core';
+import { AgentStop, ToolExecution } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { apply, next, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
+import type { AgentState, Clock, Tool, ToolCallPart } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
+import type { NextAction, Outcome } from '@holdfast/core/engine';
 import { conversationWithCurrentToolTrace } from '@holdfast/core';
 import { scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';

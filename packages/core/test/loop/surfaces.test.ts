@@ -1,5 +1,6 @@
 import { AgentState, createAgentLoop } from '@holdfast/core';
-import type { AgentEvent, AgentLoop, Driver, Hook, RunOptions } from '@holdfast/core';
+import type { AgentEvent, AgentLoop, Hook, RunOptions } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

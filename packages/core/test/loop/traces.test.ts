@@ -4,19 +4,12 @@ import {
   AgentStop,
   createAgentLoop,
   HoldfastError,
-  InferenceResponse,
   tool,
 } from '@holdfast/core';
-import type {
-  AgentEventType,
-  AgentLoopOptions,
-  BudgetLimits,
-  Clock,
-  Hook,
-  HookPoint,
-  InferenceResponseInit,
-  ToolCallPart,
-} from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import type { AgentLoopOptions, BudgetLimits, Clock, Hook, ToolCallPart } from '@holdfast/core';
+import type { InferenceResponseInit } from '@holdfast/core/driver';
+import type { AgentEventType, HookPoint } from '@holdfast/core/engine';
 import { manualClock, steppedClock } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -15,16 +15,15 @@ import type {
   AgentLoopOptions,
   AgentState,
   Capability,
-  CapabilityFactory,
   ExecutionBudget,
   Hook,
-  InferenceResponse,
   JsonObject,
   JsonValue,
-  StandardSchema,
   Tool,
   ToolContext,
 } from '@holdfast/core';
+import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
+import type { CapabilityFactory } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';

@@ -1,5 +1,7 @@
-import { assistantMessage, systemMessage, toolMessage, userMessage } from '@holdfast/core';
-import type { AssistantPart, Message, MessagePart } from '@holdfast/core';
+import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
+import type { Message } from '@holdfast/core';
+import type { AssistantPart, MessagePart } from '@holdfast/core/driver';
 import { expect } from 'vitest';
 
 /**

@@ -1,5 +1,6 @@
 import { AgentStop, createAgentLoop, on, redacted, textOf, toolResult, wiretap } from '@holdfast/core';
-import type { AgentEvent, AgentEventType, AgentState, JsonValue, Redact } from '@holdfast/core';
+import type { AgentEvent, AgentState, JsonValue, Redact } from '@holdfast/core';
+import type { AgentEventType } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';

@@ -1,6 +1,5 @@
 import {
   AgentSession,
-  BackedSessionStore,
   createAgentLoop,
   MemorySessionStore,
   sendMessage,
@@ -9,6 +8,7 @@ import {
   userMessage,
   writeMetadata,
 } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
 import type { SessionHooks, SessionRuntimeOptions, SessionStore } from '@holdfast/core';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';

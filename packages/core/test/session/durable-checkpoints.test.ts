@@ -1,5 +1,6 @@
 import { createAgentLoop, subagent, tool } from '@holdfast/core';
-import type { AgentState, Checkpoint } from '@holdfast/core';
+import type { AgentState } from '@holdfast/core';
+import type { Checkpoint } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred, does, expectSound, told } from '../builders.ts';

@@ -1,5 +1,6 @@
 import { MemorySessionStore, sendMessage, StoreUnavailableError } from '@holdfast/core';
-import type { AgentSession, RenewedClaim } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
+import type { RenewedClaim } from '@holdfast/core/store';
 import { manualClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -3,24 +3,16 @@ import {
   AgentState,
   createAgentLoop,
   HoldfastError,
-  InferenceResponse,
   pendingApprovals,
   subagent,
   textOf,
   tool,
-  withDecision,
 } from '@holdfast/core';
-import type {
-  AgentLoop,
-  Checkpoint,
-  Driver,
-  Hook,
-  JsonValue,
-  Message,
-  Tool,
-  ToolContext,
-  ToolEffect,
-} from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { withDecision } from '@holdfast/core/engine';
+import type { AgentLoop, Hook, JsonValue, Message, Tool, ToolContext, ToolEffect } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
+import type { Checkpoint } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
 import { cases } from '../arbitraries.ts';

@@ -1,5 +1,6 @@
 import { changeStatus, MemorySessionStore, RunAbort, sendMessage, SessionBusyError } from '@holdfast/core';
-import type { AgentSession, SaveOptions } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
+import type { SaveOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../builders.ts';
 import { call, definition, diesInTool, settled, takeOver, userTexts, world } from './durable-world.ts';

@@ -6,10 +6,11 @@ import {
   pendingApprovals,
   RunAbort,
   sendMessage,
-  sweep,
   textOf,
 } from '@holdfast/core';
-import type { AgentSession, SaveOptions } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
+import type { AgentSession } from '@holdfast/core';
+import type { SaveOptions } from '@holdfast/core/store';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../builders.ts';

@@ -3,26 +3,17 @@ import {
   AgentSession,
   AgentState,
   allSections,
-  apply,
   assistantMessage,
-  carriedOut,
   conversationWithCurrentToolTrace,
-  ExecutionId,
-  InferenceResponse,
   messageCompiler,
-  newStepMessageIds,
-  planSave,
-  restoreSession,
   selectedSections,
-  StepId,
   systemMessage,
-  toolMessage,
   ToolExecution,
-  ToolExecutionId,
 } from '@holdfast/core';
+import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
+import { apply, ExecutionId, newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
+import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
 import type {
-  AssistantMessage,
-  AssistantPart,
   Clock,
   ErrorRecord,
   FinishReason,
@@ -30,9 +21,10 @@ import type {
   Message,
   MessageCompiler,
   Messages,
-  SavedSession,
   ToolOutcome,
 } from '@holdfast/core';
+import type { AssistantMessage, AssistantPart } from '@holdfast/core/driver';
+import type { SavedSession } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AgentSession, MemorySessionStore } from '@holdfast/core';
-import type { InboxItem } from '@holdfast/core';
+import type { InboxItem } from '@holdfast/core/store';
 import { manualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';

@@ -1,5 +1,6 @@
-import { AgentSession, BackedSessionStore, MemorySessionStore, MessageStore } from '@holdfast/core';
-import type { SessionBackend } from '@holdfast/core';
+import { AgentSession, MemorySessionStore, MessageStore } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { SessionBackend } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 import { knownSize } from '../../src/session/store/save-plan.ts';

@@ -1,5 +1,7 @@
-import { BackedSessionStore, InboxFullError, MemorySessionStore, sendMessage } from '@holdfast/core';
-import type { SessionRuntime, StoreOptions } from '@holdfast/core';
+import { InboxFullError, MemorySessionStore, sendMessage } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { SessionRuntime } from '@holdfast/core';
+import type { StoreOptions } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../builders.ts';
 import { call, definition, settled, userTexts, world } from './durable-world.ts';

@@ -9,14 +9,8 @@ import {
   SessionRuntime,
   writeMetadata,
 } from '@holdfast/core';
-import type {
-  Hook,
-  SaveOptions,
-  SessionAction,
-  SessionEvent,
-  SessionHooks,
-  SessionRuntimeOptions,
-} from '@holdfast/core';
+import type { Hook, SessionAction, SessionEvent, SessionHooks, SessionRuntimeOptions } from '@holdfast/core';
+import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

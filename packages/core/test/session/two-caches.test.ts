@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import {
-  BackedSessionStore,
   changeModel,
   changeSystemPrompt,
   clear,
@@ -12,7 +11,9 @@ import {
   textOf,
   writeMetadata,
 } from '@holdfast/core';
-import type { AgentSession, InferenceRequest, SessionStore } from '@holdfast/core';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { InferenceRequest } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';

@@ -1,12 +1,6 @@
-import {
-  AgentSession,
-  BackedSessionStore,
-  carriedOut,
-  planSave,
-  readSessionRecord,
-  StateFormatError,
-} from '@holdfast/core';
-import type { SessionBackend, SessionRecord, StoredItem, StoredSession } from '@holdfast/core';
+import { AgentSession, StateFormatError } from '@holdfast/core';
+import { BackedSessionStore, carriedOut, planSave, readSessionRecord } from '@holdfast/core/store';
+import type { SessionBackend, SessionRecord, StoredItem, StoredSession } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { START } from '../arbitraries.ts';
 

@@ -7,11 +7,11 @@ import {
   pendingApprovals,
   sendMessage,
   StoreUnavailableError,
-  SessionId,
   SessionRuntime,
   subagent,
   tool,
 } from '@holdfast/core';
+import { SessionId } from '@holdfast/core/engine';
 import type { Hook, Tool, Waiting } from '@holdfast/core';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';

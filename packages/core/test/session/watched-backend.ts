@@ -1,4 +1,4 @@
-import type { ItemRange, RecordChange, SessionRecord, StoredItem, StoredSession } from '@holdfast/core';
+import type { ItemRange, RecordChange, SessionRecord, StoredItem, StoredSession } from '@holdfast/core/store';
 import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 
 type Call = 'read' | 'readAll' | 'readInbox' | 'swap';

@@ -1,32 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { AgentState, AgentStep, metadataKey, ToolExecution, userMessage, Usage } from '@holdfast/core';
+import { InferenceResponse, List } from '@holdfast/core/driver';
 import {
-  AgentState,
-  AgentStep,
   Continuation,
   ExecutionState,
-  InferenceResponse,
   isForceStop,
   isTerminal,
-  List,
-  metadataKey,
   STOP_REASON_RANK,
   StepId,
   stopSignal,
-  ToolExecution,
-  userMessage,
   newStepMessageIds,
   SessionId,
-  Usage,
-} from '@holdfast/core';
-import type {
-  AssistantPart,
-  ErrorRecord,
-  ExecutionId,
-  ExecutionStatus,
-  StopReason,
-  ToolOutcome,
-  Waiting,
-} from '@holdfast/core';
+} from '@holdfast/core/engine';
+import type { ErrorRecord, ExecutionStatus, StopReason, ToolOutcome, Waiting } from '@holdfast/core';
+import type { AssistantPart } from '@holdfast/core/driver';
+import type { ExecutionId } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../arbitraries.ts';
 

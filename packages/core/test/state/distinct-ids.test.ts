@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import {
-  AgentState,
-  AgentStep,
-  InferenceResponse,
-  List,
-  StepId,
-  ToolExecution,
-  ToolExecutionId,
-  userMessage,
-} from '@holdfast/core';
-import type { ExecutionState, StepExecution, ToolCallPart } from '@holdfast/core';
+import { AgentState, AgentStep, ToolExecution, userMessage } from '@holdfast/core';
+import { InferenceResponse, List } from '@holdfast/core/driver';
+import { StepId, ToolExecutionId } from '@holdfast/core/engine';
+import type { ToolCallPart } from '@holdfast/core';
+import type { ExecutionState, StepExecution } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../arbitraries.ts';
 

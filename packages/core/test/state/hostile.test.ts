@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  AgentState,
-  AgentStep,
-  InferenceResponse,
-  snapshotVersion,
-  StateFormatError,
-  stopSignal,
-  ToolExecution,
-  userMessage,
-} from '@holdfast/core';
+import { AgentState, AgentStep, StateFormatError, ToolExecution, userMessage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { snapshotVersion, stopSignal } from '@holdfast/core/engine';
 import { expectDeeplyFrozen, expectRoundTrip, reachableStates, cases, START as T } from '../arbitraries.ts';
 
 const runs = cases(1_500);

@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import {
-  AgentState,
-  AgentStep,
-  apply,
-  assistantMessage,
-  InferenceResponse,
-  List,
-  stopSignal,
-  ToolExecution,
-  toolMessage,
-  userMessage,
-  newStepMessageIds,
-} from '@holdfast/core';
-import type { AssistantPart, JsonValue, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
+import { AgentState, AgentStep, assistantMessage, ToolExecution, userMessage } from '@holdfast/core';
+import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
+import { apply, stopSignal, newStepMessageIds } from '@holdfast/core/engine';
+import type { JsonValue, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
+import type { AssistantPart } from '@holdfast/core/driver';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T, storeOf } from '../arbitraries.ts';
 

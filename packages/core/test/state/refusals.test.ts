@@ -1,24 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import {
-  AgentId,
   agentDefinition,
   AgentState,
   AgentStep,
-  Continuation,
   ExecutionBudget,
+  MessageStore,
+  ToolExecution,
+  Usage,
+  userMessage,
+} from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import {
+  AgentId,
+  Continuation,
   ExecutionId,
   ExecutionState,
-  InferenceResponse,
-  MessageStore,
   SessionId,
   StepExecution,
   StepId,
   stopSignal,
-  ToolExecution,
   ToolExecutionId,
-  Usage,
-  userMessage,
-} from '@holdfast/core';
+} from '@holdfast/core/engine';
 import { START as T } from '../arbitraries.ts';
 
 // A refusal is read by a person who has to mend something: it says where, and what was expected there.

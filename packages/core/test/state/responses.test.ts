@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { InferenceResponse, Usage } from '@holdfast/core';
-import type { AssistantPart, InferenceResponseInit } from '@holdfast/core';
+import { Usage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import type { AssistantPart, InferenceResponseInit } from '@holdfast/core/driver';
 import { expectDeeplyFrozen } from '../arbitraries.ts';
 
 const call = (toolCallId: string, input = {}): AssistantPart => ({

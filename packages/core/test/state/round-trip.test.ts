@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  AgentContext,
-  AgentState,
-  AgentStep,
-  ExecutionState,
-  isTerminal,
-  Metadata,
-  StepExecution,
-} from '@holdfast/core';
-import type { ToolOutcomeType } from '@holdfast/core';
+import { AgentState, AgentStep } from '@holdfast/core';
+import { AgentContext, ExecutionState, isTerminal, Metadata, StepExecution } from '@holdfast/core/engine';
+import type { ToolOutcomeType } from '@holdfast/core/engine';
 import { expectDeeplyFrozen, expectRoundTrip, histories, play, cases, stateAfter } from '../arbitraries.ts';
 
 const runs = cases(300);

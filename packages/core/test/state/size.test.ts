@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  AgentState,
-  apply,
-  InferenceResponse,
-  ExecutionId,
-  StepId,
-  ToolExecution,
-  ToolExecutionId,
-  userMessage,
-  newStepMessageIds,
-  List,
-} from '@holdfast/core';
+import { AgentState, ToolExecution, userMessage } from '@holdfast/core';
+import { InferenceResponse, List } from '@holdfast/core/driver';
+import { apply, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
 import type { Messages } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../arbitraries.ts';

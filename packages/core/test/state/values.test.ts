@@ -2,36 +2,29 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  AgentId,
   AgentStep,
   assistantMessage,
   ExecutionBudget,
-  ExecutionId,
-  InferenceResponse,
-  List,
-  MessageId,
   MessageStore,
-  OUTCOME_RULES,
-  reasoningOf,
-  SessionId,
-  StepId,
   systemMessage,
   textOf,
   ToolExecution,
-  ToolExecutionId,
-  toolMessage,
   Usage,
   userMessage,
 } from '@holdfast/core';
-import type {
-  AssistantPart,
-  BudgetLimits,
-  ErrorRecord,
-  ToolCallPart,
-  ToolOutcome,
-  ToolOutcomeType,
-  ToolOutput,
-} from '@holdfast/core';
+import { InferenceResponse, List, reasoningOf, toolMessage } from '@holdfast/core/driver';
+import {
+  AgentId,
+  ExecutionId,
+  MessageId,
+  OUTCOME_RULES,
+  SessionId,
+  StepId,
+  ToolExecutionId,
+} from '@holdfast/core/engine';
+import type { BudgetLimits, ErrorRecord, ToolCallPart, ToolOutcome } from '@holdfast/core';
+import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
+import type { ToolOutcomeType } from '@holdfast/core/engine';
 import { expectDeeplyFrozen, outcomes, cases, START as T, storeOf, usages } from '../arbitraries.ts';
 
 const runs = cases(200);

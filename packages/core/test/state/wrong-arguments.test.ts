@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import {
-  AgentContext,
   AgentState,
   AgentStep,
-  Continuation,
   ExecutionBudget,
-  ExecutionId,
-  ExecutionState,
-  InferenceResponse,
-  List,
   MessageStore,
-  Metadata,
   metadataKey,
-  newStepMessageIds,
-  StepExecution,
-  stopSignal,
   ToolExecution,
-  ToolExecutionId,
   Usage,
   userMessage,
 } from '@holdfast/core';
+import { InferenceResponse, List } from '@holdfast/core/driver';
+import {
+  AgentContext,
+  Continuation,
+  ExecutionId,
+  ExecutionState,
+  Metadata,
+  newStepMessageIds,
+  StepExecution,
+  stopSignal,
+  ToolExecutionId,
+} from '@holdfast/core/engine';
 import { expectDeeplyFrozen, START as T } from '../arbitraries.ts';
 
 // A caller without types may pass anything. What is wrong is refused with a code, and whatever is made can be read back.

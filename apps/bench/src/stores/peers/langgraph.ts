@@ -1,5 +1,5 @@
 import type { Message } from '@holdfast/core';
-import { toolCallsOf } from '@holdfast/core';
+import { toolCallsOf } from '@holdfast/core/driver';
 import { load } from '../../../peers/load.ts';
 import type { StorePeer } from '../store-peer.ts';
 

@@ -6,7 +6,8 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { InferenceRequest } from '../driver.ts';
 
-type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
+/** What a hook may return: a change or nothing, at once or later. */
+export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;
 
 /** What a hook may know beside its first argument. */
 export interface HookContext {
@@ -68,25 +69,25 @@ export interface Hook {
   /** Higher runs earlier; default 0. */
   readonly priority?: number;
   /** Once for each run, also of one that is resumed. */
-  beforeExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  beforeExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
   /** Before a step is paid for: a stop signal raised here prevents it, whatever other hooks ask for. */
-  beforeStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
-  beforeInference?(request: InferenceRequest, context: HookContext): Maybe<InferenceChange>;
-  afterInference?(response: InferenceResponse, context: HookContext): Maybe<ResponseChange>;
+  beforeStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
+  beforeInference?(request: InferenceRequest, context: HookContext): HookResult<InferenceChange>;
+  afterInference?(response: InferenceResponse, context: HookContext): HookResult<ResponseChange>;
   /**
    * For a call that a person must approve both before that and after it; then it can be blocked, and a changed call is not
    * taken: what was approved is what runs.
    */
-  beforeToolUse?(call: ToolCallPart, context: HookContext): Maybe<ToolCallChange>;
-  afterToolUse?(execution: ToolExecution, context: HookContext): Maybe<ToolExecutionChange>;
+  beforeToolUse?(call: ToolCallPart, context: HookContext): HookResult<ToolCallChange>;
+  afterToolUse?(execution: ToolExecution, context: HookContext): HookResult<ToolExecutionChange>;
   /** The step is still `currentStep`, with all its results. */
-  afterStep?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  afterStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
   /** When the execution is forced to stop before its own answer. */
-  onStop?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  onStop?(state: AgentState, context: HookContext): HookResult<AgentState>;
   /** Once at the end, however it ended. */
-  afterExecution?(state: AgentState, context: HookContext): Maybe<AgentState>;
+  afterExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
   /** An error that ends the execution; it is in the state already. */
-  onError?(error: unknown, context: HookContext): Maybe<AgentState>;
+  onError?(error: unknown, context: HookContext): HookResult<AgentState>;
   /**
    * Asked as each step begins: until when may its inference and tools go on? At the earliest of these moments they are
    * aborted, what is finished is kept, and the signal is raised.
@@ -97,7 +98,7 @@ export interface Hook {
    * something, and by hooks that make several calls. The signal of a limit that is used up, which is then raised. A guard
    * has it beside its `beforeStep`.
    */
-  limit?(state: AgentState, context: HookContext): Maybe<StopSignal>;
+  limit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
 }
 
 /** The names of the points at which hooks are called. */

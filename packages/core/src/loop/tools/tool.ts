@@ -107,7 +107,8 @@ export interface Tool extends ToolDescription {
   readonly approvalTimeoutSeconds?: number | undefined;
 }
 
-interface ToolInit<Args, Result> {
+/** What a tool is made of. */
+export interface ToolInit<Args, Result> {
   /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
   readonly name: string;
   /** For the model: what it does and when to use it. */

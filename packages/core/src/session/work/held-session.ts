@@ -14,7 +14,7 @@ import { ReceivedItems } from './received-items.ts';
 import { savesAt } from './save-policy.ts';
 import { afterWrite, hooked } from './session-events.ts';
 import { SessionWriter } from './session-writer.ts';
-import type { WorkParts } from './work-parts.ts';
+import type { WorkParts } from './runtime-options.ts';
 
 /** Who claims a session, and for how much work. */
 export interface ClaimRequest {

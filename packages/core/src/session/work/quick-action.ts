@@ -2,7 +2,7 @@ import { invalidArgument } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import type { AgentSession } from '../session.ts';
 import { afterWrite, hooked, requireSession } from './session-events.ts';
-import type { WorkParts } from './work-parts.ts';
+import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from './session-writer.ts';
 
 type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;

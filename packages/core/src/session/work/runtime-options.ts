@@ -10,7 +10,6 @@ import type { SessionEvent, SessionHooks } from './session-events.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
-import type { WorkParts } from './work-parts.ts';
 import { checkedCount, checkedOwner, checkedSeconds } from '../store/store-arguments.ts';
 
 /** What a runtime works with, and how it saves and claims. */
@@ -69,6 +68,21 @@ export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
    * as busy; default 0. A signal that aborts ends the waiting.
    */
   readonly waitSeconds?: number | undefined;
+}
+
+/** What a runtime gives to each piece of work. */
+export interface WorkParts {
+  readonly store: SessionStore;
+  readonly agents: AgentCatalog;
+  readonly hooks: SessionHooks;
+  readonly report: (event: SessionEvent) => void;
+  readonly clock: Clock;
+  readonly savePolicy: SavePolicy;
+  readonly onSaveFailure: 'stop' | 'continue';
+  readonly leaseSeconds: number;
+  readonly maxAttempts: number;
+  /** What this process knows of sessions. */
+  readonly cache: SessionCache;
 }
 
 const DEFAULT_LEASE_SECONDS = 30;

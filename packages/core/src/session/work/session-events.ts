@@ -1,4 +1,5 @@
 import { describeValue, invalidArgument } from '../../errors.ts';
+import type { HookResult } from '../../loop/hooks/hook.ts';
 import type { StateFormatError } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionConflictError } from '../session-errors.ts';
@@ -38,8 +39,6 @@ export type SessionEvent =
       readonly error: unknown;
     };
 
-type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
-
 /**
  * Takes part in what the runtime does with sessions. What a hook returns, a changed copy of the session that it was
  * given, takes the session's place and is kept. A hook that throws prevents the write that it stands before, and the
@@ -48,20 +47,20 @@ type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
  */
 export interface SessionHooks {
   /** Before a session is created, a fork too. */
-  beforeCreate?(session: AgentSession): Maybe<AgentSession>;
+  beforeCreate?(session: AgentSession): HookResult<AgentSession>;
   /** After it was created. */
-  afterCreate?(session: AgentSession): Maybe<void>;
+  afterCreate?(session: AgentSession): HookResult<void>;
   /** After every load. What it changes is stored by the next save, and causes none. */
-  afterLoad?(session: AgentSession): Maybe<AgentSession>;
+  afterLoad?(session: AgentSession): HookResult<AgentSession>;
   /** After the action, before the last save. */
-  afterAction?(session: AgentSession): Maybe<AgentSession>;
+  afterAction?(session: AgentSession): HookResult<AgentSession>;
   /**
    * Before every save, and so once a step. A run whose state it changes goes on from the changed state, as a resumed run
    * does: hooks of the loop see `beforeExecution` again.
    */
-  beforeSave?(session: AgentSession): Maybe<AgentSession>;
+  beforeSave?(session: AgentSession): HookResult<AgentSession>;
   /** After every save. The run waits for it. */
-  afterSave?(session: AgentSession): Maybe<void>;
+  afterSave?(session: AgentSession): HookResult<void>;
 }
 
 /** The session that a hook makes of one. @throws TypeError `ARGUMENT_INVALID` for what is none; what the hook throws. */

@@ -21,7 +21,7 @@ import { continued, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
 import { checkedCount } from '../store/store-arguments.ts';
 import { whenFree } from './when-free.ts';
-import type { WorkParts } from './work-parts.ts';
+import type { WorkParts } from './runtime-options.ts';
 import { newWriteToken } from '../store/write-token.ts';
 
 /**

@@ -5,7 +5,7 @@ import { loopFrom } from './agent-catalog.ts';
 import { tellParent, withChildrenEnded } from './children.ts';
 import { withAttemptsExhausted } from './exhausted-attempts.ts';
 import type { ClaimRequest, HeldSession } from './held-session.ts';
-import type { WorkParts } from './work-parts.ts';
+import type { WorkParts } from './runtime-options.ts';
 
 /** Work that is to be done on a session. */
 export interface SessionTask extends ClaimRequest {

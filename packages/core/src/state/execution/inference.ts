@@ -1,9 +1,22 @@
 import { describeValue, HoldfastError } from '../../errors.ts';
 import type { Members, Read } from '../../json.ts';
-import { DocumentReader, readJsonObject, readOneOf, readString, toJsonObject, toJsonValue } from '../../json.ts';
+import {
+  DocumentReader,
+  readJsonObject,
+  readOneOf,
+  readString,
+  toJsonObject,
+  toJsonValue,
+} from '../../json.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from '../messages/messages.ts';
-import { hasToolCalls, readAssistantContent, reasoningOf, textOf, toolCallsOf } from '../messages/messages.ts';
+import {
+  hasToolCalls,
+  readAssistantContent,
+  reasoningOf,
+  textOf,
+  toolCallsOf,
+} from '../messages/messages.ts';
 import { plainContent } from '../messages/plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';

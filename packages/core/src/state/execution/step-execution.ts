@@ -14,7 +14,8 @@ import { STEP_NAMES } from './step-document.ts';
 import { StepIds } from './step-ids.ts';
 import { AgentStep, requireStep } from './step.ts';
 
-type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
+/** The members of a finished step. */
+export type StepExecutionFields = Pick<StepExecution, 'step' | 'continuation' | 'startedAt' | 'completedAt'>;
 
 /** A finished step, when it ran and what spoke for stopping after it. */
 export class StepExecution {

@@ -28,7 +28,8 @@ import { requireClock, requireObject } from '../values/require-argument.ts';
  */
 export type ProviderOptions = JsonObject;
 
-interface PartBase {
+/** What every part may carry. */
+export interface PartBase {
   readonly providerOptions?: ProviderOptions;
 }
 
@@ -128,7 +129,8 @@ export type AssistantPart =
 /** Any part of any message. */
 export type MessagePart = UserPart | AssistantPart;
 
-interface MessageBase {
+/** What every message carries. */
+export interface MessageBase {
   readonly id: MessageId;
   /** When it was written; unknown for one that came from elsewhere. */
   readonly createdAt?: Instant;

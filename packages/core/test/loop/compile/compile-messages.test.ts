@@ -1,20 +1,17 @@
 import {
   AgentState,
   allSections,
-  apply,
   assistantMessage,
   conversationWithCurrentToolTrace,
-  InferenceResponse,
-  isTrace,
-  ExecutionId,
   messageCompiler,
-  newStepMessageIds,
   selectedSections,
-  StepId,
   systemMessage,
   textOf,
 } from '@holdfast/core';
-import type { Message, Messages, MessageSelector, MessageTransform } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { apply, isTrace, ExecutionId, newStepMessageIds, StepId } from '@holdfast/core/engine';
+import type { Message, Messages, MessageTransform } from '@holdfast/core';
+import type { MessageSelector } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';

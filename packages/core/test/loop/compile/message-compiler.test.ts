@@ -2,13 +2,14 @@ import {
   AgentState,
   allSections,
   conversationWithCurrentToolTrace,
-  List,
   messageCompiler,
   selectedSections,
   textOf,
   userMessage,
 } from '@holdfast/core';
-import type { Message, Messages, MessageSelector, MessageTransform } from '@holdfast/core';
+import { List } from '@holdfast/core/driver';
+import type { Message, Messages, MessageTransform } from '@holdfast/core';
+import type { MessageSelector } from '@holdfast/core/engine';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { storeOf } from '../../arbitraries.ts';

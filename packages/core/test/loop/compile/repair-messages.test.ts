@@ -1,11 +1,5 @@
-import {
-  AgentState,
-  assistantMessage,
-  List,
-  messageCompiler,
-  toolMessage,
-  userMessage,
-} from '@holdfast/core';
+import { AgentState, assistantMessage, messageCompiler, userMessage } from '@holdfast/core';
+import { List, toolMessage } from '@holdfast/core/driver';
 import type { Message, MessageCompiler, Messages } from '@holdfast/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

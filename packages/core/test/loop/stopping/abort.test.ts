@@ -1,13 +1,9 @@
 import { getEventListeners } from 'node:events';
-import type {
-  AgentState,
-  Hook,
-  HookContext,
-  HookPoint,
-  InferenceResponseInit,
-  RunOptions,
-} from '@holdfast/core';
-import { AgentStop, createAgentLoop, HoldfastError, InferenceResponse, RunAbort } from '@holdfast/core';
+import type { AgentState, Hook, HookContext, RunOptions } from '@holdfast/core';
+import type { InferenceResponseInit } from '@holdfast/core/driver';
+import type { HookPoint } from '@holdfast/core/engine';
+import { AgentStop, createAgentLoop, HoldfastError, RunAbort } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,13 +1,7 @@
 import { AgentState, costLimit, costOf, createAgentLoop, RunAbort, tool, Usage } from '@holdfast/core';
-import type {
-  BudgetLimits,
-  CallUsage,
-  Driver,
-  Hook,
-  Instant,
-  ModelPrices,
-  UsageFields,
-} from '@holdfast/core';
+import type { BudgetLimits, Hook, Instant, ModelPrices } from '@holdfast/core';
+import type { Driver, UsageFields } from '@holdfast/core/driver';
+import type { CallUsage } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';

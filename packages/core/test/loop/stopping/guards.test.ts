@@ -7,23 +7,15 @@ import {
   ExecutionBudget,
   finishReason,
   guardsFor,
-  OUTCOME_RULES,
   retryLimit,
   stepsLimit,
   timeLimit,
   tokenLimit,
   Usage,
 } from '@holdfast/core';
-import type {
-  AgentState,
-  BudgetLimits,
-  FinishReason,
-  Hook,
-  HookPoint,
-  Instant,
-  ToolOutcome,
-  ToolOutcomeType,
-} from '@holdfast/core';
+import { OUTCOME_RULES } from '@holdfast/core/engine';
+import type { AgentState, BudgetLimits, FinishReason, Hook, Instant, ToolOutcome } from '@holdfast/core';
+import type { HookPoint, ToolOutcomeType } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

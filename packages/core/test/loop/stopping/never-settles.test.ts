@@ -1,22 +1,8 @@
-import {
-  createAgentLoop,
-  InferenceResponse,
-  RunAbort,
-  structuredOutput,
-  subagent,
-  tool,
-  Usage,
-} from '@holdfast/core';
-import type {
-  AbortKind,
-  AgentLoopOptions,
-  AgentState,
-  Clock,
-  Hook,
-  HookPoint,
-  RunOptions,
-  StandardSchema,
-} from '@holdfast/core';
+import { createAgentLoop, RunAbort, structuredOutput, subagent, tool, Usage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import type { AgentLoopOptions, AgentState, Clock, Hook, RunOptions } from '@holdfast/core';
+import type { StandardSchema } from '@holdfast/core/driver';
+import type { AbortKind, HookPoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';

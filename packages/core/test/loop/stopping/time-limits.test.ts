@@ -1,5 +1,6 @@
 import { AgentState, AgentStop, createAgentLoop, RunAbort } from '@holdfast/core';
-import type { BudgetLimits, Clock, Hook, InferenceResponseInit, Instant } from '@holdfast/core';
+import type { BudgetLimits, Clock, Hook, Instant } from '@holdfast/core';
+import type { InferenceResponseInit } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

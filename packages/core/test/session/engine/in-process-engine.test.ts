@@ -1,5 +1,7 @@
-import { InProcessEngine, sweep } from '@holdfast/core';
-import type { Advance, Advanced, AdvanceOutcome, Clock } from '@holdfast/core';
+import { InProcessEngine } from '@holdfast/core';
+import { sweep } from '@holdfast/core/engine';
+import type { Clock } from '@holdfast/core';
+import type { Advance, Advanced, AdvanceOutcome } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

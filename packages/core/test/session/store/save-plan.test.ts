@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  AgentSession,
-  AgentState,
-  assistantMessage,
-  carriedOut,
-  hasErrorCode,
-  planSave,
-  restoreSession,
-  userMessage,
-} from '@holdfast/core';
-import type { SavedSession, SavePlan } from '@holdfast/core';
+import { AgentSession, AgentState, assistantMessage, hasErrorCode, userMessage } from '@holdfast/core';
+import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
+import type { SavedSession, SavePlan } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

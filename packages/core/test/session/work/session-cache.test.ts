@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { AgentSession, AgentState, planSave } from '@holdfast/core';
+import { AgentSession, AgentState } from '@holdfast/core';
+import { planSave } from '@holdfast/core/store';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { knownSize } from '../../../src/session/store/save-plan.ts';

@@ -18,12 +18,12 @@ import {
 import type {
   AgentLoop,
   Hook,
-  SaveOptions,
   SessionAction,
   SessionEvent,
   SessionHooks,
   SessionStatus,
 } from '@holdfast/core';
+import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';

@@ -4,11 +4,11 @@ import {
   AgentStep,
   createAgentLoop,
   ExecutionBudget,
-  InferenceResponse,
   ToolExecution,
   Usage,
 } from '@holdfast/core';
-import type { CallUsage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import type { CallUsage } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../../arbitraries.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
-import { AgentState, AgentStep, AgentStop, Continuation, hasErrorCode, stopSignal } from '@holdfast/core';
+import { AgentState, AgentStep, AgentStop, hasErrorCode } from '@holdfast/core';
+import { Continuation, stopSignal } from '@holdfast/core/engine';
 import { expectDeeplyFrozen, expectRoundTrip, START as T } from '../../arbitraries.ts';
 
 const [first, second] = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
-import { AgentState, AgentStep, List, userMessage } from '@holdfast/core';
+import { AgentState, AgentStep, userMessage } from '@holdfast/core';
+import { List } from '@holdfast/core/driver';
 import type { Message } from '@holdfast/core';
 import { START as T, storeOf } from '../../arbitraries.ts';
 

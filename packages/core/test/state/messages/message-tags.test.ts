@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  AgentState,
-  AgentStep,
-  assistantMessage,
-  executionIdOf,
-  InferenceResponse,
-  isTrace,
-  userMessage,
-} from '@holdfast/core';
+import { AgentState, AgentStep, assistantMessage, userMessage } from '@holdfast/core';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { executionIdOf, isTrace } from '@holdfast/core/engine';
 import { START as T } from '../../arbitraries.ts';
 
 const begun = AgentState.empty({ at: T })

@@ -1,0 +1,42 @@
+// What authors of drivers need besides the root
+export { LineageNotes, List } from './state/values/list.ts';
+export { reasoningOf, toolCallsOf, toolMessage } from './state/messages/messages.ts';
+export type {
+  AssistantMessage,
+  AssistantPart,
+  CustomPart,
+  FileData,
+  MessagePart,
+  MessageRole,
+  ProviderOptions,
+  ReasoningFilePart,
+  ReasoningPart,
+  SourcePart,
+  SystemMessage,
+  TextPart,
+  ToolContentPart,
+  ToolMessage,
+  ToolOutput,
+  ToolResultPart,
+  UserMessage,
+} from './state/messages/messages.ts';
+export { InferenceResponse } from './state/execution/inference.ts';
+export type { InferenceResponseInit } from './state/execution/inference.ts';
+export type { UsageFields } from './state/execution/usage.ts';
+export type {
+  Driver,
+  InferenceDelta,
+  InferenceOptions,
+  InferenceRequest,
+  ToolChoice,
+  ToolDescription,
+} from './loop/driver.ts';
+export type {
+  OutputOf,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  Validated,
+} from './loop/tools/tool-schema.ts';
+export { toJsonObject, toJsonValue } from './json.ts';
+export type { MessageBase, PartBase } from './state/messages/messages.ts';

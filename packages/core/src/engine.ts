@@ -1,0 +1,69 @@
+// What authors of engines, and of other hosts of the loop, need besides the root: the contract of engines, the stepper,
+// and the parts of a state and of a run by name
+export type { AgentStateDebug, AgentStateInit } from './state/agent-state.ts';
+export { AgentContext } from './state/context.ts';
+export type { Section } from './state/messages/message-store.ts';
+export { executionIdOf, isTrace } from './state/messages/message-tags.ts';
+export type { MessageTags } from './state/messages/message-tags.ts';
+export { Metadata } from './state/metadata.ts';
+export { ExecutionState, isTerminal } from './state/execution/execution.ts';
+export { StepExecution } from './state/execution/step-execution.ts';
+export { newStepMessageIds } from './state/execution/step.ts';
+export type { StepMessageIds, StepType } from './state/execution/step.ts';
+export type { Approval, ApprovalDecision } from './state/execution/tool-execution.ts';
+export { OUTCOME_RULES } from './state/execution/tool-outcome.ts';
+export type { OutcomeRule, ToolOutcomeType } from './state/execution/tool-outcome.ts';
+export type { CallUsage } from './state/execution/usage.ts';
+export { Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/execution/continuation.ts';
+export type { BudgetSpent } from './state/execution/budget.ts';
+export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } from './state/values/ids.ts';
+export type { Id, IdKind } from './state/values/ids.ts';
+export { snapshotVersion } from './state/snapshot.ts';
+export type { SnapshotEnvelope, SnapshotFormat } from './state/snapshot.ts';
+export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
+export { apply, next } from './loop/stepper.ts';
+export type { NextAction, Outcome } from './loop/stepper.ts';
+export { ToolExecutionBlockedError } from './loop/tools/tool.ts';
+export type { ApprovalContext, Reconciled } from './loop/tools/tool.ts';
+export { ToolResult } from './loop/tools/tool-result.ts';
+export type { ToolResultInit } from './loop/tools/tool-result.ts';
+export type { SubagentTask } from './agents/subagent.ts';
+export type {
+  CutOff,
+  HookPoint,
+  InferenceChange,
+  ResponseChange,
+  ToolCallChange,
+  ToolExecutionChange,
+} from './loop/hooks/hook.ts';
+export type { CostLimitOptions } from './loop/stopping/guards.ts';
+export type { ModelIdOf } from './loop/stopping/model-prices.ts';
+export { summarized } from './agents/summarize.ts';
+export type { Summarization } from './agents/summarize.ts';
+export type { MessageSelector } from './loop/compile/compile-messages.ts';
+export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
+export type { AbortKind } from './loop/stopping/abort.ts';
+export type { EventStream } from './loop/event-stream.ts';
+export type { AgentEventType } from './loop/events.ts';
+export type { AgentEventOf } from './observe/observe.ts';
+export type { SessionOrder } from './session/session-store.ts';
+export { withDecision } from './session/actions/approval.ts';
+export type { Decision } from './session/actions/approval.ts';
+export { sweep } from './session/engine/engine.ts';
+export type {
+  Advance,
+  Advanced,
+  AdvanceOptions,
+  AdvanceOutcome,
+  ExecutionEngine,
+  ServedEngine,
+} from './session/engine/engine.ts';
+export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
+export { ERROR_CODES } from './errors.ts';
+export type { HoldfastErrorOptions } from './errors.ts';
+export type { Happening } from './loop/events.ts';
+export type { HookResult } from './loop/hooks/hook.ts';
+export type { SubagentInit, ToTask } from './agents/subagent.ts';
+export type { ToolInit } from './loop/tools/tool.ts';
+export type { AgentContextFields } from './state/context.ts';
+export type { StepExecutionFields } from './state/execution/step-execution.ts';

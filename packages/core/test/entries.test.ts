@@ -1,0 +1,51 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const core = fileURLToPath(new URL('..', import.meta.url));
+const ENTRIES = ['index', 'store', 'driver', 'engine', 'testing'];
+
+/** The names that an entry exports. */
+async function namesOf(entry: string): Promise<string[]> {
+  const text = await readFile(`${core}/src/${entry}.ts`, 'utf8');
+  return [...text.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) =>
+    names.split(',').flatMap((name) => name.trim() || []),
+  );
+}
+
+test('the root has at most 130 names', async () => {
+  expect((await namesOf('index')).length).toBeLessThanOrEqual(130);
+});
+
+test('every name is exported by one entry', async () => {
+  const names = (await Promise.all(ENTRIES.map(namesOf))).flat();
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test('every type that a public signature names is exported by an entry', async () => {
+  const exported = new Set((await Promise.all(ENTRIES.map(namesOf))).flat());
+  const reports = (await readdir(`${core}/etc`)).filter((file) => file.endsWith('.api.md'));
+  expect(reports).toHaveLength(ENTRIES.length);
+  const forgotten = await Promise.all(
+    reports.map(async (report) => {
+      const text = await readFile(`${core}/etc/${report}`, 'utf8');
+      const symbols = [...text.matchAll(/\(ae-forgotten-export\) The symbol "(\w+?)(?:_\d+)?"/g)];
+      return symbols.map(([, symbol = '']) => symbol).filter((symbol) => !exported.has(symbol));
+    }),
+  );
+  expect(new Set(forgotten.flat())).toEqual(new Set());
+});
+
+test('no folder of core has more than 15 files, and no file more than 400 lines', async () => {
+  const files = await readdir(`${core}/src`, { recursive: true, withFileTypes: true });
+  const perFolder = new Map<string, number>();
+  const long: string[] = [];
+  for (const file of files) {
+    if (!file.isFile()) continue;
+    perFolder.set(file.parentPath, (perFolder.get(file.parentPath) ?? 0) + 1);
+    const lines = (await readFile(`${file.parentPath}/${file.name}`, 'utf8')).split('\n').length - 1;
+    if (lines > 400) long.push(`${file.name}: ${lines}`);
+  }
+  expect([...perFolder].filter(([, count]) => count > 15)).toEqual([]);
+  expect(long).toEqual([]);
+});
