@@ -1,4 +1,4 @@
-import { AgentState, AgentStop, createAgentLoop, tool } from '@holdfast/core';
+import { AgentState, AgentStop, createAgentLoop, isExecutionOf, tool } from '@holdfast/core';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
 import { z } from 'zod';
 
@@ -15,6 +15,11 @@ const question = AgentState.empty().withUserMessage('Please.');
   const driver = scriptedDriver({ calls: { add: { a: 2, b: 2 } } }, 'It is 4.');
   const state = await createAgentLoop({ driver, tools: [add] }).run(question);
   console.log(state.finalResponse, state.lastToolExecution?.value); // => It is 4. 4
+  // #endregion
+
+  // #region typed
+  const call = state.lastToolExecution;
+  if (call && isExecutionOf(call, add)) console.log(call.args.a + call.args.b === call.value); // => true
   // #endregion
 
   // #region test-a-tool

@@ -32,6 +32,7 @@ export type {
   ToolDescription,
 } from './loop/driver.ts';
 export type {
+  InputOf,
   OutputOf,
   StandardIssue,
   StandardResult,

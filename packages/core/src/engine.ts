@@ -67,3 +67,5 @@ export type { SubagentInit, ToTask } from './agents/subagent.ts';
 export type { ToolInit } from './loop/tools/tool.ts';
 export type { AgentContextFields } from './state/context.ts';
 export type { StepExecutionFields } from './state/execution/step-execution.ts';
+export type { ModelPrice } from './loop/stopping/model-prices.ts';
+export type { AsJson } from './loop/tools/typed-execution.ts';

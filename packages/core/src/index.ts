@@ -31,6 +31,8 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
 export { tool } from './loop/tools/tool.ts';
+export { isExecutionOf } from './loop/tools/typed-execution.ts';
+export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
 export type { Tool, ToolContext, ToolEffect, ToolRetry } from './loop/tools/tool.ts';
 export { toolResult } from './loop/tools/tool-result.ts';
 export { subagent } from './agents/subagent.ts';
@@ -49,7 +51,7 @@ export {
   tokenLimit,
 } from './loop/stopping/guards.ts';
 export { costOf } from './loop/stopping/model-prices.ts';
-export type { ModelPrice, ModelPrices } from './loop/stopping/model-prices.ts';
+export type { ModelPrices } from './loop/stopping/model-prices.ts';
 export { summarize } from './agents/summarize.ts';
 export type { SummarizeOptions } from './agents/summarize.ts';
 export {

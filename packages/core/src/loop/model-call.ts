@@ -3,7 +3,7 @@ import type { StepId } from '../state/values/ids.ts';
 import { InferenceResponse } from '../state/execution/inference.ts';
 import type { InferenceResponseInit } from '../state/execution/inference.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
-import { withinGrace } from './tools/grace.ts';
+import { withinGrace } from './stopping/grace.ts';
 import { repairedMessages } from './compile/repair-messages.ts';
 import type { RunState } from './run-state.ts';
 import { next } from './stepper.ts';

@@ -3,7 +3,7 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
 import type { StopReason, StopSignal } from '../state/execution/continuation.ts';
 import { stopSignal } from '../state/execution/continuation.ts';
-import { stoppedBy } from './tools/cut-off.ts';
+import { stoppedBy } from './stopping/cut-off.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import { GUARD_PRIORITY, modelOf } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';

@@ -2,6 +2,7 @@
 import {
   AgentBuilder,
   createAgentLoop,
+  isExecutionOf,
   metadataKey,
   subagent,
   summaries,
@@ -21,6 +22,7 @@ import type {
   JsonValue,
   Tool,
   ToolContext,
+  ToolExecution,
 } from '@holdfast/core';
 import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
 import type { CapabilityFactory } from '@holdfast/core/engine';
@@ -258,3 +260,33 @@ state.withMetadata('anything', 5n);
 metadataKey<Date>('at');
 // @ts-expect-error a text, not a number
 state.metadata.get(customer) satisfies number | undefined;
+
+// Executions of tools that are known
+
+interface Forecast {
+  readonly celsius: number;
+  readonly at: Date;
+  readonly note?: string | undefined;
+}
+const weather = tool({
+  name: 'weather',
+  description: 'Tells the weather.',
+  inputSchema: z.object({ city: z.string(), days: z.number().default(1) }),
+  execute: ({ city, days }): Forecast => ({ celsius: city.length + days, at: new Date() }),
+});
+declare const execution: ToolExecution;
+if (isExecutionOf(execution, weather)) {
+  expectTypeOf(execution.args.city).toEqualTypeOf<string>();
+  expectTypeOf(execution.args.days).toEqualTypeOf<number | undefined>();
+  expectTypeOf(execution.value?.celsius).toEqualTypeOf<number | undefined>();
+  expectTypeOf(execution.value?.at).toEqualTypeOf<string | undefined>();
+  // @ts-expect-error there is no such argument
+  void execution.args.town;
+  // @ts-expect-error there is no such member
+  void execution.value?.kelvin;
+}
+expectTypeOf(execution.args).toEqualTypeOf<JsonValue>();
+void ([weather] satisfies readonly Tool[]);
+void state.lastStep?.toolExecutions
+  .filter((each) => isExecutionOf(each, weather))
+  .map(({ args }) => args.city);

@@ -8,7 +8,7 @@ import type { StopReason, StopSignal } from '../../state/execution/continuation.
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { FinishReason } from '../../state/execution/inference.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import { stoppedBy } from '../tools/cut-off.ts';
+import { stoppedBy } from './cut-off.ts';
 import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { priceOf, priceUnknown, pricing } from './model-prices.ts';

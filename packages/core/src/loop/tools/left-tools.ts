@@ -2,7 +2,7 @@ import type { Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
-import { withinGrace } from './grace.ts';
+import { withinGrace } from '../stopping/grace.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
 import type { Outcome } from '../stepper.ts';

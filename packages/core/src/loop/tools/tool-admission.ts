@@ -3,7 +3,7 @@ import { isAgentStop } from '../../state/execution/continuation.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { withinGrace } from './grace.ts';
+import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools } from '../stepper.ts';
 import { ToolExecutionBlockedError } from './tool.ts';

@@ -10,7 +10,7 @@ import { checkedOutcome } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { abortKind, CallWaits, NEVER, unlessAborted } from '../stopping/abort.ts';
 import { cut } from './cut-value.ts';
-import { RESUMABLE_GRACE_SECONDS, withinGrace } from './grace.ts';
+import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { isPause, toolNotFound } from './tool.ts';

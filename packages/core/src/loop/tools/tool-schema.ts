@@ -8,12 +8,12 @@ import { checkJsonSchema } from './json-schema.ts';
  * A schema by the Standard Schema convention (Zod, Valibot, ArkType, …): the members used here.
  * @see https://standardschema.dev
  */
-export interface StandardSchema<Output = unknown> {
+export interface StandardSchema<Output = unknown, Input = unknown> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** Present in schemas that can describe themselves as JSON Schema. */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: 'draft-07' }) => Record<string, unknown>;
@@ -37,6 +37,10 @@ export type Validated<T> = { readonly value: T } | { readonly problem: string };
 /** What a Standard Schema makes of what it is given. */
 export type OutputOf<Schema extends StandardSchema> =
   Schema extends StandardSchema<infer Output> ? Output : never;
+
+/** What a Standard Schema is given. */
+export type InputOf<Schema extends StandardSchema> =
+  Schema extends StandardSchema<unknown, infer Input> ? Input : never;
 
 /** A checked value, or all that is wrong with it. */
 export type Checked<T> = { readonly value: T } | { readonly issues: readonly string[] };

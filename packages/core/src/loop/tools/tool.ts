@@ -7,7 +7,7 @@ import type { ToolOutput } from '../../state/messages/messages.ts';
 import type { CallUsage, Usage } from '../../state/execution/usage.ts';
 import type { ToolDescription } from '../driver.ts';
 import type { AgentEvent } from '../events.ts';
-import type { OutputOf, StandardSchema, Validated } from './tool-schema.ts';
+import type { InputOf, OutputOf, StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /**
@@ -76,8 +76,10 @@ export type Reconciled =
 /** What is known of a call when it is asked whether a person must approve it. */
 export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
 
-/** Something a model can ask for. Make one with `tool()`. */
-export interface Tool extends ToolDescription {
+/** Something a model can ask for. Make one with `tool()`, which knows the types of its arguments and results. */
+export interface Tool<Input = unknown, Output = unknown> extends ToolDescription {
+  /** For the type checker only, which reads them by `isExecutionOf`. It is never set. */
+  readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
   validate(input: JsonValue): Validated<unknown> | Promise<Validated<unknown>>;
   /**
@@ -159,10 +161,10 @@ export function tool<Schema extends StandardSchema, Result>(
     /** The same as JSON Schema, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
   },
-): Tool;
+): Tool<InputOf<Schema>, Result>;
 export function tool<Args = JsonObject, Result = unknown>(
   init: ToolInit<Args, Result> & { readonly inputSchema: JsonObject },
-): Tool;
+): Tool<Args, Result>;
 export function tool(
   init: ToolInit<never, unknown> & { readonly inputSchema: unknown; readonly jsonSchema?: object },
 ): Tool {

@@ -53,7 +53,7 @@ type ToolExecutionFields = Pick<
  * One tool call as it is carried out: intended, perhaps approved, started, ended. Once `startedAt` is set the tool
  * may have had its effect.
  */
-export class ToolExecution {
+export class ToolExecution<Args extends JsonValue = JsonValue, Value extends JsonValue = JsonValue> {
   readonly id: ToolExecutionId;
   readonly call: ToolCallPart;
   /** 1 for the first try, one more for each that follows a crash or a retry. */
@@ -126,13 +126,13 @@ export class ToolExecution {
   }
 
   /** What the tool was called with. */
-  get args(): JsonValue {
-    return this.call.input;
+  get args(): Args {
+    return this.call.input as Args; // `isExecutionOf` says which type that is
   }
 
   /** What the tool returned; `undefined` unless it succeeded. */
-  get value(): JsonValue | undefined {
-    return this.outcome?.type === 'succeeded' ? this.outcome.value : undefined;
+  get value(): Value | undefined {
+    return this.outcome?.type === 'succeeded' ? (this.outcome.value as Value) : undefined;
   }
 
   get error(): ErrorRecord | undefined {

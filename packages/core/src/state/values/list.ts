@@ -136,6 +136,27 @@ export class List<T> implements Iterable<T> {
     return result;
   }
 
+  /** What a function makes of each element, in order, as an array. */
+  map<U>(make: (element: T, index: number) => U): U[] {
+    return this.toArray().map((element, index) => make(element, index));
+  }
+
+  /** The elements that a test is true for, in order, as an array. */
+  filter<U extends T>(test: (element: T, index: number) => element is U): U[];
+  filter(test: (element: T, index: number) => boolean): T[];
+  filter(test: (element: T, index: number) => boolean): T[] {
+    return this.toArray().filter((element, index) => test(element, index));
+  }
+
+  /** The first element that a test is true for. */
+  find<U extends T>(test: (element: T, index: number) => element is U): U | undefined;
+  find(test: (element: T, index: number) => boolean): T | undefined;
+  find(test: (element: T, index: number) => boolean): T | undefined {
+    let position = 0;
+    for (const element of this) if (test(element, position++)) return element;
+    return undefined;
+  }
+
   /** All elements as an array of the caller's own. */
   toArray(): T[] {
     return this.slice() as T[];

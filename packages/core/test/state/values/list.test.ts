@@ -176,6 +176,21 @@ describe('sharing', () => {
     expect(List.from([])).toBe(List.empty());
   });
 
+  test('map, filter and find are those of arrays', () => {
+    for (const size of SIZES) {
+      const [list, array] = [List.from(numbers(size)), numbers(size)];
+      expect(list.map((element, index) => element * 10 + index)).toEqual(
+        array.map((element, index) => element * 10 + index),
+      );
+      expect(list.filter((element) => element % 3 === 0)).toEqual(
+        array.filter((element) => element % 3 === 0),
+      );
+      for (const wanted of [0, 33, size - 1, size]) {
+        expect(list.find((element) => element === wanted)).toBe(array.find((element) => element === wanted));
+      }
+    }
+  });
+
   test('what an array holds later does not reach the list', () => {
     const source = [1, 2];
     const list = List.from(source);

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
-import { RunAbort } from '../stopping/abort.ts';
+import { RunAbort } from './abort.ts';
 import type { CutOff } from '../hooks/hook.ts';
 
 /** Aborts its signal at a moment, unless it is called off before. */

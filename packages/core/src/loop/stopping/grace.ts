@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
-import { abortKind, NEVER } from '../stopping/abort.ts';
+import { abortKind, NEVER } from './abort.ts';
 
 /** Seconds that a hook or driver has to come to an end in, once it was told to stop. */
 const GRACE_SECONDS = 5;
