@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as core from '@holdfast/core';
+import * as kit from '@holdfast/core/store';
 import type { Instant } from '@holdfast/core';
 import type { ItemRange, RecordChange, SessionBackend, StoredSession } from '@holdfast/core/store';
 
@@ -39,11 +39,11 @@ class FolderBackend implements SessionBackend {
   async swap(...[sessionId, before, after, change]: Parameters<SessionBackend['swap']>) {
     const path = this.pathOf(sessionId);
     const found = this.stored(path);
-    const isThere = (found && core.recordName(found.record)) === (before && core.recordName(before));
+    const isThere = (found && kit.recordName(found.record)) === (before && kit.recordName(before));
     if (!isThere) return 'outdated'; // another writer was first
     if (after) {
       const kept = found?.record.incarnation === after.incarnation ? found : undefined; // else nothing of it
-      const saved = change.plan ? core.carriedOut(kept?.saved, change.plan) : kept?.saved;
+      const saved = change.plan ? kit.carriedOut(kept?.saved, change.plan) : kept?.saved;
       const inbox = new Map(kept?.inbox);
       const { enqueue, acknowledge = [] } = change;
       if (enqueue && [...inbox.values()].some(({ id }) => id === enqueue.id)) return 'duplicate';
@@ -56,22 +56,22 @@ class FolderBackend implements SessionBackend {
   }
 
   async list(...[query, now]: Parameters<SessionBackend['list']>) {
-    const listed = this.records((record) => !core.isExpired(record, now)).map(core.listedSession);
-    const fitting = listed.filter((session) => core.fitsQuery(session, query));
-    return fitting.toSorted(core.compareListedSessions(query.order)).slice(0, query.limit + 1);
+    const listed = this.records((record) => !kit.isExpired(record, now)).map(kit.listedSession);
+    const fitting = listed.filter((session) => kit.fitsQuery(session, query));
+    return fitting.toSorted(kit.compareListedSessions(query.order)).slice(0, query.limit + 1);
   }
 
   async due(...[query, now]: Parameters<SessionBackend['due']>) {
-    const due = this.records((record) => !core.isExpired(record, now)).flatMap((record) => {
-      const dueAt = core.dueAt(record);
+    const due = this.records((record) => !kit.isExpired(record, now)).flatMap((record) => {
+      const dueAt = kit.dueAt(record);
       return dueAt === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt }];
     });
-    const fitting = due.filter((session) => core.fitsDue(session, query));
-    return fitting.toSorted(core.compareDue).slice(0, query.limit + 1);
+    const fitting = due.filter((session) => kit.fitsDue(session, query));
+    return fitting.toSorted(kit.compareDue).slice(0, query.limit + 1);
   }
 
   async prune(now: Instant, limit: number) {
-    const expired = this.records((record) => core.isExpired(record, now)).slice(0, limit);
+    const expired = this.records((record) => kit.isExpired(record, now)).slice(0, limit);
     for (const { info } of expired) rmSync(this.pathOf(info.sessionId));
     return expired.length;
   }
@@ -91,13 +91,13 @@ class FolderBackend implements SessionBackend {
       Map<string, string[]>,
     ];
     return {
-      record: core.readSessionRecord(record),
+      record: kit.readSessionRecord(record),
       saved: { head: saved.head, values, lists },
       inbox: new Map(inbox),
     };
   }
 
-  private records(isWanted: (record: core.SessionRecord) => boolean) {
+  private records(isWanted: (record: kit.SessionRecord) => boolean) {
     const files = readdirSync(this.folder).filter((name) => name.endsWith('.json'));
     const all = files.flatMap((name) => this.stored(join(this.folder, name)) ?? []);
     return all.map(({ record }) => record).filter(isWanted);
@@ -118,7 +118,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sessions-'));
 let stores = 0;
 const current = () => join(folder, `${stores}`);
 const reopen: CreateStore = async (clock, settings) =>
-  new core.BackedSessionStore(new FolderBackend(current()), { clock, ...settings });
+  new kit.BackedSessionStore(new FolderBackend(current()), { clock, ...settings });
 const createStore: CreateStore = (...made) => {
   stores += 1;
   return reopen(...made);
