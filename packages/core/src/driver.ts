@@ -28,9 +28,9 @@ export type {
   InferenceDelta,
   InferenceOptions,
   InferenceRequest,
-  ToolChoice,
   ToolDescription,
 } from './loop/driver.ts';
+export type { EffectiveRequest, StepRequest, ToolChoice } from './state/execution/request.ts';
 export type {
   InputOf,
   OutputOf,

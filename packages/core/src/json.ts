@@ -142,6 +142,8 @@ export type Members = Readonly<Record<string, unknown>>;
  * path. The document is handed over: what is JSON in the result is the document's own, frozen, and not a copy.
  */
 export class DocumentReader {
+  /** The version of the format that the document names; that of a part which stands alone is the newest. */
+  version = Infinity;
   private readonly path: (string | number)[] = [];
   private depth = 0;
 
@@ -229,6 +231,13 @@ export class DocumentReader {
   unknownMember(members: Members, name: string, known: Iterable<string>): never {
     this.enter(name);
     return this.fail(`one of ${[...known].join(', ')}`, members[name]);
+  }
+
+  /** Refuses a member that the format has only from a version on, in a document of an older one. */
+  requireVersion(version: number, members: Members, name: string): void {
+    if (members[name] === undefined || this.version >= version) return;
+    this.enter(name);
+    this.fail(`no such member before version ${version}`, members[name]);
   }
 
   /** Goes on to a member or an element. */

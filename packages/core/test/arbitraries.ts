@@ -41,6 +41,7 @@ import type {
 import type {
   AssistantPart,
   ProviderOptions,
+  ToolChoice,
   ToolContentPart,
   ToolOutput,
   UsageFields,
@@ -281,6 +282,10 @@ const llmConfigs: fc.Arbitrary<LlmConfig> = record<LlmConfig>(
   {},
   { model: texts, temperature: numbers, stopSequences: fc.array(texts, { maxLength: 2 }), providerOptions },
 );
+const toolChoices: fc.Arbitrary<ToolChoice> = fc.oneof(
+  fc.constantFrom<ToolChoice[]>('auto', 'none', 'required'),
+  fc.record({ toolName: texts }),
+);
 const responseFormats: fc.Arbitrary<ResponseFormat> = fc.oneof(
   fc.constant({ type: 'text' as const }),
   record<ResponseFormat>({ type: fc.constant('json') }, { schema: jsonObjects, name: texts }),
@@ -339,7 +344,14 @@ interface MoveKinds {
   readonly stopSignal: { readonly reason: StopReason; readonly context: JsonObject | undefined };
   readonly continuation: object;
   readonly error: { readonly error: unknown };
+  /** Closes a step that is open, and begins another execution when one is over. */
   readonly stepBegun: { readonly input: (typeof INPUTS)[number] };
+  readonly requestSent: {
+    readonly config: LlmConfig | undefined;
+    readonly isOfState: boolean;
+    readonly model: string | undefined;
+    readonly toolChoice: ToolChoice;
+  };
   readonly inferred: {
     readonly content: readonly AssistantPart[];
     readonly finishReason: FinishReason | undefined;
@@ -368,6 +380,8 @@ interface MoveKinds {
     readonly progress: JsonValue;
     readonly usage: UsageFields;
   };
+  /** A running call waits for something, or for nothing any more. */
+  readonly toolWaits: { readonly nth: number; readonly waiting: readonly Waiting[] | undefined };
   readonly otherUsage: { readonly usage: UsageFields };
   readonly stepClosed: object;
   readonly status: { readonly status: ExecutionStatus; readonly waiting: readonly Waiting[] | undefined };
@@ -394,6 +408,20 @@ function move<K extends keyof MoveKinds>(
 const orNothing = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined });
 
+const toolMoves = [
+  move(8, 'toolStarted', { nth: fc.nat(3) }),
+  move(6, 'toolEnded', { nth: fc.nat(3), outcome: outcomes }),
+  move(1, 'toolRetried', { nth: fc.nat(3) }),
+  move(2, 'approvalRequested', { nth: fc.nat(3) }),
+  move(2, 'decided', {
+    nth: fc.nat(3),
+    word: fc.constantFrom('approved', 'denied'),
+    by: orNothing(texts),
+    reason: orNothing(texts),
+  }),
+  move(2, 'approvedStarted', { nth: fc.nat(3) }),
+] as const;
+
 const anyMove: fc.Arbitrary<Move> = fc.oneof(
   move(3, 'userMessage', { content: userContent, metadata: jsonObjects }),
   move(1, 'systemPrompt', { text: orNothing(texts) }),
@@ -407,24 +435,21 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
   move(1, 'continuation', {}),
   move(1, 'error', { error: thrown }),
   move(6, 'stepBegun', { input: fc.constantFrom(...INPUTS) }),
+  move(2, 'requestSent', {
+    config: orNothing(llmConfigs),
+    isOfState: fc.boolean(),
+    model: orNothing(texts),
+    toolChoice: toolChoices,
+  }),
   move(8, 'inferred', {
     content: assistantContent,
     finishReason: orNothing(fc.constantFrom(...FINISH_REASONS)),
     usage: orNothing(usages),
     providerMetadata: orNothing(jsonObjects),
   }),
-  move(8, 'toolStarted', { nth: fc.nat(3) }),
-  move(6, 'toolEnded', { nth: fc.nat(3), outcome: outcomes }),
-  move(1, 'toolRetried', { nth: fc.nat(3) }),
-  move(2, 'approvalRequested', { nth: fc.nat(3) }),
-  move(2, 'decided', {
-    nth: fc.nat(3),
-    word: fc.constantFrom('approved', 'denied'),
-    by: orNothing(texts),
-    reason: orNothing(texts),
-  }),
-  move(2, 'approvedStarted', { nth: fc.nat(3) }),
+  ...toolMoves,
   move(1, 'toolProgressed', { nth: fc.nat(3), progress: jsonValues, usage: usages }),
+  move(1, 'toolWaits', { nth: fc.nat(3), waiting: waitings }),
   move(1, 'otherUsage', { usage: usages }),
   move(6, 'stepClosed', {}),
   move(1, 'status', {
@@ -443,6 +468,23 @@ export const histories: fc.Arbitrary<readonly Move[]> = fc.array(anyMove, {
   maxLength: 40,
   size: 'max',
 });
+
+/** Histories in which many tools are called, and anything else happens meanwhile. */
+export const busyHistories: fc.Arbitrary<readonly Move[]> = fc
+  .array(
+    fc.tuple(
+      move(1, 'stepBegun', { input: fc.constantFrom(...INPUTS) }).arbitrary,
+      move(1, 'inferred', {
+        content: fc.array(toolCallParts, { minLength: 1, maxLength: 4 }),
+        finishReason: orNothing(fc.constantFrom(...FINISH_REASONS)),
+        usage: orNothing(usages),
+        providerMetadata: fc.constant(undefined),
+      }).arbitrary,
+      fc.array(fc.oneof(...toolMoves, { weight: 6, arbitrary: anyMove }), { maxLength: 10, size: 'max' }),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((steps) => steps.flatMap(([begun, inferred, rest]) => [begun, inferred, ...rest]));
 
 /**
  * The state after each move of a history; the first is the agent before any. Equal histories give equal states.
@@ -485,10 +527,11 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     'failure',
     'otherUsage',
   ];
+  const ready = one.type === 'stepBegun' ? withoutOpenStep(before, at, clock) : before;
   const state =
-    before.execution === undefined && needsExecution.includes(one.type)
-      ? withExecution(before, at, clock)
-      : before;
+    ready.execution === undefined && needsExecution.includes(one.type)
+      ? withExecution(ready, at, clock)
+      : ready;
   switch (one.type) {
     case 'userMessage':
       return state.withUserMessage(one.content, { clock, metadata: one.metadata }, at);
@@ -537,6 +580,11 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
       };
       return apply(state, { type: 'inferred', response: InferenceResponse.of(init), at });
     }
+    case 'requestSent': {
+      const { config, isOfState, model, toolChoice } = one;
+      const llmConfig = isOfState ? state.llmConfig : config;
+      return apply(state, { type: 'requestChanged', request: { llmConfig, model, toolChoice }, at });
+    }
     case 'toolStarted': {
       const calls = state.currentStep?.pendingToolCalls ?? [];
       const call = calls[one.nth % calls.length];
@@ -582,6 +630,10 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
       if (running === undefined) return state;
       return advanced(state, running.withProgress(one.progress).withUsage(Usage.of(one.usage)), at);
     }
+    case 'toolWaits': {
+      const running = runningTool(state, one.nth);
+      return running ? advanced(state, running.withWaitingInside(one.waiting ?? []), at) : state;
+    }
     case 'otherUsage':
       return state.withOtherUsage(Usage.of(one.usage), at);
     case 'stepClosed':
@@ -608,6 +660,12 @@ function executionsWhere(
   isWanted: (execution: ToolExecution) => boolean,
 ): readonly ToolExecution[] {
   return state.currentStep?.toolExecutions.filter(isWanted) ?? [];
+}
+
+/** The state as a step may begin in it. */
+function withoutOpenStep(state: AgentState, at: Instant, clock: Clock): AgentState {
+  if (state.execution?.isTerminal) return state.forNextExecution(at);
+  return apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
 }
 
 /** The state with a fresh execution whose id comes from the clock. */

@@ -4,6 +4,7 @@ import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
 import { isTerminal } from '../state/execution/execution.ts';
 import { Usage } from '../state/execution/usage.ts';
+import type { Waiting } from '../state/execution/waiting.ts';
 import { CallWaits } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
@@ -56,7 +57,7 @@ export class ChildRun {
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {
-      this.keep(last, true);
+      this.keep(last, true, last.execution?.waiting);
       throw new CallWaits();
     }
     if (!signal.aborted || last.status === 'completed') return last;
@@ -80,13 +81,13 @@ export class ChildRun {
     this.keep(state, hasEffect(this.known, state));
   }
 
-  private keep(state: AgentState, isToBeLeft: boolean): void {
+  private keep(state: AgentState, isToBeLeft: boolean, waiting: readonly Waiting[] = []): void {
     const used = state.usage.since(this.known?.usage ?? Usage.none);
     this.known = state;
     if (used === Usage.none && !isToBeLeft) return;
     const progress = isToBeLeft ? toJsonValue(state) : undefined;
     const call = runningToolOf(this.context);
-    if (call) return call.keep(used, progress);
+    if (call) return call.keep(used, progress, waiting);
     if (used !== Usage.none) this.context.addUsage(used);
     if (progress !== undefined) this.context.saveProgress(progress);
   }

@@ -150,7 +150,7 @@ function stateFor(
 ): AgentState {
   const at = clock.now();
   const isState = task instanceof AgentState;
-  const given = isState ? task : AgentState.empty({ agentId: clock.newId(), at });
+  const given = isState ? task.forNextExecution(at) : AgentState.empty({ agentId: clock.newId(), at });
   const told = isState ? given : given.withUserMessage(task, { clock }, at);
   const prompted = systemPrompt === undefined ? told : told.withSystemPrompt(systemPrompt, at);
   const model = llmConfig ?? told.llmConfig ?? caller.llmConfig;

@@ -12,7 +12,7 @@ import { conversationWithCurrentToolTrace, messageCompiler } from './compile/com
 import type { MessageSelector } from './compile/compile-messages.ts';
 import { requireDriver } from './driver.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { Driver, ToolChoice } from './driver.ts';
+import type { Driver } from './driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEventListener } from './events.ts';
 import { announceTo } from './events.ts';
@@ -21,6 +21,7 @@ import { guardsFor, modelOf, retryLimit } from './stopping/guards.ts';
 import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
 import { pricing } from './stopping/model-prices.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
+import type { ToolChoice } from '../state/execution/request.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
 import type { ParentRun } from './parent-run.ts';
 import type { Hook } from './hooks/hook.ts';
@@ -227,7 +228,7 @@ function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
 }
 
 function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimitOptions> | undefined {
-  const modelIdOf: ModelIdOf = (state) => driver.modelId?.(state.llmConfig) ?? modelOf(state);
+  const modelIdOf: ModelIdOf = (llmConfig) => driver.modelId?.(llmConfig) ?? modelOf(llmConfig);
   return prices && { prices, modelIdOf };
 }
 

@@ -9,7 +9,6 @@ import { holdOnYield } from './stopping/abort.ts';
 import type { HeldSignal } from './stopping/abort.ts';
 import type { Hook } from './hooks/hook.ts';
 import type { StatePoint } from './hooks/hook-chain.ts';
-import { leftRunning } from './tools/left-tools.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { infer } from './model-call.ts';
 import { RunState } from './run-state.ts';
@@ -249,8 +248,6 @@ export class AgentRun {
   private closeStep(): void {
     const { run } = this;
     const at = run.now();
-    if (some(run.state.currentStep?.toolExecutions ?? [], isRunning))
-      for (const outcome of leftRunning(run.state, () => at)) run.advance(outcome);
     const [messageIds, workedSeconds] = [newStepMessageIds(run.loop.clock), run.work.count(at)];
     run.advance({ type: 'stepClosed', messageIds, workedSeconds, at });
     this.isInStep = false;
@@ -313,8 +310,4 @@ export class AgentRun {
 
 function isWaitingInside({ waitingInside }: ToolExecution): boolean {
   return waitingInside.length > 0;
-}
-
-function isRunning(execution: ToolExecution): boolean {
-  return execution.isRunning;
 }

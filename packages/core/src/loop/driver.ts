@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../state/execution/inference.ts';
 import type { LlmConfig, ResponseFormat } from '../state/llm-config.ts';
 import type { Messages } from '../state/messages/messages.ts';
+import type { ToolChoice } from '../state/execution/request.ts';
 
 /** What a model is told about a tool. */
 export interface ToolDescription {
@@ -11,9 +12,6 @@ export interface ToolDescription {
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
 }
-
-/** Whether the model may, must or must not ask for tools; or which one it must ask for. */
-export type ToolChoice = 'auto' | 'none' | 'required' | { readonly toolName: string };
 
 /** One call of a model, in full. A driver keeps nothing between calls. */
 export interface InferenceRequest {

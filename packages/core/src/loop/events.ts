@@ -4,6 +4,8 @@ import type { StopSignal } from '../state/execution/continuation.ts';
 import type { ExecutionStatus } from '../state/execution/execution.ts';
 import type { StepId } from '../state/values/ids.ts';
 import type { InferenceResponse } from '../state/execution/inference.ts';
+import type { EffectiveRequest } from '../state/execution/request.ts';
+import type { AgentStep } from '../state/execution/step.ts';
 import { Usage } from '../state/execution/usage.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
@@ -21,7 +23,13 @@ export type Happening =
   /** `stepNumber` counts from 1. */
   | { readonly type: 'step-started'; readonly stepId: StepId; readonly stepNumber: number }
   | { readonly type: 'step-completed'; readonly stepExecution: StepExecution; readonly stepNumber: number }
-  | { readonly type: 'inference-started'; readonly stepId: StepId; readonly messageCount: number }
+  /** `request`: what the model is really called with, after all hooks. */
+  | {
+      readonly type: 'inference-started';
+      readonly stepId: StepId;
+      readonly messageCount: number;
+      readonly request: EffectiveRequest;
+    }
   | { readonly type: 'inference-delta'; readonly stepId: StepId; readonly delta: InferenceDelta }
   | { readonly type: 'inference-completed'; readonly stepId: StepId; readonly response: InferenceResponse }
   /** Once for each try. */
@@ -96,9 +104,9 @@ function collectStepStart(before: AgentState, after: AgentState, found: Happenin
 }
 
 function collectStepProgress(before: AgentState, after: AgentState, found: Happening[]): void {
-  const step = after.currentStep;
-  if (step === undefined) return;
-  const earlier = step.id === before.currentStep?.id ? before.currentStep : undefined;
+  const step = after.currentStep ?? after.lastStep;
+  const earlier = step && stepBefore(before, step);
+  if (step === undefined || (earlier === undefined && after.currentStep === undefined)) return;
   if (step.response && !earlier?.response) {
     found.push({ type: 'inference-completed', stepId: step.id, response: step.response });
     found.push({ type: 'usage-updated', usage: after.usage });
@@ -111,6 +119,12 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Happe
     if (toolExecution.usage !== (known?.usage ?? Usage.none))
       found.push({ type: 'usage-updated', usage: after.usage });
   }
+}
+
+/** The earlier form of a step, which may have been closed since, or have been closed before. */
+function stepBefore({ currentStep, lastStep }: AgentState, { id }: AgentStep): AgentStep | undefined {
+  if (currentStep?.id === id) return currentStep;
+  return lastStep?.id === id ? lastStep : undefined;
 }
 
 type ToolHappening = Extract<Happening, { readonly toolExecution: ToolExecution }>['type'];
@@ -133,7 +147,7 @@ function collectSignals(before: AgentState, after: AgentState, found: Happening[
 
 function collectStepEnd(before: AgentState, after: AgentState, found: Happening[]): void {
   const { execution, lastStepExecution: stepExecution } = after;
-  if (!execution || !stepExecution || stepExecution === before.lastStepExecution) return;
+  if (!execution || !stepExecution || stepExecution.id === before.lastStepExecution?.id) return;
   found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
   const hasFailed = stepExecution.step.errors.length > 0 || execution.errors.length > 0;
   const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.askedForTools);

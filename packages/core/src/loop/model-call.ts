@@ -20,8 +20,10 @@ export async function infer(run: RunState): Promise<void> {
     request = await changedRequest(run, request);
     if (!run.mayBegin() || next(run.state).type !== 'infer') return;
   }
+  keepRequest(run, request);
+  if (loop.hooks.checksRequests) loop.hooks.checkRequest(request, run.context);
   const stepId = run.state.currentStep?.id as StepId;
-  run.emit({ type: 'inference-started', stepId, messageCount: request.messages.length });
+  if (run.listeners.length > 0) announceStart(run, stepId, request);
   const { signal } = run;
   const call = { isOpen: true };
   const onDelta = run.listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
@@ -54,6 +56,27 @@ function requestOf({ loop, state }: RunState): InferenceRequest {
     responseFormat: state.responseFormat,
     llmConfig: state.llmConfig,
   };
+}
+
+/** Keeps what the model is called with in its step, unless it is what the state says, as it mostly is. */
+function keepRequest(run: RunState, { llmConfig, toolChoice }: InferenceRequest): void {
+  const { state, loop } = run;
+  const { execution, currentStep } = state;
+  const named = llmConfig?.model;
+  const model = named === undefined ? undefined : (loop.driver.modelId?.(llmConfig) ?? named);
+  const isSaid = model === named && toolChoice === 'auto' && llmConfig === state.llmConfig;
+  if (isSaid && currentStep?.request === undefined && execution?.llmConfig === undefined) return;
+  run.advance({ type: 'requestChanged', request: { model, llmConfig, toolChoice }, at: run.now() });
+}
+
+function announceStart(
+  run: RunState,
+  stepId: StepId,
+  { messages, llmConfig, toolChoice }: InferenceRequest,
+): void {
+  const model = run.loop.driver.modelId?.(llmConfig) ?? llmConfig?.model;
+  const request = Object.freeze({ model, llmConfig, toolChoice });
+  run.emit({ type: 'inference-started', stepId, messageCount: messages.length, request });
 }
 
 /** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */

@@ -7,7 +7,7 @@ import { stoppedBy } from './stopping/cut-off.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import { GUARD_PRIORITY, modelOf } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';
-import { priceOf, priceUnknown } from './stopping/model-prices.ts';
+import { requirePrice } from './stopping/model-prices.ts';
 
 /** What a run that is a tool of another one has from it. @internal */
 export interface ParentRun {
@@ -30,7 +30,6 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
     // The parent knows of what was used up to the state of the context.
     const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
     const left = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
-    if (left.maxCost !== undefined) requirePrice(state, cost);
     return usedUp(left, state.stepCount, clock.now());
   };
   return Object.freeze<Hook>({
@@ -41,12 +40,11 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
       return signal && stoppedBy(state, signal, context.clock.now());
     },
     limit,
+    checkRequest({ llmConfig }) {
+      if (remaining().maxCost !== undefined)
+        requirePrice(cost?.prices, (cost?.modelIdOf ?? modelOf)(llmConfig));
+    },
   });
-}
-
-function requirePrice(state: AgentState, cost: CostLimitOptions | undefined): void {
-  const modelId = (cost?.modelIdOf ?? modelOf)(state);
-  if (cost === undefined || priceOf(cost.prices, modelId) === undefined) throw priceUnknown(modelId);
 }
 
 const SOURCE = 'parentBudget';

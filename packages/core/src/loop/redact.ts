@@ -10,6 +10,7 @@ import { InferenceResponse } from '../state/execution/inference.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import type { AssistantPart, ToolOutput } from '../state/messages/messages.ts';
+import type { EffectiveRequest, StepRequest } from '../state/execution/request.ts';
 import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
@@ -70,7 +71,12 @@ function redactedHappening(event: Happening, redact: Redact): Happening | undefi
       return { type: event.type, stepExecution, stepNumber: event.stepNumber };
     }
     case 'inference-started':
-      return { type: event.type, stepId: event.stepId, messageCount: event.messageCount };
+      return {
+        type: event.type,
+        stepId: event.stepId,
+        messageCount: event.messageCount,
+        request: redactedRequest(event.request),
+      };
     case 'inference-delta':
       return undefined;
     case 'inference-completed':
@@ -111,6 +117,16 @@ function outlineOf(state: AgentEvent['state'], redact: Redact): AgentState {
   });
 }
 
+function redactedRequest({ model, llmConfig, toolChoice }: EffectiveRequest): EffectiveRequest {
+  return { model, llmConfig: llmConfig && settingsOf(llmConfig), toolChoice };
+}
+
+/** The request of a step that keeps one. */
+function redactedStepRequest(request: StepRequest | undefined): StepRequest | undefined {
+  if (request?.llmConfig === undefined) return request;
+  return { ...request, llmConfig: settingsOf(request.llmConfig) };
+}
+
 function settingsOf(config: LlmConfig): LlmConfig {
   const { providerOptions: _, stopSequences: __, ...settings } = config;
   return Object.freeze(settings);
@@ -121,6 +137,7 @@ function outlineOfExecution(execution: ExecutionState, redact: Redact): Executio
   const outline = ExecutionState.fresh({ id, at: startedAt })
     .withOtherUsage(execution.usage)
     .withTimeWorked(execution.workedSeconds)
+    .withLlmConfig(execution.llmConfig && settingsOf(execution.llmConfig))
     .withContinuation(redactedContinuation(execution.continuation, redact));
   // Those of earlier steps are not looked for: that would cost more with every step.
   const errors = [...(execution.latestStep?.allErrors ?? []), ...execution.errors];
@@ -137,8 +154,8 @@ function redactedContinuation({ signals, isRequested }: Continuation, redact: Re
 
 function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
   const { startedAt, completedAt } = execution;
-  const { id, response, toolExecutions, errors } = execution.step;
-  let step = AgentStep.start(List.empty(), id);
+  const { id, request, response, toolExecutions, errors } = execution.step;
+  let step = AgentStep.start(List.empty(), id).withRequest(redactedStepRequest(request));
   if (response) step = step.withResponse(redactedResponse(response, redact));
   for (const tool of toolExecutions) step = step.withToolExecution(redactedTool(tool, redact));
   for (const error of errors) step = step.withError(redactedError(error, redact));

@@ -1,13 +1,14 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import type { Waiting } from '../state/execution/execution.ts';
 import { some } from '../state/values/frozen-array.ts';
-import type { ExecutionId, StepId } from '../state/values/ids.ts';
+import type { ExecutionId, StepId, ToolExecutionId } from '../state/values/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
 import type { Messages, ToolCallPart } from '../state/messages/messages.ts';
+import type { EffectiveRequest } from '../state/execution/request.ts';
 import type { StepMessageIds } from '../state/execution/step.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import type { Waiting } from '../state/execution/waiting.ts';
 
 /**
  * What is to be done with a state.
@@ -35,6 +36,8 @@ export type Outcome =
   | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
   /** The model is shown something else than what the step began with. */
   | { readonly type: 'inputChanged'; readonly input: Messages; readonly at: Instant }
+  /** The model is called with something else than the state says, or than was said before. */
+  | { readonly type: 'requestChanged'; readonly request: EffectiveRequest; readonly at: Instant }
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
   /** A tool was started, or has ended: `outcome` tells which. */
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
@@ -94,7 +97,7 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
 /** What a call waits for: a decision, or whatever a subagent waits for that it is. */
 export function waitingOf(execution: ToolExecution): readonly Waiting[] {
   if (execution.isAwaitingApproval) return [{ type: 'approval', toolExecutionId: execution.id }];
-  return execution.waitingInside as unknown as readonly Waiting[];
+  return execution.waitingInside;
 }
 
 function isWaiting(execution: ToolExecution): boolean {
@@ -132,12 +135,17 @@ export function applied(state: AgentState, outcome: Outcome, hasNewIds: boolean)
       return withStep(state, AgentStep.start(outcome.input, outcome.stepId), at, hasNewIds);
     case 'inputChanged':
       return withStep(state, state.currentStep?.withInput(outcome.input), at);
+    case 'requestChanged':
+      return state.withEffectiveRequest(outcome.request, at);
     case 'inferred':
-      return withStep(state, state.currentStep?.withResponse(outcome.response), at);
+      if (state.currentStep === undefined) return withLateResponse(state, outcome.response, at);
+      return withStep(state, state.currentStep.withResponse(outcome.response), at);
     case 'toolAdvanced':
-      return withStep(state, state.currentStep?.withToolExecution(outcome.toolExecution), at, hasNewIds);
+      if (state.currentStep === undefined) return withLateTools(state, [outcome.toolExecution], at);
+      return withStep(state, state.currentStep.withToolExecution(outcome.toolExecution), at, hasNewIds);
     case 'toolsAdvanced':
-      return withStep(state, state.currentStep?.withToolExecutions(outcome.toolExecutions), at, hasNewIds);
+      if (state.currentStep === undefined) return withLateTools(state, outcome.toolExecutions, at);
+      return withStep(state, state.currentStep.withToolExecutions(outcome.toolExecutions), at, hasNewIds);
     case 'failed':
       return state.withError(outcome.error, at);
     case 'stepClosed':
@@ -159,15 +167,50 @@ function withStep(
   return hasNewIds ? state.withNewStep(step, at) : state.withCurrentStep(step, at);
 }
 
+/**
+ * The step that is worked on: the open one. Of an execution that is over the last one: a hook may have ended it while an
+ * answer or calls were under way, which still belong to its step.
+ */
+export function stepAtWork({ currentStep, execution }: AgentState): AgentStep | undefined {
+  return currentStep ?? (execution?.isTerminal ? execution.lastStepExecution?.step : undefined);
+}
+
+/** The answer that came after a hook had ended the execution. */
+function withLateResponse(state: AgentState, response: InferenceResponse, at: Instant): AgentState {
+  const step = stepAtWork(state);
+  if (step === undefined || step.response !== undefined) return state;
+  return state.withLastStep(step.withResponse(response), at);
+}
+
+/** Calls that were started, or have ended, when a hook had ended the execution. */
+function withLateTools(state: AgentState, executions: readonly ToolExecution[], at: Instant): AgentState {
+  const step = stepAtWork(state);
+  if (step === undefined) return state;
+  const requested = new Set(step.requestedToolCalls.map(({ toolCallId }) => toolCallId));
+  const late = executions.filter(
+    ({ call, startedAt, outcome }) =>
+      requested.has(call.toolCallId) && (startedAt !== undefined || outcome !== undefined),
+  );
+  return late.length === 0 ? state : state.withLastStep(step.withToolExecutions(late), at);
+}
+
 /** What a hook made of `base`, and what tools have said of progress and usage between `base` and `now`. */
 export function withToolsOf(now: AgentState, base: AgentState, changed: AgentState, at: Instant): AgentState {
   if (now === base) return changed;
+  const isOver = changed.currentStep === undefined;
   let state = changed;
-  for (const toolExecution of now.currentStep?.toolExecutions ?? []) {
+  for (const toolExecution of stepAtWork(now)?.toolExecutions ?? []) {
     const { id } = toolExecution;
-    const was = base.currentStep?.toolExecutions.find((execution) => execution.id === id);
-    const isHooks = changed.currentStep?.toolExecutions.find((execution) => execution.id === id) !== was;
-    if (toolExecution !== was && !isHooks) state = apply(state, { type: 'toolAdvanced', toolExecution, at });
+    const was = executionIn(base, id);
+    if (toolExecution === was) continue;
+    const isHooks = executionIn(changed, id) !== was;
+    // What ran when the hook ended the execution is marked as interrupted.
+    if (!isHooks || (isOver && was?.isRunning))
+      state = apply(state, { type: 'toolAdvanced', toolExecution, at });
   }
   return state;
+}
+
+function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | undefined {
+  return stepAtWork(state)?.toolExecutions.find((execution) => execution.id === id);
 }

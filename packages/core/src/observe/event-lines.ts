@@ -4,6 +4,7 @@ import type { ExecutionState } from '../state/execution/execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { Usage } from '../state/execution/usage.ts';
 import type { AgentEvent } from '../loop/events.ts';
+import type { AgentEventOf } from './observe.ts';
 
 /** What kind of news a line is. */
 export type Tone = 'heading' | 'plain' | 'detail' | 'good' | 'bad';
@@ -30,6 +31,8 @@ export function eventLines(event: AgentEvent, maxLength: number): readonly Event
       return [line(1, 'plain', `step ${event.stepNumber}`)];
     case 'step-completed':
       return event.stepExecution.step.errors.map((error) => errorLine(2, error, maxLength));
+    case 'inference-started':
+      return modelLines(event);
     case 'inference-completed': {
       const { usage, finishReason } = event.response;
       return [line(2, 'detail', `${usageInWords(usage)}, ${finishReason}`)];
@@ -78,6 +81,12 @@ function startInWords({ type, state }: AgentEvent): string {
   const how = type === 'execution-started' ? 'started' : `resumed after ${steps(stepExecutions.length)}`;
   const model = llmConfig?.model === undefined ? '' : ` (${llmConfig.model})`;
   return `▶ execution ${executionCount} ${how}${model}`;
+}
+
+/** Of a call to another model than the one that the state names. */
+function modelLines({ request, state }: AgentEventOf<'inference-started'>): readonly EventLine[] {
+  const isNamed = request.llmConfig?.model === state.llmConfig?.model;
+  return isNamed ? [] : [line(2, 'detail', `model ${request.model ?? 'of the driver'}`)];
 }
 
 function steps(count: number): string {

@@ -1,9 +1,11 @@
 import type { Instant } from '../clock.ts';
 import type { Read } from '../json.ts';
 import { readCount, readInstant, readOneOf, readString } from '../json.ts';
-import type { ExecutionStatus, Waiting } from '../state/execution/execution.ts';
-import { EXECUTION_STATUSES, WAITING_TYPES } from '../state/execution/execution.ts';
+import type { ExecutionStatus } from '../state/execution/execution.ts';
+import { EXECUTION_STATUSES } from '../state/execution/execution.ts';
 import { SessionId } from '../state/values/ids.ts';
+import type { Waiting } from '../state/execution/waiting.ts';
+import { WAITING_TYPES } from '../state/execution/waiting.ts';
 
 /** Where a session stands in its life. Changes only when an action says so; an active one may have a failed run. */
 export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';

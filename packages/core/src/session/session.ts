@@ -189,7 +189,7 @@ export class AgentSession {
       updatedAt: this.updatedAt,
       ...parts,
     });
-    return sealSnapshot(FORMAT, document);
+    return sealSnapshot(FORMAT, 1, document);
   }
 
   /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */

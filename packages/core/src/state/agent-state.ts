@@ -9,12 +9,14 @@ import { AgentContext } from './context.ts';
 import { draft, frozen } from './values/copy.ts';
 import type { MessageTags } from './messages/message-tags.ts';
 import type { StopReason, StopSignal } from './execution/continuation.ts';
-import type { ExecutionStatus, Waiting } from './execution/execution.ts';
-import { ExecutionState } from './execution/execution.ts';
+import type { ExecutionStatus } from './execution/execution.ts';
+import { ExecutionState, isTerminal } from './execution/execution.ts';
 import type { ExecutionId } from './values/ids.ts';
 import { AgentId } from './values/ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
+import type { EffectiveRequest } from './execution/request.ts';
+import { filledSettings, isSameSettings, NO_SETTINGS } from './execution/request.ts';
 import { requireClock, requireObject, wrongArgument } from './values/require-argument.ts';
 import { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
@@ -27,7 +29,10 @@ import type { SnapshotEnvelope } from './snapshot.ts';
 import { openSnapshot, sealSnapshot } from './snapshot.ts';
 import type { StepExecution } from './execution/step-execution.ts';
 import type { AgentStep, StepMessageIds, StepType } from './execution/step.ts';
+import { requireStep } from './execution/step.ts';
+import { withWaitingInside } from './version-1.ts';
 import type { ToolExecution } from './execution/tool-execution.ts';
+import type { Waiting } from './execution/waiting.ts';
 
 type AgentStateFields = Pick<
   AgentState,
@@ -248,6 +253,16 @@ export class AgentState {
     return this.executionDurationAt(this.updatedAt);
   }
 
+  /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */
+  requestOf({ request }: AgentStep): EffectiveRequest {
+    const llmConfig = request?.llmConfig ?? this.execution?.llmConfig ?? this.llmConfig;
+    return Object.freeze({
+      model: request?.model ?? llmConfig?.model,
+      llmConfig: filledSettings(llmConfig),
+      toolChoice: request?.toolChoice ?? 'auto',
+    });
+  }
+
   /** True when the execution has come to an answer; one that was aborted is not one. */
   get hasFinalResponse(): boolean {
     return this.lastStep?.isAnswer ?? false;
@@ -310,11 +325,23 @@ export class AgentState {
     return this.withContext(this.context.with({ metadata: this.metadata.without(key) }), at);
   }
 
-  /** The same with another model or other settings. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
+  /**
+   * The same with another model or other settings, for the steps to come: those of this execution keep what they were sent
+   * with. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting.
+   */
   withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
     const checkedConfig =
       llmConfig === undefined ? undefined : checked('LLM configuration', llmConfig, readLlmConfig);
-    return isSameJson(checkedConfig, this.llmConfig) ? this : this.with({ llmConfig: checkedConfig }, at);
+    if (isSameJson(checkedConfig, this.llmConfig)) return this;
+    return this.with({ llmConfig: checkedConfig, execution: this.executionBefore(checkedConfig) }, at);
+  }
+
+  /** The execution before the settings change: its steps keep those that they were sent with. */
+  private executionBefore(llmConfig: LlmConfig | undefined): ExecutionState | undefined {
+    const { execution } = this;
+    if (execution === undefined || execution.stepCount === 0) return execution;
+    const kept = execution.llmConfig ?? this.llmConfig ?? NO_SETTINGS;
+    return execution.withLlmConfig(isSameSettings(kept, llmConfig) ? undefined : kept);
   }
 
   /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a format. */
@@ -324,34 +351,89 @@ export class AgentState {
 
   // Transitions of the execution
 
-  /** The same with the step in progress; a step with another id begins a new one. No finished step may have its ids. */
+  /**
+   * The same with the step in progress, which begins with it or goes on under its id.
+   * @throws RangeError `ARGUMENT_INVALID` while another step is open, when the execution is over, and for ids that a
+   * finished step has.
+   */
   withCurrentStep(step: AgentStep, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
-    return this.withExecution(this.executionAt(at, freshId).withCurrentStep(step, at), at);
+    requireStep(step);
+    return this.withExecution(this.executionAt(at, freshId).withCurrentStep(this.beginning(step), at), at);
   }
 
   /** The same for a step whose ids no other has, by the way they were made. @internal */
   withNewStep(step: AgentStep, at: Instant): AgentState {
-    return this.withExecution(this.executionAt(at).withNewStep(step, at), at);
+    return this.withExecution(this.executionAt(at).withNewStep(this.beginning(step), at), at);
   }
 
-  /** The same with the current step finished and its messages in the conversation, tagged. */
+  /** A step as it begins: it is sent with the settings of the state, also where those before it were not. */
+  private beginning(step: AgentStep): AgentStep {
+    const { execution } = this;
+    if (execution?.llmConfig === undefined || step.request !== undefined) return step;
+    if (execution.currentStep !== undefined) return step;
+    return step.withRequest({ llmConfig: this.llmConfig ?? NO_SETTINGS });
+  }
+
+  /** The same with what the model of the open step is called with. @internal */
+  withEffectiveRequest({ model, llmConfig, toolChoice }: EffectiveRequest, at: Instant): AgentState {
+    const { currentStep: step, execution } = this;
+    if (step === undefined) return this;
+    const settings =
+      llmConfig === undefined ? NO_SETTINGS : checked('LLM configuration', llmConfig, readLlmConfig);
+    const isKnown = isSameSettings(settings, execution?.llmConfig ?? this.llmConfig);
+    const request = {
+      ...(!isKnown && { llmConfig: settings }),
+      ...(model !== undefined && model !== settings.model && { model }),
+      toolChoice,
+    };
+    return this.withNewStep(step.withRequest(request), at);
+  }
+
+  /**
+   * The same with the current step finished and its messages in the conversation, tagged. Calls that were started and have
+   * no outcome are `interrupted`; those that were not begun get a result that says so.
+   */
   withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
     return this.withStepClosed(undefined, at);
   }
 
-  /** The same after so many seconds of work. The step gets its messages, unless it has them or there are no ids. @internal */
+  /** The same after so many seconds of work. Without ids, those of the messages follow from that of the step. @internal */
   withStepClosed(ids: StepMessageIds | undefined, at: Instant, workedSeconds = 0): AgentState {
-    const { execution, currentStep } = this;
-    if (execution === undefined || currentStep === undefined) return this;
-    const tags = this.tagsOf(currentStep, execution.executionId);
-    const finished =
-      ids === undefined || currentStep.added.length > 0
-        ? currentStep.withTags(tags)
-        : currentStep.closed(ids, at, tags);
+    const { execution } = this;
+    const open = this.currentStep?.withCallsEnded(at);
+    if (execution === undefined || open === undefined) return this;
+    const tags = this.tagsOf(open, execution.executionId);
+    const finished = open.added.length > 0 ? open.withTags(tags) : open.closed(ids, at, tags);
     const store = this.store.appendChecked(CONVERSATION, finished.added);
     const next = this.copyAt(at);
     draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
     draft(next).execution = execution.withStepCompleted(finished, at, workedSeconds);
+    return frozen(next);
+  }
+
+  /** The same with a step that is open closed: no execution ends, or is put away, with one. */
+  private withOpenStepClosed(at: Instant): AgentState {
+    return this.currentStep === undefined ? this : this.withStepClosed(undefined, at);
+  }
+
+  /**
+   * The same with another form of the step with which the execution has ended: an answer or the end of a call has come
+   * since. Its messages stand in the place of those before. @internal
+   */
+  withLastStep(step: AgentStep, at: Instant): AgentState {
+    const { execution, lastStep } = this;
+    if (!execution?.isTerminal || lastStep === undefined || step === lastStep) return this;
+    const ended = step.withCallsEnded(at);
+    const finished = ended.closed(undefined, at, this.tagsOf(ended, execution.executionId));
+    const before: ReadonlySet<Message> = new Set(lastStep.added);
+    const others = this.messages.toArray().filter((message) => !before.has(message));
+    const found = this.messages.toArray().findIndex((message) => before.has(message));
+    const place = found < 0 ? others.length : found;
+    const messages = [...others.slice(0, place), ...finished.added, ...others.slice(place)];
+    const next = this.copyAt(at);
+    const store = this.store.withChecked(CONVERSATION, List.from(messages));
+    draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
+    draft(next).execution = execution.withLastStep(finished);
     return frozen(next);
   }
 
@@ -383,7 +465,7 @@ export class AgentState {
     return this.withExecution(this.executionAt(at, freshId).withError(toErrorRecord(thrown)), at);
   }
 
-  /** The same with an error, and the execution failed. */
+  /** The same with an error, and the execution failed; an open step is closed, as by `withCurrentStepCompleted`. */
   withFailure(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withError(thrown, at, freshId).withExecutionStatus('failed', at);
   }
@@ -397,24 +479,32 @@ export class AgentState {
     return this.with({ execution }, at).withExecutionStatus('inProgress', at);
   }
 
-  /** The same with a status. Taking an execution from none or `pending` to `inProgress` counts it. */
+  /**
+   * The same with a status. Taking an execution from none or `pending` to `inProgress` counts it. Before a terminal one an
+   * open step is closed, as by `withCurrentStepCompleted`.
+   */
   withExecutionStatus(
     status: ExecutionStatus,
     at: Instant = systemClock.now(),
     waiting?: readonly Waiting[],
   ): AgentState {
-    const before = this.executionAt(at);
+    const state = isTerminal(status) ? this.withOpenStepClosed(at) : this;
+    const before = state.executionAt(at);
     const execution = before.withStatus(status, at, waiting);
-    if (execution === this.execution) return this;
+    if (execution === state.execution) return state;
     const begins = status === 'inProgress' && before.status === 'pending';
-    return this.with({ executionCount: addCounts(this.executionCount, begins ? 1 : 0), execution }, at);
+    return state.with({ executionCount: addCounts(this.executionCount, begins ? 1 : 0), execution }, at);
   }
 
-  /** The same with the execution over, in the status that its errors and signals call for; one that failed stays so. */
+  /**
+   * The same with the execution over, in the status that its errors and signals call for; one that failed stays so. An
+   * open step is closed, as by `withCurrentStepCompleted`.
+   */
   withExecutionCompleted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
-    const execution = this.executionAt(at, freshId);
-    if (execution.status === 'failed') return this;
-    return this.withExecution(execution.withStatus(execution.terminalStatus, at), at);
+    const state = this.withOpenStepClosed(at);
+    const execution = state.executionAt(at, freshId);
+    if (execution.status === 'failed') return state;
+    return state.withExecution(execution.withStatus(execution.terminalStatus, at), at);
   }
 
   /** The same with more used outside any step, as for a summary. It counts in the totals of the execution. */
@@ -428,14 +518,15 @@ export class AgentState {
     return execution === undefined ? this : this.withExecution(execution.withTimeWorked(seconds), at);
   }
 
-  /** The same between executions: all session data and no execution. */
-  forNextExecution(at?: Instant): AgentState {
-    return this.execution === undefined ? this : this.with({ execution: undefined }, at);
+  /** The same between executions: all session data and no execution. An open step is closed, as when the execution ends. */
+  forNextExecution(at: Instant = systemClock.now()): AgentState {
+    if (this.execution === undefined) return this;
+    return this.withOpenStepClosed(at).with({ execution: undefined }, at);
   }
 
   /**
-   * A copy as another agent, between executions. What was said stays; its tags tell who said it. What is not given of
-   * id and time comes from the clock.
+   * A copy as another agent, between executions. What was said and done stays, in an open step too; its tags tell who said
+   * it. What is not given of id and time comes from the clock.
    */
   forked(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
@@ -445,7 +536,7 @@ export class AgentState {
     requireClock(clock);
     const at = toInstant(options.at ?? clock.now());
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
-    const { parentAgentId, llmConfig, context } = this;
+    const { parentAgentId, llmConfig, context } = this.withOpenStepClosed(at);
     const fresh = { createdAt: at, updatedAt: at, executionCount: 0, execution: undefined };
     return AgentState.restore({ agentId, parentAgentId, llmConfig, context, ...fresh });
   }
@@ -483,20 +574,25 @@ export class AgentState {
    * reading it back is `forNextExecution()` at the time of the last change.
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
-    const omitExecution = typeof options === 'object' && options.execution === 'omit';
-    return this.encodeWith({
+    const isExecutionOmitted = typeof options === 'object' && options.execution === 'omit';
+    if (isExecutionOmitted && this.execution !== undefined)
+      return this.forNextExecution(this.updatedAt).toJSON();
+    return this.encodeWith(this.execution?.leastVersion() ?? 1, {
       llmConfig: this.llmConfig,
       context: this.context.toJSON(),
-      execution: omitExecution ? undefined : this.execution?.encode(this.store),
+      execution: this.execution?.encode(this.store),
     });
   }
 
-  /** The document with these as the parts that are large. @internal */
-  encodeWith(parts: {
-    readonly llmConfig?: LlmConfig | undefined;
-    readonly context?: object;
-    readonly execution?: object | undefined;
-  }): SnapshotEnvelope {
+  /** The document in a version that can hold it, with these as the parts that are large. @internal */
+  encodeWith(
+    version: number,
+    parts: {
+      readonly llmConfig?: LlmConfig | undefined;
+      readonly context?: object;
+      readonly execution?: object | undefined;
+    },
+  ): SnapshotEnvelope {
     const document = compact({
       agentId: this.agentId,
       parentAgentId: this.parentAgentId,
@@ -505,7 +601,7 @@ export class AgentState {
       executionCount: this.executionCount,
       ...parts,
     });
-    return sealSnapshot(FORMAT, document);
+    return sealSnapshot(FORMAT, version, document);
   }
 
   /**
@@ -518,8 +614,19 @@ export class AgentState {
   }
 
   /** @internal */
-  static readonly read: Read<AgentState> = (reader, value) =>
-    readAgentState(reader, openSnapshot(reader, FORMAT, value));
+  static readonly read: Read<AgentState> = (reader, value) => {
+    const state = readAgentState(reader, openSnapshot(reader, FORMAT, value));
+    return reader.version === 1 ? state.fromVersion1() : state;
+  };
+
+  /** A state that was read from a document of version 1, as version 2 has it. */
+  private fromVersion1(): AgentState {
+    const { execution } = this;
+    if (execution?.currentStep === undefined) return this;
+    if (execution.completedAt !== undefined) return this.withStepClosed(undefined, execution.completedAt);
+    const migrated = withWaitingInside(execution);
+    return migrated === execution ? this : AgentState.restore({ ...this, execution: migrated });
+  }
 
   /** @internal */
   static restore(fields: AgentStateFields): AgentState {

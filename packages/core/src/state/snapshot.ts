@@ -7,44 +7,43 @@ export interface SnapshotEnvelope {
   readonly version: number;
 }
 
-/** From version n to n + 1, at index n - 1. Pure; each is proved on frozen files of its version. */
-type Migrations = readonly ((document: Members) => Members)[];
-
 /**
- * The kinds of document. The version of each is one more than it has migrations. A release writes the lowest version
- * that can hold a value, so that the release before, which may still be running, can read what does not need the new one.
+ * The kinds of document and the newest version of each. A later version adds members to the one before, so one reader
+ * reads all of them; what an older version allowed and a newer one does not is repaired after it was read. A release
+ * writes the lowest version that can hold a value, so that the release before, which may still be running, can read
+ * what does not need the new one.
  */
-const FORMATS = {
-  'holdfast/agent-state': [],
-  'holdfast/agent-session': [],
-} as const satisfies Readonly<Record<string, Migrations>>;
+const NEWEST_VERSIONS = {
+  'holdfast/agent-state': 2,
+  'holdfast/agent-session': 1,
+} as const;
 
 /** A kind of document. */
 export type SnapshotFormat = 'holdfast/agent-state' | 'holdfast/agent-session';
 
 /** The newest version of a kind that this release knows. */
 export function snapshotVersion(format: SnapshotFormat): number {
-  return FORMATS[format].length + 1;
+  return NEWEST_VERSIONS[format];
 }
 
-/** Puts the envelope around a document of the present version. */
+/** Puts the envelope around a document; `version` is the lowest that can hold it. */
 export function sealSnapshot(
   format: SnapshotFormat,
+  version: number,
   document: object,
 ): SnapshotEnvelope & Record<string, unknown> {
-  return { format, version: snapshotVersion(format), ...document };
+  return { format, version, ...document };
 }
 
 /**
- * Takes the envelope off and brings the document up to the present version. Fails with `STATE_FORMAT` for another
- * kind of document, and with `STATE_VERSION` for a version that this build does not know; the document is not touched.
+ * Takes the envelope off, and tells the reader the version of the document. Fails with `STATE_FORMAT` for another kind
+ * of document, and with `STATE_VERSION` for a version that this build does not know; the document is not touched.
  */
 export function openSnapshot(reader: DocumentReader, format: SnapshotFormat, value: unknown): Members {
   const { format: _, version: __, ...members } = reader.object(value);
   reader.required(reader.object(value), 'format', readOneOf([format]));
-  const version = reader.required(reader.object(value), 'version', readVersion(format));
-  const migrations: Migrations = FORMATS[format];
-  return migrations.slice(version - 1).reduce<Members>((older, migrate) => migrate(older), members);
+  reader.version = reader.required(reader.object(value), 'version', readVersion(format));
+  return members;
 }
 
 function readVersion(format: SnapshotFormat): Read<number> {

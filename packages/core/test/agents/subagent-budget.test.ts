@@ -311,16 +311,18 @@ describe('a limit of cost for a subagent without prices', () => {
       prices,
       driver: models.asking('worker'),
       tools: [worker(child)],
-      budget: { maxCost: 10, maxSteps: 1 },
+      budget: { maxCost: 10, maxSteps: 2 },
     });
     const state = await parent.run(told().withLlmConfig({ model: 'm' }, 1));
-    expect(models.calls).toBe(1);
+    expect(models.calls).toBe(2);
+    // The second time the caller has no step left for it.
     expect(state.errors).toMatchObject([
       {
         code: 'SUBAGENT_FAILED',
         message: expect.stringContaining('no price for model "m"'),
         cause: { code: 'PRICE_UNKNOWN' },
       },
+      { code: 'SUBAGENT_FAILED', data: { stopReason: 'stepsLimitReached' } },
     ]);
   });
 });

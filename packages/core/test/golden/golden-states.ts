@@ -11,12 +11,13 @@ import {
   SessionId,
 } from '@holdfast/core/engine';
 import type { Clock, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
+import type { EffectiveRequest } from '@holdfast/core/driver';
 import type { AssistantPart, InferenceResponseInit } from '@holdfast/core/driver';
 import type { ApprovalDecision } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 
 /** A clock, and moves that read time and ids from nothing else: a golden state is the same whenever it is made. */
-class Story {
+export class Story {
   readonly clock: Clock = steppedClock(Date.UTC(2026, 10, 21, 12), 250);
   state: AgentState = AgentState.empty({ agentId: this.clock.newId(), at: this.clock.now() });
 
@@ -58,7 +59,18 @@ class Story {
   /** Begins a step and answers it. */
   answers(response: InferenceResponseInit, input: List<Message> = this.state.messages): this {
     const stepId = StepId.create(this.clock);
+    return this.do((state, at) => apply(state, { type: 'stepBegun', stepId, input, at })).hears(response);
+  }
+
+  /** Begins a step, whose model is called with this. */
+  sends(request: EffectiveRequest): this {
+    const [stepId, input] = [StepId.create(this.clock), this.state.messages];
     this.do((state, at) => apply(state, { type: 'stepBegun', stepId, input, at }));
+    return this.do((state, at) => apply(state, { type: 'requestChanged', request, at }));
+  }
+
+  /** Answers the open step. */
+  hears(response: InferenceResponseInit): this {
     return this.do((state, at) =>
       apply(state, { type: 'inferred', response: InferenceResponse.of(response), at }),
     );

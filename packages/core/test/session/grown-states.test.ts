@@ -305,6 +305,7 @@ class World {
   ): AgentState {
     const { at, clock } = this;
     let state = from.hasActiveExecution ? from : this.begun(from);
+    state = apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
     const input = this.compile(this.compilers[compiler] as MessageCompiler, state);
     state = apply(state, { type: 'stepBegun', stepId: StepId.create(clock), input, at });
     if (ending === 'cutOff') return state;

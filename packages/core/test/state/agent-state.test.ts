@@ -605,9 +605,14 @@ describe('how an execution ends', () => {
     expect([ended.status, ended.execution?.completedAt]).toEqual([status, T + 9]);
     expectRoundTrip(ended);
   });
-  test('withFailure ends failed and keeps the step that was in progress', () => {
+  test('withFailure ends failed and keeps the step that was in progress, closed', () => {
     const state = running.withFailure(Object.assign(new Error('no'), { code: 'E' }), T + 9);
-    expect([state.status, state.stepCount, state.currentStep?.errors[0]?.code]).toEqual(['failed', 2, 'E']);
+    expect([state.status, state.steps.length, state.currentStep, state.lastStep?.errors[0]?.code]).toEqual([
+      'failed',
+      2,
+      undefined,
+      'E',
+    ]);
   });
 });
 
@@ -686,14 +691,16 @@ test('errors of steps, tools and the execution, in order', () => {
   expect(state.debug().errors).toEqual(['1', '2', '3', '4']);
 });
 
-test('a step with another id begins a step; one with the same id replaces it', () => {
+test('a step with another id begins a step, when none is open; one with the same id replaces it', () => {
   const step = stepWith();
   const state = begun.withCurrentStep(step, T + 1).withCurrentStep(step.withResponse(answer()), T + 5);
   expect([state.execution?.currentStepStartedAt, state.currentStep?.text]).toEqual([T + 1, 'Hi']);
-  expect(
-    state.withCurrentStep(AgentStep.start(List.empty(), StepId.create()), T + 7).execution
-      ?.currentStepStartedAt,
-  ).toBe(T + 7);
+  const other = AgentStep.start(List.empty(), StepId.create());
+  expect(() => state.withCurrentStep(other, T + 7)).toThrow(
+    expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining('is open') }),
+  );
+  const closed = state.withCurrentStepCompleted(T + 6);
+  expect(closed.withCurrentStep(other, T + 7).execution?.currentStepStartedAt).toBe(T + 7);
 });
 
 test('a closed step adds tagged copies and keeps untagged originals', () => {

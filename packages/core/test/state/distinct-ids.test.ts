@@ -109,7 +109,7 @@ describe('no transition takes an id that a finished step has', () => {
     }
     expect(() => state.withCurrentStep(again, T)).toThrow(`A step before has the id ${first.id}.`);
     expect(() => state.withCurrentStep(sameTool, T)).toThrow('A tool execution before has the id ');
-    expectRoundTrip(taken(state, stepOf()));
+    expectRoundTrip(taken(state.withCurrentStepCompleted(T), stepOf()));
   });
 
   test('as the step in progress changes', () => {

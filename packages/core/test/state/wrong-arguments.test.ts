@@ -55,8 +55,8 @@ interface Subject {
   readonly name: string;
   readonly of: readonly object[];
   readonly read: Reads;
-  /** Arguments that are right, by the name of the transition. */
-  readonly takes: Readonly<Record<string, readonly unknown[]>>;
+  /** Arguments that are right, by the name of the transition; some depend on the subject. */
+  readonly takes: Readonly<Record<string, readonly unknown[] | ((subject: never) => readonly unknown[])>>;
   /** Methods with such a name that are not public. */
   readonly internal?: readonly string[];
 }
@@ -75,7 +75,7 @@ const subjects: readonly Subject[] = [
       withoutMetadata: [metadataKey('a'), T],
       withLlmConfig: [{ model: 'm' }, T],
       withResponseFormat: [{ type: 'text' }, T],
-      withCurrentStep: [AgentStep.start(), T, id],
+      withCurrentStep: ({ currentStep }: AgentState) => [currentStep ?? AgentStep.start(), T, id],
       withCurrentStepCompleted: [T],
       withStopSignal: [signal, T, id],
       withContinuationRequested: [T, id],
@@ -91,7 +91,15 @@ const subjects: readonly Subject[] = [
       forNextExecution: [T],
       forked: [{ at: T }],
     },
-    internal: ['with', 'withExecution', 'withStepClosed', 'withNewStep'],
+    internal: [
+      'with',
+      'withEffectiveRequest',
+      'withExecution',
+      'withLastStep',
+      'withNewStep',
+      'withOpenStepClosed',
+      'withStepClosed',
+    ],
   },
   {
     name: 'ExecutionState',
@@ -99,15 +107,15 @@ const subjects: readonly Subject[] = [
     read: ExecutionState.fromJSON,
     takes: {
       withStatus: ['suspended', T, [{ type: 'input' }]],
-      withCurrentStep: [AgentStep.start(), T],
-      withStepCompleted: [AgentStep.start(), T, 1],
+      withCurrentStep: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.start(), T],
+      withStepCompleted: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.start(), T, 1],
       withContinuation: [continuation],
       withStopSignal: [signal],
       withError: [thrown],
       withOtherUsage: [usage],
       withTimeWorked: [1],
     },
-    internal: ['with', 'withNewStep'],
+    internal: ['with', 'withLastStep', 'withLlmConfig', 'withNewStep'],
   },
   {
     name: 'AgentStep',
@@ -115,12 +123,13 @@ const subjects: readonly Subject[] = [
     read: AgentStep.fromJSON,
     takes: {
       withInput: [List.from([message])],
+      withRequest: [{ llmConfig: { model: 'm' }, model: 'n', toolChoice: 'none' }],
       withResponse: [response],
       withError: [thrown],
       withToolExecution: [ToolExecution.intended(otherCall)],
       withOutput: [newStepMessageIds(), T],
     },
-    internal: ['with', 'withTags', 'withToolExecutions'],
+    internal: ['with', 'withAdded', 'withCallsEnded', 'withTags', 'withToolExecutions'],
   },
   {
     name: 'ToolExecution',
@@ -135,7 +144,7 @@ const subjects: readonly Subject[] = [
       withProgress: [{ a: 1 }],
       withNextAttempt: [T],
     },
-    internal: ['with', 'withCheckedOutcome', 'forCall', 'withNewProgress'],
+    internal: ['with', 'withCheckedOutcome', 'forCall', 'withNewProgress', 'withWaitingInside'],
   },
   {
     name: 'InferenceResponse',
@@ -252,8 +261,9 @@ const transitions = subjects.flatMap(({ name, of, read, takes }) =>
 
 test.for(transitions)(
   '$name takes what is right, and nothing it cannot keep',
-  ({ of, read, method, args }) => {
+  ({ of, read, method, args: given }) => {
     for (const subject of of) {
+      const args = typeof given === 'function' ? given(subject as never) : given;
       const act = (subject as Record<string, Act>)[method]?.bind(subject) as (...args: unknown[]) => unknown;
       expect(() => read(JSON.parse(JSON.stringify(act(...args))))).not.toThrow();
       for (const place of args.keys()) {

@@ -2,6 +2,7 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
+import type { InferenceRequest } from '../driver.ts';
 import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
 import { asHookError, Misfit, takeResult } from './hook-results.ts';
@@ -28,6 +29,7 @@ export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
   private readonly timed: readonly Hook[];
   private readonly limiting: readonly Hook[];
+  private readonly checking: readonly Hook[];
   private readonly hooks: readonly Hook[];
 
   /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
@@ -35,7 +37,9 @@ export class HookChain {
     for (const hook of hooks) {
       if (
         typeof hook === 'object' &&
-        [...POINTS, 'cutOff' as const, 'limit' as const].some((point) => hook?.[point])
+        [...POINTS, 'cutOff' as const, 'limit' as const, 'checkRequest' as const].some(
+          (point) => hook?.[point],
+        )
       )
         continue;
       const found = describeValue(hook);
@@ -45,6 +49,7 @@ export class HookChain {
     const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
     this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
     this.limiting = ordered.filter((hook) => hook.limit !== undefined);
+    this.checking = ordered.filter((hook) => hook.checkRequest !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
     );
@@ -82,6 +87,25 @@ export class HookChain {
       }
     }
     return undefined;
+  }
+
+  /** Does a hook want to see a request before the call? */
+  get checksRequests(): boolean {
+    return this.checking.length > 0;
+  }
+
+  /**
+   * Lets hooks forbid a call to a model.
+   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   */
+  checkRequest(request: InferenceRequest, context: HookContext): void {
+    for (const hook of this.checking) {
+      try {
+        hook.checkRequest?.(request, context);
+      } catch (error) {
+        throw asHookError({ hook, point: 'checkRequest' }, error);
+      }
+    }
   }
 
   /** May a hook cut work off? */

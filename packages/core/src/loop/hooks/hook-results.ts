@@ -1,12 +1,16 @@
 import { describeValue, hasErrorCode, HoldfastError } from '../../errors.ts';
+import { checked } from '../../json.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { InferenceResponse } from '../../state/execution/inference.ts';
 import { List } from '../../state/values/list.ts';
+import { readLlmConfig } from '../../state/llm-config.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { checkedParts } from '../../state/messages/messages.ts';
+import { readToolChoice } from '../../state/execution/request.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { InferenceRequest } from '../driver.ts';
 import type { Hook, HookPoint } from './hook.ts';
 
 /** What a hook of a point may return. */
@@ -62,12 +66,21 @@ const takeState: Take = (value, { before }) => {
   return value;
 };
 
-const takeRequest: Take = (value) => {
-  const isRequest =
-    typeof value === 'object' && value !== null && 'messages' in value && value.messages instanceof List;
-  if (!isRequest) throw new Misfit('a request without a list of messages');
-  return value;
+const takeRequest: Take = (value, { subject }) => {
+  if (!isRequest(value)) throw new Misfit('a request without a list of messages');
+  const { llmConfig, toolChoice } = value;
+  const given = subject as InferenceRequest;
+  if (llmConfig === given.llmConfig && toolChoice === given.toolChoice) return value;
+  return {
+    ...value,
+    llmConfig: llmConfig && checked('LLM configuration', llmConfig, readLlmConfig),
+    toolChoice: checked('tool choice', toolChoice, readToolChoice),
+  };
 };
+
+function isRequest(value: unknown): value is InferenceRequest {
+  return typeof value === 'object' && value !== null && 'messages' in value && value.messages instanceof List;
+}
 
 const takeResponse: Take = (value) => {
   if (!(value instanceof InferenceResponse)) throw new Misfit(`${describeValue(value)} as the response`);

@@ -99,7 +99,12 @@ export interface Hook {
    * has it beside its `beforeStep`.
    */
   limit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
+  /**
+   * Asked right before a model is called, with the request as all hooks have left it. What it throws forbids the call and
+   * ends the execution.
+   */
+  checkRequest?(request: InferenceRequest, context: HookContext): void;
 }
 
 /** The names of the points at which hooks are called. */
-export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff' | 'limit'>;
+export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff' | 'limit' | 'checkRequest'>;

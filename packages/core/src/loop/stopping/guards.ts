@@ -11,7 +11,7 @@ import type { AgentStep } from '../../state/execution/step.ts';
 import { stoppedBy } from './cut-off.ts';
 import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
-import { priceOf, priceUnknown, pricing } from './model-prices.ts';
+import { pricing, requirePrice } from './model-prices.ts';
 
 /** Guards look before other hooks do. */
 export const GUARD_PRIORITY = 1_000;
@@ -76,29 +76,28 @@ export function deadline(at: Instant): Hook {
 /** What a limit of cost has to know. */
 export interface CostLimitOptions {
   readonly prices: ModelPrices;
-  /** Which model the next call goes to; default: the one the state names. */
+  /** Which model a call with these settings goes to; default: the one that they name. */
   readonly modelIdOf?: ModelIdOf;
 }
 
 /**
- * Stops before a step once so many US dollars were spent. Without a price for the model the execution fails with
- * `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
+ * Stops before a step once so many US dollars were spent. Without a price for the model that is to be called, after all
+ * hooks, the execution fails with `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
  * not report either does not count, and `usage.unpricedCalls` says that there were some.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: CostLimitOptions): Hook {
   requireAmount('costLimit', maxCost);
   const look = guard('costLimit', (state) => {
-    const modelId = modelIdOf(state);
-    if (priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
     const spent = state.cost ?? 0;
     return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
   });
-  return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look });
+  const checkRequest: Hook['checkRequest'] = ({ llmConfig }) => requirePrice(prices, modelIdOf(llmConfig));
+  return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look, checkRequest });
 }
 
-/** The model that a state names. */
-export const modelOf: ModelIdOf = (state) => state.llmConfig?.model;
+/** The model that settings name. */
+export const modelOf: ModelIdOf = (llmConfig) => llmConfig?.model;
 
 /** Stops after an answer that ended for one of the reasons. */
 export function finishReason(...reasons: readonly FinishReason[]): Hook {

@@ -1,8 +1,10 @@
 import { HoldfastError } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse } from '../../state/execution/inference.ts';
+import type { LlmConfig } from '../../state/llm-config.ts';
 import type { Usage } from '../../state/execution/usage.ts';
 import type { Hook } from '../hooks/hook.ts';
+import { stepAtWork } from '../stepper.ts';
 
 /** What a model costs, in US dollars for a million tokens. */
 export interface ModelPrice {
@@ -45,8 +47,8 @@ export function priceOf(
   return undefined;
 }
 
-/** Says which model the next call of a state goes to; `undefined` when nobody knows. */
-export type ModelIdOf = (state: AgentState) => string | undefined;
+/** Says which model a call with these settings goes to; `undefined` when nobody knows. */
+export type ModelIdOf = (llmConfig: LlmConfig | undefined) => string | undefined;
 
 /** Puts a price on every answer whose provider did not. */
 export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
@@ -54,10 +56,16 @@ export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
     name: 'pricing',
     priority: PRICING_PRIORITY,
     afterInference(response, { state }) {
-      const usage = pricedUsage(response, prices, modelIdOf(state));
+      const usage = pricedUsage(response, prices, modelIdOf(settingsAtWork(state)));
       return usage === response.usage ? undefined : { response: response.withUsage(usage) };
     },
   });
+}
+
+/** The settings that the model of the step in progress was called with. */
+function settingsAtWork(state: AgentState): LlmConfig | undefined {
+  const step = stepAtWork(state);
+  return step ? state.requestOf(step).llmConfig : state.llmConfig;
 }
 
 /** What an answer used, with its cost if the provider named none and a price is known. */
@@ -74,8 +82,12 @@ export function pricedUsage(
 /** Before all else that looks at an answer. */
 const PRICING_PRIORITY = 2_000;
 
-/** A limit in dollars cannot be kept for a model whose price nobody knows. */
-export function priceUnknown(modelId: string | undefined): HoldfastError {
+/** A limit in dollars cannot be kept for a model whose price nobody knows. @throws HoldfastError `PRICE_UNKNOWN` */
+export function requirePrice(prices: ModelPrices | undefined, modelId: string | undefined): void {
+  if (prices === undefined || priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
+}
+
+function priceUnknown(modelId: string | undefined): HoldfastError {
   const which = modelId === undefined ? 'the driver’s default model' : `model "${modelId}"`;
   const advice = 'Add it to `prices`, by the id of the model, or leave maxCost out.';
   return new HoldfastError(

@@ -1,13 +1,11 @@
-import type { Instant } from '../../clock.ts';
-import type { AgentState } from '../../state/agent-state.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
+import { interrupted } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
-import type { Outcome } from '../stepper.ts';
 import type { Tool } from './tool.ts';
-import { interrupted, succeeded } from './tool-runner.ts';
+import { succeeded } from './tool-runner.ts';
 
 /**
  * What is to become of a call that a process has started and left. `again`: it is called once more, under the same key.
@@ -23,18 +21,6 @@ export async function resolveLeft(run: RunState, execution: ToolExecution): Prom
   const found = tool.reconcile && (await asked(run, tool, execution));
   if (found) return found;
   return tool.effect === 'ask' ? 'ask' : interrupted(execution);
-}
-
-/** Ends the calls of a step that are still marked as running, when nobody is there to say more of them. */
-export function leftRunning({ currentStep }: AgentState, now: () => Instant): readonly Outcome[] {
-  const ended: Outcome[] = [];
-  for (const execution of currentStep?.toolExecutions ?? []) {
-    if (!execution.isRunning) continue;
-    const at = now();
-    const toolExecution = execution.withCheckedOutcome(interrupted(execution), at);
-    ended.push({ type: 'toolAdvanced', toolExecution, at });
-  }
-  return ended;
 }
 
 /** Does it do no harm to call it again under the same key? */

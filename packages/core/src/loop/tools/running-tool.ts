@@ -4,6 +4,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { Usage } from '../../state/execution/usage.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
 import type { CallUsage } from '../../state/execution/usage.ts';
 import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../checkpoint.ts';
@@ -11,6 +12,7 @@ import { announceTo } from '../events.ts';
 import type { AgentEvent, Happening } from '../events.ts';
 import type { ParentRun } from '../parent-run.ts';
 import type { RunState } from '../run-state.ts';
+import { stepAtWork } from '../stepper.ts';
 import type { ToolContext } from './tool.ts';
 
 /** Not a name: what a tool is given to see has no such member, and what it makes of it cannot claim one. */
@@ -91,11 +93,11 @@ export class RunningTool implements ToolContext {
     return this.#run.listeners.length > 0;
   }
 
-  /** Progress and usage as one change: a state that is stored has both of them or neither. */
-  keep(usage: Usage, progress: JsonValue | undefined): void {
+  /** Progress, usage and what is waited for as one change: a state that is stored has all of them or none. */
+  keep(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
     this.#change((execution) => {
       const used = execution.withUsage(usage);
-      return progress === undefined ? used : used.withNewProgress(progress);
+      return progress === undefined ? used : used.withNewProgress(progress).withWaitingInside(waiting);
     });
   }
 
@@ -122,8 +124,10 @@ export class RunningTool implements ToolContext {
   #change(change: (execution: ToolExecution) => ToolExecution): void {
     const run = this.#run;
     if (this.#hasEnded || run.isLost()) return;
-    const execution = run.state.currentStep?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
-    if (!execution?.isRunning) return;
+    const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
+    // When a hook has ended the execution, a call counts as interrupted until it has really ended.
+    const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';
+    if (execution === undefined || !(execution.isRunning || isLate)) return;
     const toolExecution = change(execution);
     if (toolExecution !== execution) run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
   }

@@ -5,7 +5,7 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
-import { canRunTools } from '../stepper.ts';
+import { canRunTools, stepAtWork } from '../stepper.ts';
 import { ToolExecutionBlockedError } from './tool.ts';
 import type { Tool } from './tool.ts';
 
@@ -76,7 +76,7 @@ async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState)
 
 /** The execution of a call that was approved, or a new one. */
 function intended({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
-  const known = state.currentStep?.executionOf(call.toolCallId);
+  const known = stepAtWork(state)?.executionOf(call.toolCallId);
   return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));
 }
 

@@ -5,12 +5,13 @@ import type { ToolExecutionId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { placeOf } from '../../state/execution/tool-executions.ts';
+import { interrupted } from '../../state/execution/tool-outcome.ts';
 import type { RunState } from '../run-state.ts';
 import { resolveLeft } from './left-tools.ts';
+import { stepAtWork } from '../stepper.ts';
 import type { Admission } from './tool-admission.ts';
 import { admit, mayStart } from './tool-admission.ts';
 import type { FinishedTool } from './tool-runner.ts';
-import { interrupted } from './tool-runner.ts';
 import { hasEffect, isResumable, tried } from './tool-tries.ts';
 
 /** A call that has ended and was not taken in yet. */
@@ -239,12 +240,12 @@ export class ToolRound {
   }
 
   private placeOf(id: ToolExecutionId, likely = 0): number {
-    return placeOf(this.run.state.currentStep?.toolExecutions ?? NOTHING, id, likely);
+    return placeOf(stepAtWork(this.run.state)?.toolExecutions ?? NOTHING, id, likely);
   }
 
   /** The execution, ended: as it stands now, as its tool may have left progress or usage in it. */
   private endOf(place: number, { outcome }: FinishedTool, at: Instant): ToolExecution {
-    const execution = this.run.state.currentStep?.toolExecutions[place] as ToolExecution;
+    const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
     const isForgotten = isResumable(this.run, execution) && outcome.type !== 'interrupted';
     const known = isForgotten ? execution.withNewProgress(undefined) : execution;
     return known.withCheckedOutcome(outcome, at);

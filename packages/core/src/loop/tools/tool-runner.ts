@@ -6,7 +6,7 @@ import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import type { ErrorRecord } from '../../state/values/error-record.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { checkedOutcome } from '../../state/execution/tool-outcome.ts';
+import { checkedOutcome, interrupted, interruptedBy } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { abortKind, CallWaits, NEVER, unlessAborted } from '../stopping/abort.ts';
 import { cut } from './cut-value.ts';
@@ -119,20 +119,9 @@ function failedBy(
   }
 }
 
-/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. */
-export function interrupted({ name }: ToolExecution, cause?: unknown): ToolOutcome {
-  const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
-  return interruptedBy(message, cause);
-}
-
 /** The outcome of a call that the end of the run has forestalled. */
 function notCalled({ name }: ToolExecution): ToolOutcome {
   return interruptedBy(`Tool "${name}" was not called: the run was told to stop before.`);
-}
-
-function interruptedBy(message: string, cause?: unknown): ToolOutcome {
-  const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
-  return Object.freeze({ type: 'interrupted', error });
 }
 
 function validated({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {

@@ -4,7 +4,7 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { executionWithId } from '../../state/execution/tool-executions.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
-import { canRunTools } from '../stepper.ts';
+import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { FinishedTool } from './tool-runner.ts';
 import { runTool } from './tool-runner.ts';
 
@@ -20,7 +20,7 @@ export function isResumable({ loop }: RunState, { name }: ToolExecution): boolea
 
 /** The execution as it stands now: a tool may have left progress or usage in it. */
 function latest({ state }: RunState, { id }: ToolExecution): ToolExecution {
-  return executionWithId(state.currentStep?.toolExecutions ?? [], id) as ToolExecution;
+  return executionWithId(stepAtWork(state)?.toolExecutions ?? [], id) as ToolExecution;
 }
 
 /**

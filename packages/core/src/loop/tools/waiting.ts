@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import type { Waiting } from '../../state/execution/execution.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { toJsonValue } from '../../json.ts';
 import { waitingOf } from '../stepper.ts';
@@ -37,7 +37,8 @@ export function withStateInside(
 ): ToolExecution {
   const before = AgentState.fromJSON(structuredClone(execution.progress));
   const after = change(before);
-  return after === before ? execution : execution.withProgress(toJsonValue(after));
+  if (after === before) return execution;
+  return execution.withProgress(toJsonValue(after)).withWaitingInside(after.execution?.waiting ?? []);
 }
 
 const EXPIRED = 'Nobody decided in time.';

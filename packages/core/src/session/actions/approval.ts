@@ -3,8 +3,8 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { withStateInside, withTimePassed } from '../../loop/tools/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
-import type { Waiting } from '../../state/execution/execution.ts';
 import type { ApprovalDecision, ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
 
 /** A person's word on a call that waits for it. */
 export interface Decision {
@@ -63,7 +63,7 @@ export function withDecision(before: AgentState, decided: Decision, at: Instant)
 /** The call of a subagent inside which the other call waits. */
 function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
   return state.currentStep?.toolExecutions.find(({ waitingInside }) =>
-    waitingInside.some((waiting) => waiting['toolExecutionId'] === toolExecutionId),
+    waitingInside.some((waiting) => isFor(waiting, toolExecutionId)),
   );
 }
 

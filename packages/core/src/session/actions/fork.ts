@@ -61,7 +61,8 @@ function forkedAtMessage(state: AgentState, atMessage: string, clock: Clock): Ag
 
 function cutAt(state: AgentState, length: number, clock: Clock): AgentState {
   const at = clock.now();
-  const copy = state.forked({ at, clock });
+  // What an open step has done is later than any place in the conversation.
+  const copy = AgentState.restore({ ...state, execution: undefined }).forked({ at, clock });
   if (length === state.messages.length) return copy;
   return copy.withMessages(state.messages.slice(0, length), at);
 }

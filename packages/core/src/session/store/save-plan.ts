@@ -14,6 +14,8 @@ import type { SessionInfo } from '../session-info.ts';
 interface Written {
   readonly refs: MessageRefWriter;
   readonly lists: ReadonlyMap<string, List<unknown>>;
+  /** The lowest version of the format that can hold the finished steps. */
+  readonly versionOfSteps: number;
   /** The lengths of its values and lists, in UTF-16 code units of JSON; of a list that was cut, about. */
   readonly sizes: ReadonlyMap<string, number>;
 }
@@ -43,6 +45,10 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const stepsKept = continues ? kept(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
   const steps = execution?.encodeSteps(refs, stepsKept) ?? [];
   const skeleton = execution?.encodeWith(refs, undefined);
+  const versionOfSteps = Math.max(
+    continues ? known.versionOfSteps : 1,
+    execution?.versionOfSteps(stepsKept) ?? 1,
+  );
   const lists = listsOf(session, refs.otherMessages);
   const changes: ListChange[] = [];
   for (const [name, list] of lists) {
@@ -56,11 +62,11 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   }
   const plan: SavePlan = {
     isWhole: known === undefined,
-    head: headOf(session, skeleton, lists),
+    head: headOf(session, { execution: skeleton, versionOfSteps, lists }),
     values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
-  written.set(session, { refs, lists, sizes: sizesAfter(known, plan) });
+  written.set(session, { refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
   return plan;
 }
 
@@ -139,10 +145,14 @@ const SAID_BY_RECORD = Object.freeze({
 
 function headOf(
   session: AgentSession,
-  execution: object | undefined,
-  lists: ReadonlyMap<string, List<unknown>>,
+  {
+    execution,
+    versionOfSteps,
+    lists,
+  }: { readonly execution: object | undefined } & Pick<Written, 'versionOfSteps' | 'lists'>,
 ): string {
-  const state = session.state.encodeWith({ execution });
+  const leastVersion = session.state.execution?.leastVersion(versionOfSteps) ?? 1;
+  const state = session.state.encodeWith(leastVersion, { execution });
   // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
   // save has the same head.
   const document = { ...session.encodeWith({ state }), ...SAID_BY_RECORD };
@@ -206,8 +216,19 @@ export function restoreSession(saved: SavedSession, info: SessionInfo, incarnati
       }),
     }),
   );
-  remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(saved));
+  if (isAsSaved(session, lists))
+    remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(saved));
   return session;
+}
+
+/** Has the session the lists that were read? One that was repaired has more, and the next save writes all of it. */
+function isAsSaved({ state }: AgentSession, lists: Head['lists']): boolean {
+  const lengths = new Map(lists);
+  const steps = state.execution?.stepExecutions.length ?? 0;
+  return (
+    steps === (lengths.get(STEPS) ?? 0) &&
+    state.store.sections.every(({ name, messages }) => messages.length === lengths.get(MESSAGES + name))
+  );
 }
 
 function sizesOf({ head, values, lists }: SavedSession): Map<string, number> {
@@ -224,7 +245,8 @@ function remember(
   const { store, execution } = session.state;
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
-  written.set(session, { refs, lists: listsOf(session, refs.otherMessages), sizes });
+  const lists = listsOf(session, refs.otherMessages);
+  written.set(session, { refs, lists, versionOfSteps: execution?.versionOfSteps() ?? 1, sizes });
 }
 
 interface Head extends SavedParts {

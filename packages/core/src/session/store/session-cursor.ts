@@ -1,6 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
-import { EXECUTION_STATUSES, WAITING_TYPES } from '../../state/execution/execution.ts';
+import { EXECUTION_STATUSES } from '../../state/execution/execution.ts';
+import { WAITING_TYPES } from '../../state/execution/waiting.ts';
 import type { ListedSession } from '../session-info.ts';
 import { SESSION_STATUSES } from '../session-info.ts';
 import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../session-store.ts';

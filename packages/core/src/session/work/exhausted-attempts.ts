@@ -1,6 +1,5 @@
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import { leftRunning } from '../../loop/tools/left-tools.ts';
 import { apply } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
@@ -16,7 +15,6 @@ export function withAttemptsExhausted(state: AgentState, maxAttempts: number, cl
   const error = new HoldfastError('ATTEMPTS_EXHAUSTED', message, { data: { maxAttempts } });
   let failed = apply(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
   failed = failed.withStopSignal(stopSignal({ reason: 'retryLimitReached', message, source: 'runtime' }), at);
-  for (const outcome of leftRunning(failed, () => at)) failed = apply(failed, outcome);
   failed = apply(failed, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
   return apply(failed, { type: 'finished', at });
 }

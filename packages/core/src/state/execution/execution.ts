@@ -1,5 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
+import { invalidArgument } from '../../errors.ts';
 import type { Read } from '../../json.ts';
 import {
   checked,
@@ -10,9 +11,6 @@ import {
   readFilled,
   readInstant,
   readOneOf,
-  readString,
-  readVariant,
-  shapeOf,
 } from '../../json.ts';
 import { addSeconds } from './amounts.ts';
 import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
@@ -20,9 +18,11 @@ import type { StopSignal } from './continuation.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
-import { ExecutionId, SessionId, ToolExecutionId } from '../values/ids.ts';
+import { ExecutionId } from '../values/ids.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 import { List } from '../values/list.ts';
+import type { LlmConfig } from '../llm-config.ts';
+import { readLlmConfig } from '../llm-config.ts';
 import { MessageRefWriter, readRefs } from '../messages/message-refs.ts';
 import { MessageStore } from '../messages/message-store.ts';
 import { requireObject } from '../values/require-argument.ts';
@@ -30,6 +30,8 @@ import { readStepExecutions, StepExecution } from './step-execution.ts';
 import { StepIds } from './step-ids.ts';
 import { STEP_NAMES } from './step-document.ts';
 import { AgentStep, requireStep } from './step.ts';
+import type { Waiting } from './waiting.ts';
+import { readWaitings } from './waiting.ts';
 
 /**
  * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
@@ -51,15 +53,6 @@ export function isTerminal(status: ExecutionStatus | undefined): boolean {
   return status === 'completed' || status === 'stopped' || status === 'failed';
 }
 
-/** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
-export type Waiting =
-  | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
-  | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
-  | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
-  | { readonly type: 'input' };
-
-export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
-
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
 
@@ -72,6 +65,7 @@ type ExecutionStateFields = Pick<
   | 'stepExecutions'
   | 'currentStep'
   | 'currentStepStartedAt'
+  | 'llmConfig'
   | 'continuation'
   | 'errors'
   | 'workedSeconds'
@@ -89,8 +83,14 @@ export class ExecutionState {
   readonly completedAt: Instant | undefined;
   /** Finished steps. */
   readonly stepExecutions: List<StepExecution>;
+  /** The step in progress; an execution that is over has none. */
   readonly currentStep: AgentStep | undefined;
   readonly currentStepStartedAt: Instant | undefined;
+  /**
+   * The settings that its steps were sent with, unless their `request` has others: those that the state had, where they
+   * were changed since. `undefined`: those of the state.
+   */
+  readonly llmConfig: LlmConfig | undefined;
   readonly continuation: Continuation;
   /** Errors outside any step. */
   readonly errors: readonly ErrorRecord[];
@@ -112,6 +112,7 @@ export class ExecutionState {
     this.stepExecutions = fields.stepExecutions;
     this.currentStep = fields.currentStep;
     this.currentStepStartedAt = fields.currentStepStartedAt;
+    this.llmConfig = fields.llmConfig;
     this.continuation = fields.continuation;
     this.errors = fields.errors;
     this.workedSeconds = fields.workedSeconds;
@@ -137,6 +138,7 @@ export class ExecutionState {
       stepExecutions: List.empty(),
       currentStep: undefined,
       currentStepStartedAt: undefined,
+      llmConfig: undefined,
       continuation: Continuation.empty,
       errors: NOTHING,
       workedSeconds: 0,
@@ -205,13 +207,18 @@ export class ExecutionState {
     return this.continuation.wasForceStopped ? 'stopped' : 'completed';
   }
 
-  /** The same with a status; times and waiting follow from it. Suspended without a word, it waits for input. */
+  /**
+   * The same with a status; times and waiting follow from it. Suspended without a word, it waits for input.
+   * @throws RangeError `ARGUMENT_INVALID` for a terminal status while a step is open: the transitions of `AgentState`
+   * close it, as its messages belong to the conversation.
+   */
   withStatus(
     status: ExecutionStatus,
     at: Instant,
     waitingFor: readonly Waiting[] = WAITING_FOR_INPUT,
   ): ExecutionState {
     checked('status', status, readStatus);
+    if (isTerminal(status) && this.currentStep) throw invalidArgument(OPEN_AT_THE_END);
     const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaitings) : NOTHING;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
@@ -222,7 +229,8 @@ export class ExecutionState {
 
   /**
    * The same with the step in progress. Beginning a new step clears the continuation flag.
-   * @throws RangeError `ARGUMENT_INVALID` for a step with an id that a finished one has, or whose tool executions have one.
+   * @throws RangeError `ARGUMENT_INVALID` for a step with an id that a finished one has, or whose tool executions have
+   * one; for another step than the one that is open; and when the execution is over.
    */
   withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
     requireStep(step);
@@ -233,9 +241,11 @@ export class ExecutionState {
   /** The same for a step whose ids no other has, by the way they were made. @internal */
   withNewStep(step: AgentStep, at: Instant): ExecutionState {
     if (step === this.currentStep) return this;
+    const isNew = step.id !== this.currentStep?.id;
+    if (isNew) this.requireNoOpenStep();
     const next = new ExecutionState(this);
     draft(next).currentStep = step;
-    if (step.id === this.currentStep?.id) return frozen(next);
+    if (!isNew) return frozen(next);
     draft(next).continuation = this.continuation.withStepBegun();
     draft(next).currentStepStartedAt = toInstant(at);
     return frozen(next);
@@ -245,6 +255,7 @@ export class ExecutionState {
   withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): ExecutionState {
     requireStep(step);
     this.requireNewIds(step);
+    if (this.currentStep && this.currentStep.id !== step.id) throw invalidArgument(OTHER_STEP_OPEN);
     const { continuation, currentStepStartedAt: startedAt = at } = this;
     const finished = StepExecution.of({ step, continuation, startedAt, completedAt: at });
     const next = new ExecutionState(this);
@@ -254,6 +265,21 @@ export class ExecutionState {
     draft(next).currentStep = undefined;
     draft(next).currentStepStartedAt = undefined;
     return frozen(next);
+  }
+
+  /** The same with the last finished step in another form. @internal */
+  withLastStep(step: AgentStep): ExecutionState {
+    const { lastStepExecution } = this;
+    if (lastStepExecution === undefined) return this;
+    const { continuation, startedAt, completedAt } = lastStepExecution;
+    const last = StepExecution.of({ step, continuation, startedAt, completedAt });
+    const stepExecutions = List.from(this.stepExecutions.slice(0, -1)).append(last);
+    return this.with({ stepExecutions, finishedUsage: Usage.sumOf(stepExecutions) });
+  }
+
+  private requireNoOpenStep(): void {
+    if (this.currentStep) throw invalidArgument(OTHER_STEP_OPEN);
+    if (this.isTerminal) throw invalidArgument(IS_OVER);
   }
 
   private requireNewIds(step: AgentStep): void {
@@ -274,6 +300,23 @@ export class ExecutionState {
   withError(error: ErrorRecord): ExecutionState {
     if (this.currentStep) return this.with({ currentStep: this.currentStep.withError(error) });
     return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
+  }
+
+  /** The same, its steps sent with these settings; `undefined`: with those of the state. @internal */
+  withLlmConfig(llmConfig: LlmConfig | undefined): ExecutionState {
+    return llmConfig === this.llmConfig ? this : this.with({ llmConfig });
+  }
+
+  /** The lowest version of the format that can hold it, when that of its finished steps is known. @internal */
+  leastVersion(versionOfSteps = this.versionOfSteps()): number {
+    const versionOfSettings = this.llmConfig === undefined ? 1 : 2;
+    return Math.max(versionOfSteps, versionOfSettings, this.currentStep?.leastVersion ?? 1);
+  }
+
+  /** The lowest version of the format that can hold the finished steps from one on. @internal */
+  versionOfSteps(from = 0): number {
+    const steps = this.stepExecutions.slice(from);
+    return steps.reduce((version, { step }) => Math.max(version, step.leastVersion), 1);
   }
 
   /** The same with more used outside any step. */
@@ -324,7 +367,7 @@ export class ExecutionState {
   /** The document but for `otherMessages`, with what stands for the finished steps. @internal */
   encodeWith(refs: MessageRefWriter, steps: unknown): object {
     const previous = this.stepExecutions.last;
-    const currentStep = refs.aside(() => this.currentStep?.encode(refs, previous?.step.input));
+    const currentStep = refs.aside(() => this.currentStep?.encode(refs, previous?.step));
     return compact({
       executionId: this.executionId,
       status: this.status,
@@ -338,6 +381,7 @@ export class ExecutionState {
           ? undefined
           : this.continuation.encode(previous?.continuation ?? Continuation.empty),
       errors: this.errors.length === 0 ? undefined : this.errors,
+      llmConfig: this.llmConfig,
       steps,
       currentStep,
       currentStepStartedAt: this.currentStepStartedAt,
@@ -363,7 +407,7 @@ export class ExecutionState {
     const stepExecutions = reader.required(members, 'steps', readStepExecutions(refs, ids));
     const { last } = stepExecutions;
     const readCurrentStep: Read<AgentStep> = (r, document) => {
-      const step = AgentStep.decode(r, r.members(document, CURRENT_STEP_NAMES), refs, last?.step.input);
+      const step = AgentStep.decode(r, r.members(document, CURRENT_STEP_NAMES), refs, last?.step);
       ids.check(r, step);
       return step;
     };
@@ -372,6 +416,9 @@ export class ExecutionState {
     if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
       reader.fail('currentStep and currentStepStartedAt together, or neither', value);
     }
+    if (currentStep && isTerminal(status) && reader.version > 1)
+      reader.fail('no currentStep in an execution that is over', status);
+    reader.requireVersion(2, members, 'llmConfig');
     const execution = new ExecutionState({
       executionId: reader.required(members, 'executionId', ExecutionId.read),
       status,
@@ -380,6 +427,7 @@ export class ExecutionState {
       stepExecutions,
       currentStep,
       currentStepStartedAt,
+      llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
       continuation:
         reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
       errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
@@ -406,16 +454,15 @@ const NAMES = new Set([
   'currentStepStartedAt',
   'otherMessages',
   'otherUsage',
+  'llmConfig',
 ]);
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
+const OPEN_AT_THE_END =
+  'An execution does not end while a step is open. End it by a transition of AgentState, which closes the step.';
+const OTHER_STEP_OPEN =
+  'Another step is open. Close it first, by withCurrentStepCompleted(), or go on with it under its id.';
+const IS_OVER = 'The execution is over. Begin another one, by withExecutionStarted(), before a step.';
+
 const readStatus = readOneOf(EXECUTION_STATUSES);
 const readFilledAmount = readFilled(readAmount);
-
-const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
-  approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
-  until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
-  child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
-  input: shapeOf({ type: readString }),
-});
-const readWaitings: Read<readonly Waiting[]> = (reader, value) => reader.filledList(value, readWaiting);

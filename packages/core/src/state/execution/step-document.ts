@@ -6,6 +6,7 @@ import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
 import type { MessageRange, MessageView } from '../messages/message-refs.ts';
 import type { Message, ToolCallPart } from '../messages/messages.ts';
 import { readAssistantContent, readToolCall } from '../messages/messages.ts';
+import type { StepRequest } from './request.ts';
 import { TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
 import type { ToolOutcome } from './tool-outcome.ts';
 import { readOutcomeWith } from './tool-outcome.ts';
@@ -14,6 +15,8 @@ import { readOutcomeWith } from './tool-outcome.ts';
 export interface StepDocument {
   id: StepId;
   input: MessageView;
+  /** When it is another than that of the step before; `{}` for none. */
+  request?: StepRequest;
   output?: readonly MessageRange[];
   /** Without its content when that is the content of the first message of the output. */
   response?: object;
@@ -26,6 +29,7 @@ export interface StepDocument {
 export const STEP_NAMES: readonly string[] = [
   'id',
   'input',
+  'request',
   'output',
   'response',
   'toolExecutions',

@@ -73,7 +73,7 @@ export class StepExecution {
 
   /** @internal */
   encode(refs: MessageRefWriter, previous?: StepExecution): object {
-    const document: StepExecutionDocument = this.step.encode(refs, previous?.step.input);
+    const document: StepExecutionDocument = this.step.encode(refs, previous?.step);
     if (this.continuation !== Continuation.empty)
       document.continuation = this.continuation.encode(previous?.continuation ?? Continuation.empty);
     document.startedAt = this.startedAt;
@@ -94,7 +94,7 @@ export class StepExecution {
     const completedAt = isInstant(end) ? end : reader.required(members, 'completedAt', readInstant);
     if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
     return new StepExecution({
-      step: AgentStep.decode(reader, members, refs, previous?.step.input),
+      step: AgentStep.decode(reader, members, refs, previous?.step),
       continuation:
         continuation === undefined
           ? Continuation.empty

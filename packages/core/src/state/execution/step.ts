@@ -1,11 +1,11 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import type { Members } from '../../json.ts';
-import { DocumentReader } from '../../json.ts';
+import { checked, DocumentReader, isSameJson } from '../../json.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
-import { some } from '../values/frozen-array.ts';
+import { joined, pushed, some } from '../values/frozen-array.ts';
 import { MessageId, StepId } from '../values/ids.ts';
 import { InferenceResponse } from './inference.ts';
 import { Usage } from './usage.ts';
@@ -15,18 +15,24 @@ import { readAlone, writeAlone } from '../messages/message-refs.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
 import { metadataOf, withoutTags, withTags } from '../messages/message-tags.ts';
 import type { Metadata } from '../metadata.ts';
-import type { Message, Messages, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
+import type { AssistantPart, Message, Messages, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
 import { messageOf } from '../messages/messages.ts';
+import type { StepRequest } from './request.ts';
+import { readGivenRequest, readStepRequest } from './request.ts';
 import { requireObject, wrongArgument } from '../values/require-argument.ts';
 import type { StepDocument } from './step-document.ts';
 import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
 import { errorOutput, ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
+import { interrupted } from './tool-outcome.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
 
-type AgentStepFields = Pick<AgentStep, 'id' | 'input' | 'added' | 'response' | 'toolExecutions' | 'errors'>;
+type AgentStepFields = Pick<
+  AgentStep,
+  'id' | 'input' | 'request' | 'added' | 'response' | 'toolExecutions' | 'errors'
+>;
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
@@ -34,6 +40,11 @@ const NOTHING: readonly never[] = Object.freeze([]);
 export interface StepMessageIds {
   readonly assistant: MessageId;
   readonly tool: MessageId;
+}
+
+/** The ids of the messages of a step that is closed without any being given: they follow from the step. */
+function messageIdsOf(id: StepId): StepMessageIds {
+  return { assistant: MessageId.parse(`${id}/assistant`), tool: MessageId.parse(`${id}/tool`) };
 }
 
 /** Fresh ids for the messages of a step. */
@@ -46,6 +57,8 @@ export class AgentStep {
   readonly id: StepId;
   /** What the model was shown. */
   readonly input: Messages;
+  /** What its model was called with, as far as the state does not say so: `AgentState.requestOf()` says all of it. */
+  readonly request: StepRequest | undefined;
   /** The output as the conversation has it: with tags once the step is closed. @internal */
   readonly added: readonly Message[];
   readonly response: InferenceResponse | undefined;
@@ -59,6 +72,7 @@ export class AgentStep {
   private constructor(fields: AgentStepFields) {
     this.id = fields.id;
     this.input = fields.input;
+    this.request = fields.request;
     this.added = fields.added;
     this.response = fields.response;
     this.toolExecutions = fields.toolExecutions;
@@ -75,6 +89,7 @@ export class AgentStep {
     const step = new AgentStep({
       id: StepId.parse(id),
       input,
+      request: undefined,
       added: NOTHING,
       response: undefined,
       toolExecutions: NOTHING,
@@ -105,11 +120,11 @@ export class AgentStep {
     return this.response?.hasToolCalls ?? false;
   }
 
-  /** Is it the answer of the execution? One that was aborted is not. */
+  /** Is it the answer of the execution? One that was aborted or broke off is not. */
   get isAnswer(): boolean {
-    return (
-      this.type === 'finalResponse' && this.response !== undefined && this.response.finishReason !== 'aborted'
-    );
+    if (this.response === undefined || this.type !== 'finalResponse') return false;
+    const { finishReason } = this.response;
+    return finishReason !== 'aborted' && finishReason !== 'error';
   }
 
   /** What was really begun: neither blocked by a hook nor denied by a person. */
@@ -153,6 +168,11 @@ export class AgentStep {
     return usage;
   }
 
+  /** The lowest version of the format that can hold it. @internal */
+  get leastVersion(): number {
+    return this.request === undefined && !some(this.toolExecutions, isWaitingInside) ? 1 : 2;
+  }
+
   /** What the model said; `''` when it said nothing. */
   get text(): string {
     return this.response?.text ?? '';
@@ -169,12 +189,20 @@ export class AgentStep {
     return input === this.input ? this : this.with({ input });
   }
 
+  /** The same, its model called with something else than the state says. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
+  withRequest(request: StepRequest | undefined): AgentStep {
+    const checkedRequest = request === undefined ? undefined : checked('request', request, readGivenRequest);
+    return isSameJson(checkedRequest, this.request) ? this : this.with({ request: checkedRequest });
+  }
+
+  /** The same with the answer of its model. Output that was made before is taken back. */
   withResponse(response: InferenceResponse): AgentStep {
     if (!(response instanceof InferenceResponse))
       throw wrongArgument(response, 'a response as InferenceResponse.of() gives it');
     if (response === this.response) return this;
     const next = new AgentStep(this);
     draft(next).response = response;
+    draft(next).added = NOTHING;
     return frozen(next);
   }
 
@@ -183,7 +211,8 @@ export class AgentStep {
   }
 
   /**
-   * The same with an execution added, or put in the place of the one with its id.
+   * The same with an execution added, or put in the place of the one with its id. Output that was made before is taken
+   * back.
    * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
    */
   withToolExecution(execution: ToolExecution): AgentStep {
@@ -198,12 +227,23 @@ export class AgentStep {
     if (toolExecutions === this.toolExecutions) return this;
     const next = new AgentStep(this);
     draft(next).toolExecutions = toolExecutions;
+    draft(next).added = NOTHING;
     return frozen(next);
+  }
+
+  /** The same, each call that was started and has no outcome `interrupted`. @internal */
+  withCallsEnded(at: Instant): AgentStep {
+    if (!some(this.toolExecutions, isInDoubt)) return this;
+    return this.withToolExecutions(
+      this.toolExecutions.map((execution) =>
+        isInDoubt(execution) ? execution.withCheckedOutcome(interrupted(execution), at) : execution,
+      ),
+    );
   }
 
   /**
    * The same with its output: one assistant message, then the results in call order. Calls that were not run get
-   * a result that says so. An answer that failed on the way stays out of the conversation.
+   * a result that says so. An answer that failed on the way stays out of the conversation, unless a call of it was started.
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
     requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
@@ -211,11 +251,24 @@ export class AgentStep {
   }
 
   /** The same with its output as the conversation has it: with tags. @internal */
-  closed(ids: StepMessageIds, at: Instant, tags?: MessageTags): AgentStep {
-    const { response } = this;
-    if (response === undefined || response.finishReason === 'error' || this.added.length > 0) return this;
+  closed(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
+    if (!this.hasOutput || this.added.length > 0) return this;
+    return this.withAdded(ids ?? messageIdsOf(this.id), at, tags);
+  }
+
+  /** Does it add anything to the conversation? What was started must be told of, whatever became of the answer. */
+  private get hasOutput(): boolean {
+    const isWhole = this.response !== undefined && this.response.finishReason !== 'error';
+    return isWhole || some(this.toolExecutions, wasStarted);
+  }
+
+  private withAdded(ids: StepMessageIds, at: Instant, tags: MessageTags | undefined): AgentStep {
     const added: Message[] = [];
-    const { content, toolCalls } = response;
+    const { requestedToolCalls } = this;
+    const others = startedBeside(this.toolExecutions, requestedToolCalls);
+    const toolCalls = others.length === 0 ? requestedToolCalls : joined(requestedToolCalls, others);
+    const said: readonly AssistantPart[] = this.response?.content ?? NOTHING;
+    const content = others.length === 0 ? said : Object.freeze(joined(said, others));
     const createdAt = toInstant(at);
     const metadata = tags && metadataOf(tags);
     if (content.length > 0) {
@@ -235,8 +288,9 @@ export class AgentStep {
   private resultOf({ toolCallId, toolName }: ToolCallPart, place: number): ToolResultPart {
     const execution = executionOf(this.toolExecutions, toolCallId, place);
     if (execution) return execution.toResultPart();
-    const reason =
-      this.response?.finishReason === 'tool-calls' ? 'the execution stopped' : this.response?.finishReason;
+    const finishReason = this.response?.finishReason;
+    const isWhole = finishReason === 'tool-calls' || finishReason === 'stop';
+    const reason = isWhole ? 'the execution stopped' : finishReason;
     const output = errorOutput(`Not run: ${reason}.`);
     return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
   }
@@ -268,9 +322,10 @@ export class AgentStep {
   }
 
   /** The step with its messages by reference. @internal */
-  encode(refs: MessageRefWriter, previousInput?: Messages): StepDocument {
-    const { id, input, added, response, toolExecutions, errors } = this;
-    const document: StepDocument = { id, input: refs.view(input, previousInput) };
+  encode(refs: MessageRefWriter, previous?: AgentStep): StepDocument {
+    const { id, input, request, added, response, toolExecutions, errors } = this;
+    const document: StepDocument = { id, input: refs.view(input, previous?.input) };
+    if (!isSameJson(request, previous?.request)) document.request = request ?? {};
     const output = refs.ranges(added);
     if (output !== undefined) document.output = output;
     if (response !== undefined) {
@@ -288,11 +343,12 @@ export class AgentStep {
     reader: DocumentReader,
     members: Members,
     refs: MessageRefReader,
-    previous?: Messages,
+    previous?: AgentStep,
   ): AgentStep {
     reader.enter('input');
-    const input = refs.view(reader, members['input'], previous);
+    const input = refs.view(reader, members['input'], previous?.input);
     reader.leave();
+    reader.requireVersion(2, members, 'request');
     const hasOutput = members['output'] !== undefined;
     const added = hasOutput ? Object.freeze(reader.required(members, 'output', refs.messages)) : NOTHING;
     const response = decodeResponse(reader, members, added);
@@ -300,6 +356,10 @@ export class AgentStep {
     const step = new AgentStep({
       id: StepId.is(members['id']) ? members['id'] : reader.required(members, 'id', StepId.read),
       input,
+      request:
+        members['request'] === undefined
+          ? previous?.request
+          : reader.required(members, 'request', readStepRequest),
       added,
       response,
       toolExecutions,
@@ -339,6 +399,34 @@ const STEP_NAME_SET = new Set(STEP_NAMES);
 
 function makesStepError({ rule }: ToolExecution): boolean {
   return rule?.makesStepError ?? false;
+}
+
+/** May it have had its effect, though it has no outcome? A later attempt was started before, also when it waits to be again. */
+function isInDoubt({ startedAt, attempt, outcome }: ToolExecution): boolean {
+  return outcome === undefined && (startedAt !== undefined || attempt > 1);
+}
+
+function isWaitingInside({ waitingInside }: ToolExecution): boolean {
+  return waitingInside.length > 0;
+}
+
+function wasStarted({ startedAt }: ToolExecution): boolean {
+  return startedAt !== undefined;
+}
+
+/** Calls that were started though the answer, as it is now, does not ask for them. */
+function startedBeside(
+  executions: readonly ToolExecution[],
+  requested: readonly ToolCallPart[],
+): readonly ToolCallPart[] {
+  let found: ToolCallPart[] | undefined;
+  for (let place = 0; place < executions.length; place++) {
+    const { call, startedAt } = executions[place] as ToolExecution;
+    const { toolCallId } = call;
+    if (startedAt === undefined || requested[place]?.toolCallId === toolCallId) continue;
+    if (!some(requested, (other) => other.toolCallId === toolCallId)) found = pushed(found, call);
+  }
+  return found ?? NOTHING;
 }
 
 function hasUsage({ usage }: ToolExecution): boolean {

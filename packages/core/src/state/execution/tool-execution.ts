@@ -1,11 +1,10 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
-import type { JsonObject, JsonValue, Members, Read } from '../../json.ts';
+import type { JsonValue, Members, Read } from '../../json.ts';
 import {
   checked,
   DocumentReader,
   isInstant,
-  isJsonObject,
   isSameJson,
   readCount,
   readInstant,
@@ -25,6 +24,8 @@ import { checkedToolCall, readToolCall } from '../messages/messages.ts';
 import type { OutcomeRule, ToolOutcome } from './tool-outcome.ts';
 import { checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+import type { Waiting } from './waiting.ts';
+import { readWaitings } from './waiting.ts';
 
 /** A person's word on a call. There is no decision as long as it is awaited. */
 export interface Approval {
@@ -46,7 +47,16 @@ const NOTHING: readonly never[] = Object.freeze([]);
 
 type ToolExecutionFields = Pick<
   ToolExecution,
-  'id' | 'call' | 'attempt' | 'approval' | 'startedAt' | 'completedAt' | 'outcome' | 'usage' | 'progress'
+  | 'id'
+  | 'call'
+  | 'attempt'
+  | 'approval'
+  | 'startedAt'
+  | 'completedAt'
+  | 'outcome'
+  | 'usage'
+  | 'progress'
+  | 'waitingInside'
 >;
 
 /**
@@ -72,6 +82,11 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
    * a call taken up after a crash. Other calls that a crash has interrupted are not tried again.
    */
   readonly progress: JsonValue | undefined;
+  /**
+   * What the running call waits for, as a subagent does whose own tool needs approval. The loop sets it and lets the call
+   * be until something of it has come. Empty for any other call.
+   */
+  readonly waitingInside: readonly Waiting[];
 
   /** Not frozen yet. */
   private constructor(fields: ToolExecutionFields) {
@@ -84,6 +99,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     this.outcome = fields.outcome;
     this.usage = fields.usage;
     this.progress = fields.progress;
+    this.waitingInside = fields.waitingInside;
   }
 
   private with(changes: Partial<ToolExecutionFields>): ToolExecution {
@@ -116,6 +132,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
       outcome: undefined,
       usage: Usage.none,
       progress: undefined,
+      waitingInside: NOTHING,
     });
     return frozen(execution);
   }
@@ -152,23 +169,9 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.startedAt !== undefined && this.outcome === undefined;
   }
 
-  /**
-   * What it waits for inside, while it runs: of a subagent that is suspended, whose state is its progress. Empty for any
-   * other.
-   */
-  get waitingInside(): readonly JsonObject[] {
-    const { progress } = this;
-    if (!this.isRunning || !isJsonObject(progress) || progress['format'] !== 'holdfast/agent-state')
-      return NOTHING;
-    const execution = progress['execution'];
-    const waiting =
-      isJsonObject(execution) && execution['status'] === 'suspended' ? execution['waiting'] : undefined;
-    return Array.isArray(waiting) ? waiting.filter(isJsonObject) : NOTHING;
-  }
-
   /** True while a person has yet to decide on it. */
   get isAwaitingApproval(): boolean {
-    return this.approval !== undefined && this.approval.decision === undefined;
+    return this.approval !== undefined && this.approval.decision === undefined && this.outcome === undefined;
   }
 
   /** True when a person has approved it and nothing was begun since. */
@@ -216,7 +219,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     const approval = Object.freeze({ ...(this.approval as Approval), decision: checkedDecision });
     if (checkedDecision.type === 'approved') {
       const attempt = this.isRunning ? this.attempt + 1 : this.attempt;
-      return this.with({ approval, call: checkedToolCall(call), attempt, startedAt: undefined });
+      const again = { attempt, startedAt: undefined, waitingInside: NOTHING };
+      return this.with({ approval, call: checkedToolCall(call), ...again });
     }
     const reason = checkedDecision.reason ?? 'The call was denied.';
     const message = this.isRunning ? `${reason} ${UNKNOWN_OUTCOME}` : reason;
@@ -254,6 +258,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     draft(next).startedAt = startedAt;
     draft(next).completedAt = completedAt;
     draft(next).outcome = outcome;
+    draft(next).waitingInside = NOTHING;
     return frozen(next);
   }
 
@@ -268,6 +273,13 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.with({ progress });
   }
 
+  /** The same, waiting for something while it runs; for nothing any more when the list is empty. @internal */
+  withWaitingInside(waiting: readonly Waiting[]): ToolExecution {
+    const isNone = waiting.length === 0 || !this.isRunning;
+    if (isNone && this.waitingInside.length === 0) return this;
+    return this.with({ waitingInside: isNone ? NOTHING : Object.freeze([...waiting]) });
+  }
+
   /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
   withProgress(progress: JsonValue): ToolExecution {
     const json = toJsonValue(progress);
@@ -277,7 +289,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   /** The same call, tried once more. What was approved, used and kept stays. */
   withNextAttempt(at: Instant): ToolExecution {
     const attempt = addCounts(this.attempt, 1);
-    return this.with({ attempt, startedAt: toInstant(at), completedAt: undefined, outcome: undefined });
+    const begun = { startedAt: toInstant(at), completedAt: undefined, outcome: undefined };
+    return this.with({ attempt, ...begun, waitingInside: NOTHING });
   }
 
   /** The result as the model reads it. */
@@ -303,7 +316,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   /** The document with the call and the outcome in the form that a step gives them. @internal */
   encode(call: ToolCallReference, outcome: object | undefined): object {
-    const { id, attempt, approval, startedAt, completedAt, usage, progress } = this;
+    const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside } = this;
     const document: ToolExecutionDocument = { id, ...call };
     if (attempt !== 1) document.attempt = attempt;
     if (approval !== undefined) document.approval = approval;
@@ -312,6 +325,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     if (outcome !== undefined) document.outcome = outcome;
     if (usage !== Usage.none) document.usage = usage.toJSON();
     if (progress !== undefined) document.progress = progress;
+    if (waitingInside.length > 0) document.waitingInside = waitingInside;
     return document;
   }
 
@@ -340,7 +354,10 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
       reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
     if (completedAt !== undefined && completedAt < (startedAt ?? 0))
       reader.fail('completedAt not before startedAt', completedAt);
-    const { id, attempt, approval, usage, progress } = members;
+    const { id, attempt, approval, usage, progress, waitingInside } = members;
+    reader.requireVersion(2, members, 'waitingInside');
+    if (waitingInside !== undefined && (startedAt === undefined || outcome !== undefined))
+      reader.fail('waitingInside of a call that runs', members);
     const execution = new ToolExecution({
       id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
       call,
@@ -351,6 +368,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
       outcome,
       usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
       progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
+      waitingInside:
+        waitingInside === undefined ? NOTHING : reader.required(members, 'waitingInside', readWaitings),
     });
     return frozen(execution);
   }
@@ -373,6 +392,7 @@ interface ToolExecutionDocument {
   outcome?: object;
   usage?: object;
   progress?: JsonValue;
+  waitingInside?: readonly Waiting[];
 }
 
 /** The members of a stored tool execution. @internal */
@@ -387,6 +407,7 @@ export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
   'outcome',
   'usage',
   'progress',
+  'waitingInside',
 ]);
 
 const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);

@@ -1,4 +1,4 @@
-import { describeValue, invalidArgument } from '../../errors.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { DocumentReader, JsonObject, JsonValue, Read } from '../../json.ts';
 import {
   checked,
@@ -84,6 +84,18 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
     needsStart: true,
   },
 };
+
+/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. @internal */
+export function interrupted({ name }: { readonly name: string }, cause?: unknown): ToolOutcome {
+  const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
+  return interruptedBy(message, cause);
+}
+
+/** The outcome of a call that something has kept from its end. @internal */
+export function interruptedBy(message: string, cause?: unknown): ToolOutcome {
+  const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
+  return Object.freeze({ type: 'interrupted', error });
+}
 
 /** A frozen copy of an outcome, its value as JSON. @throws RangeError or TypeError `ARGUMENT_INVALID` for what is none. @internal */
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {

@@ -1,0 +1,24 @@
+import type { Instant } from '../../clock.ts';
+import type { Read } from '../../json.ts';
+import { readInstant, readString, readVariant, shapeOf } from '../../json.ts';
+import { SessionId, ToolExecutionId } from '../values/ids.ts';
+
+/** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
+export type Waiting =
+  | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
+  | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
+  | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
+  | { readonly type: 'input' };
+
+export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
+
+const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
+  approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
+  until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
+  child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
+  input: shapeOf({ type: readString }),
+});
+
+/** Reads what is waited for; a list of nothing is left out. @internal */
+export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
+  reader.filledList(value, readWaiting);

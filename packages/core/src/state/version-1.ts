@@ -1,0 +1,32 @@
+import type { JsonValue } from '../json.ts';
+import { isJsonObject, isSameJson } from '../json.ts';
+import type { ExecutionState } from './execution/execution.ts';
+import type { ToolExecution } from './execution/tool-execution.ts';
+import type { Waiting } from './execution/waiting.ts';
+
+/**
+ * The execution of a document of version 1 as version 2 has it: what a subagent waits for is a member of its call. In
+ * version 1 it stood in the progress of the call, which is the state of the subagent, and in what the execution waits for.
+ */
+export function withWaitingInside(execution: ExecutionState): ExecutionState {
+  const { currentStep: step, currentStepStartedAt = execution.startedAt, waiting } = execution;
+  if (step === undefined || waiting.length === 0) return execution;
+  const toolExecutions = step.toolExecutions.map((one) => waitingTogether(one, waiting));
+  return execution.withNewStep(step.withToolExecutions(toolExecutions), currentStepStartedAt);
+}
+
+function waitingTogether(execution: ToolExecution, all: readonly Waiting[]): ToolExecution {
+  if (!execution.isRunning || execution.isAwaitingApproval) return execution;
+  const inside = waitingOf(execution.progress);
+  const known = all.filter((waiting) => inside.some((other) => isSameJson(other, waiting)));
+  const isWhole = inside.every((other) => known.some((waiting) => isSameJson(other, waiting)));
+  return isWhole ? execution.withWaitingInside(known) : execution;
+}
+
+/** What the state of a suspended subagent waits for. */
+function waitingOf(progress: JsonValue | undefined): readonly JsonValue[] {
+  if (!isJsonObject(progress) || progress['format'] !== 'holdfast/agent-state') return [];
+  const { execution } = progress;
+  const isSuspended = isJsonObject(execution) && execution['status'] === 'suspended';
+  return isSuspended && Array.isArray(execution['waiting']) ? execution['waiting'] : [];
+}
