@@ -248,9 +248,9 @@ export class AgentState {
     return this.execution?.duration(now) ?? 0;
   }
 
-  /** Seconds by the clock on the wall; of an execution in progress, up to its last change. */
+  /** Seconds by the clock on the wall; of an execution in progress, up to the latest start or end of a step or tool. */
   get executionDuration(): number {
-    return this.executionDurationAt(this.updatedAt);
+    return this.executionDurationAt(this.execution?.latestAt);
   }
 
   /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */

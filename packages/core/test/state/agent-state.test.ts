@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { AgentState, AgentStep, metadataKey, ToolExecution, userMessage, Usage } from '@holdfast/core';
+import {
+  AgentState,
+  AgentStep,
+  createAgentLoop,
+  metadataKey,
+  tool,
+  ToolExecution,
+  userMessage,
+  Usage,
+} from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
 import {
   Continuation,
@@ -15,7 +24,7 @@ import {
 import type { ErrorRecord, ExecutionStatus, StopReason, ToolOutcome, Waiting } from '@holdfast/core';
 import type { AssistantPart } from '@holdfast/core/driver';
 import type { ExecutionId } from '@holdfast/core/engine';
-import { steppedClock } from '@holdfast/core/testing';
+import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../arbitraries.ts';
 
 const AGENT = '00000000-0000-4000-8000-00000000000a';
@@ -323,11 +332,62 @@ describe('executions', () => {
     expect([state.stepCount, state.withMessages([], T).stepCount]).toEqual([2, 2]);
   });
 
-  test('duration is by the wall clock, up to the last change or the end', () => {
+  test('duration is by the wall clock, until the end', () => {
     const state = begun.withTimeWorked(1, T + 4_000);
-    expect([state.executionDuration, state.executionDurationAt(T + 9_000)]).toEqual([4, 9]);
-    expect(state.withExecutionCompleted(T + 5_000).executionDurationAt(T + 9_000)).toBe(5);
+    expect([state.executionDuration, state.executionDurationAt(T + 9_000)]).toEqual([0, 9]);
+    const over = state.withExecutionCompleted(T + 5_000);
+    expect([over.executionDuration, over.executionDurationAt(T + 9_000)]).toEqual([5, 5]);
     expect(state.execution?.workedSeconds).toBe(1);
+  });
+
+  describe('duration of an execution in progress, up to what began or ended last', () => {
+    const [requested] = asks('call_1').toolCalls;
+    if (requested === undefined) throw new TypeError('There is a call.');
+    const intended = ToolExecution.intended(requested);
+    const started = intended.withStarted(T + 3_000);
+    const inStep = begun.withCurrentStep(stepWith(asks('call_1')), T + 1_000);
+    const withTool = (execution: ToolExecution): AgentState =>
+      inStep.withCurrentStep((inStep.currentStep as AgentStep).withToolExecution(execution), T + 60_000);
+    const waiting = intended.withApprovalRequested(T + 2_500);
+    const rows: readonly (readonly [string, AgentState, seconds: number])[] = [
+      ['nothing yet', begun.withUserMessage('Hi', {}, T + 60_000), 0],
+      ['a step', inStep.withMetadata('a', 1, T + 60_000), 1],
+      ['a tool that was intended', withTool(intended), 1],
+      ['a tool that waits for approval', withTool(waiting), 2.5],
+      ['a tool that was approved', withTool(waiting.withDecision({ type: 'approved', at: T + 2_750 })), 2.75],
+      ['a tool that was started', withTool(started), 3],
+      [
+        'a tool that was started, and is asked about again',
+        withTool(started.withApprovalRequested(T + 3_500)),
+        3.5,
+      ],
+      ['a tool that has ended', withTool(started.withOutcome({ type: 'succeeded', value: 1 }, T + 4_000)), 4],
+      ['a finished step', inStep.withCurrentStepCompleted(T + 5_000).withMetadata('a', 1, T + 60_000), 5],
+    ];
+    test.each(rows)('%s', (_, state, seconds) => {
+      expect(state.executionDuration).toBe(seconds);
+      expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).executionDuration).toBe(seconds);
+    });
+
+    test('whatever clock the state was changed by before', async () => {
+      const clock = manualClock(T);
+      const look = tool({
+        name: 'look',
+        description: 'Looks.',
+        inputSchema: { type: 'object' },
+        execute: () => clock.advance(500),
+      });
+      const loop = createAgentLoop({
+        driver: scriptedDriver({ calls: { look: {} } }, 'Done.'),
+        tools: [look],
+        clock,
+      });
+      // The message comes from a machine whose clock is ten seconds ahead.
+      const asked = blank.withUserMessage('Look.', {}, T + 10_000);
+      const durations: number[] = [];
+      for await (const state of loop.iterate(asked)) durations.push(state.executionDuration);
+      expect(durations).toEqual([0.5, 0.5, 0.5]);
+    });
   });
 
   test('a fork is another agent that knows the same, between executions', () => {
