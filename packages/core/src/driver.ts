@@ -32,6 +32,8 @@ export type {
 } from './loop/driver.ts';
 export type { EffectiveRequest, StepRequest, ToolChoice } from './state/execution/request.ts';
 export type {
+  AiSdkResult,
+  AiSdkSchema,
   InputOf,
   OutputOf,
   StandardIssue,

@@ -7,7 +7,13 @@ import { isForceStop } from '../state/execution/continuation.ts';
 import type { ResponseFormat } from '../state/llm-config.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
-import type { Checked, ModelSchema, OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
+import type {
+  AiSdkSchema,
+  Checked,
+  ModelSchema,
+  OutputOf,
+  StandardSchema,
+} from '../loop/tools/tool-schema.ts';
 import { modelSchema } from '../loop/tools/tool-schema.ts';
 
 /** How an answer in a form of its own is asked for. */
@@ -44,7 +50,8 @@ const LATE = -1_000;
 const REPAIR_OF = 'repair_of';
 
 /**
- * Has the model answer in JSON that fits a schema: a Standard Schema, from which the type follows, or a JSON Schema.
+ * Has the model answer in JSON that fits a schema: a Standard Schema or a schema of the AI SDK, from which the type
+ * follows, or a JSON Schema.
  *
  * While an execution lasts, its response format is the state's, in place of any other; then there is none. An answer
  * that does not fit is followed by a message that says what is wrong, and one more step, which counts as any other.
@@ -65,6 +72,10 @@ export function structuredOutput<Schema extends StandardSchema>(
   schema: Schema,
   options?: StructuredOutputOptions,
 ): StructuredOutput<OutputOf<Schema>>;
+export function structuredOutput<Schema extends AiSdkSchema>(
+  schema: Schema,
+  options?: StructuredOutputOptions,
+): StructuredOutput<Schema['_type']>;
 export function structuredOutput<T = JsonValue>(
   schema: JsonObject,
   options?: StructuredOutputOptions,

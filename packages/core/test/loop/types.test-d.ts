@@ -15,6 +15,7 @@ import type {
   AgentLoop,
   AgentLoopOptions,
   AgentState,
+  AiSdkSchema,
   Capability,
   ExecutionBudget,
   Hook,
@@ -65,6 +66,14 @@ declare const other: StandardSchema<{ readonly id: string }>;
 tool({
   ...named,
   inputSchema: other,
+  execute: (args) => expectTypeOf(args).toEqualTypeOf<{ readonly id: string }>(),
+});
+
+// So do those of a schema of the AI SDK.
+declare const ofAiSdk: AiSdkSchema<{ readonly id: string }>;
+tool({
+  ...named,
+  inputSchema: ofAiSdk,
   execute: (args) => expectTypeOf(args).toEqualTypeOf<{ readonly id: string }>(),
 });
 

@@ -9,44 +9,90 @@ import { isJsonObject } from '../../json.ts';
  * validator library as a Standard Schema.
  *
  * @param subject what the value is, for the message.
- * @returns the first problem, in words that a model can act on; `undefined` when the value fits.
+ * @param limit the check ends with so many problems.
+ * @returns the problems, each with its path, in words that a model can act on; none when the value fits.
  */
-export function checkJsonSchema(schema: JsonObject, value: JsonValue, subject: string): string | undefined {
-  return check({ root: schema, parent: undefined, key: subject }, schema, value);
+export function checkJsonSchema(
+  schema: JsonObject,
+  value: JsonValue,
+  subject: string,
+  limit: number,
+): readonly string[] {
+  const findings = new Findings(schema, limit);
+  check(findings, { parent: undefined, key: subject }, schema, value);
+  return findings.problems;
+}
+
+/** How many problems of each alternative are listed when a value fits none of several. */
+const ALTERNATIVE_LIMIT = 3;
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** The problems found so far, and what local references refer to. */
+class Findings {
+  readonly root: JsonObject;
+  problems: readonly string[] = NOTHING;
+  private readonly limit: number;
+
+  constructor(root: JsonObject, limit: number) {
+    this.root = root;
+    this.limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.problems.length >= this.limit;
+  }
+
+  add(problem: string): void {
+    if (!this.isFull) this.problems = [...this.problems, problem];
+  }
+
+  /** Reports that another value was expected at a place. */
+  expected(what: string, place: Place, found: JsonValue): void {
+    const where = place.parent === undefined ? place.key : pathOf(place);
+    this.add(`${where}: expected ${what}, found ${describeValue(found)}`);
+  }
 }
 
 interface Place {
-  readonly root: JsonObject;
   readonly parent: Place | undefined;
   /** At the root: what the value is. */
   readonly key: string | number;
 }
 
-type Keyword = (place: Place, schema: JsonObject, value: JsonValue) => string | undefined;
+/** Adds what it finds. True when the value is of another kind than expected: the other keywords are not checked then. */
+type Keyword = (findings: Findings, place: Place, schema: JsonObject, value: JsonValue) => boolean;
 
-function check(place: Place, schema: JsonValue | undefined, value: JsonValue): string | undefined {
-  if (schema === false) return problem(place, 'nothing', value);
-  if (!isJsonObject(schema)) return undefined;
+function check(findings: Findings, place: Place, schema: JsonValue | undefined, value: JsonValue): void {
+  if (schema === false) findings.expected('nothing', place, value);
+  if (!isJsonObject(schema)) return;
   for (const keyword of keywordsOf(schema)) {
-    const found = keyword(place, schema, value);
-    if (found !== undefined) return found;
+    if (findings.isFull || keyword(findings, place, schema, value)) return;
   }
-  return undefined;
 }
 
-function problem(place: Place, expected: string, value: JsonValue | undefined): string {
-  const where = place.parent === undefined ? place.key : pathOf(place);
-  return `${where}: expected ${expected}, found ${describeValue(value)}`;
+/** What is wrong with a value by a schema that may well not be the one it is meant for. */
+function problemsBy(
+  { root }: Findings,
+  place: Place,
+  schema: JsonValue,
+  value: JsonValue,
+  limit = ALTERNATIVE_LIMIT,
+): readonly string[] {
+  const findings = new Findings(root, limit);
+  check(findings, place, schema, value);
+  return findings.problems;
 }
 
 function inside(parent: Place, key: string | number): Place {
-  return { root: parent.root, parent, key };
+  return { parent, key };
 }
 
 function pathOf({ parent, key }: Place): string {
   if (parent === undefined) return '';
   const path = pathOf(parent);
   if (typeof key === 'number') return `${path}[${key}]`;
+  if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path ? `${path}.${key}` : key;
 }
 
@@ -60,70 +106,73 @@ const TYPE_TESTS: Readonly<Record<string, (value: JsonValue) => boolean>> = {
   object: (value) => isJsonObject(value),
 };
 
-const checkReference: Keyword = (place, schema, value) => {
+const checkReference: Keyword = (findings, place, schema, value) => {
   const reference = schema['$ref'];
-  if (typeof reference !== 'string' || !reference.startsWith('#')) return undefined;
-  let target: JsonValue | undefined = place.root;
+  if (typeof reference !== 'string' || !reference.startsWith('#')) return false;
+  let target: JsonValue | undefined = findings.root;
   for (const part of reference.slice(1).split('/').filter(Boolean)) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     target = isJsonObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
   }
-  return check(place, target, value);
+  check(findings, place, target, value);
+  return false;
 };
 
-const checkType: Keyword = (place, schema, value) => {
+const checkType: Keyword = (findings, place, schema, value) => {
   const types = typeof schema['type'] === 'string' ? [schema['type']] : listOf(schema['type']).filter(isText);
-  if (types.length === 0 || types.some((type) => TYPE_TESTS[type]?.(value))) return undefined;
-  return problem(place, types.join(' or '), value);
+  if (types.length === 0 || types.some((type) => TYPE_TESTS[type]?.(value))) return false;
+  findings.expected(types.join(' or '), place, value);
+  return true;
 };
 
-const checkChoice: Keyword = (place, schema, value) => {
+const checkChoice: Keyword = (findings, place, schema, value) => {
   const choices = 'const' in schema ? [schema['const']] : schema['enum'];
   if (!Array.isArray(choices) || choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
-    return undefined;
+    return false;
   }
-  return problem(place, `one of ${JSON.stringify(choices)}`, value);
+  findings.expected(`one of ${JSON.stringify(choices)}`, place, value);
+  return true;
 };
 
-const checkObject: Keyword = (place, schema, value) => {
-  if (!isJsonObject(value)) return undefined;
+const checkObject: Keyword = (findings, place, schema, value) => {
+  if (!isJsonObject(value)) return false;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   for (const name of listOf(schema['required']).filter(isText)) {
-    if (!Object.hasOwn(value, name)) return `${pathOf(inside(place, name))}: required, but missing`;
+    if (!Object.hasOwn(value, name)) findings.add(`${pathOf(inside(place, name))}: required, but missing`);
   }
   for (const [name, member] of Object.entries(value)) {
+    if (findings.isFull) break;
     const isKnown = Object.hasOwn(properties, name);
     if (!isKnown && schema['additionalProperties'] === false) {
-      return `${pathOf(inside(place, name))}: not a known property (known: ${Object.keys(properties).join(', ')})`;
+      const known = Object.keys(properties).join(', ');
+      findings.add(`${pathOf(inside(place, name))}: not a known property (known: ${known})`);
+    } else {
+      const expected = isKnown ? properties[name] : schema['additionalProperties'];
+      check(findings, inside(place, name), expected, member);
     }
-    const found = check(
-      inside(place, name),
-      isKnown ? properties[name] : schema['additionalProperties'],
-      member,
-    );
-    if (found !== undefined) return found;
   }
-  return undefined;
+  return false;
 };
 
-const checkArray: Keyword = (place, schema, value) => {
-  if (!Array.isArray(value)) return undefined;
+const checkArray: Keyword = (findings, place, schema, value) => {
+  if (!Array.isArray(value)) return false;
   const first = listOf(schema['prefixItems']);
   for (const [index, item] of (value as readonly JsonValue[]).entries()) {
-    const found = check(inside(place, index), first[index] ?? schema['items'], item);
-    if (found !== undefined) return found;
+    if (findings.isFull) break;
+    check(findings, inside(place, index), first[index] ?? schema['items'], item);
   }
-  return outOfRange(place, schema, ['minItems', 'maxItems'], value.length, 'items');
+  checkRange(findings, place, schema, ['minItems', 'maxItems'], value.length, 'items');
+  return false;
 };
 
-const checkText: Keyword = (place, schema, value) => {
-  if (typeof value !== 'string') return undefined;
+const checkText: Keyword = (findings, place, schema, value) => {
+  if (typeof value !== 'string') return false;
   const { pattern } = schema;
-  if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false) {
-    return problem(place, `a string that matches ${pattern}`, value);
-  }
-  if (!('minLength' in schema) && !('maxLength' in schema)) return undefined;
-  return outOfRange(place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
+  if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
+    findings.expected(`a string that matches ${pattern}`, place, value);
+  if ('minLength' in schema || 'maxLength' in schema)
+    checkRange(findings, place, schema, ['minLength', 'maxLength'], [...value].length, 'characters');
+  return false;
 };
 
 /** Many patterns in the wild are not valid with the `u` flag; one that is not valid at all says nothing. */
@@ -138,44 +187,54 @@ function patternOf(pattern: string): RegExp | undefined {
   return undefined;
 }
 
-const checkNumber: Keyword = (place, schema, value) => {
-  if (typeof value !== 'number') return undefined;
+const checkNumber: Keyword = (findings, place, schema, value) => {
+  if (typeof value !== 'number') return false;
   const { exclusiveMinimum: above, exclusiveMaximum: below } = schema;
-  if (typeof above === 'number' && value <= above) return problem(place, `more than ${above}`, value);
-  if (typeof below === 'number' && value >= below) return problem(place, `less than ${below}`, value);
-  return outOfRange(place, schema, ['minimum', 'maximum'], value);
+  if (typeof above === 'number' && value <= above) findings.expected(`more than ${above}`, place, value);
+  if (typeof below === 'number' && value >= below) findings.expected(`less than ${below}`, place, value);
+  checkRange(findings, place, schema, ['minimum', 'maximum'], value);
+  return false;
 };
 
-function outOfRange(
+function checkRange(
+  findings: Findings,
   place: Place,
   schema: JsonObject,
   [least, most]: readonly [string, string],
   size: number,
   unit = '',
-): string | undefined {
+): void {
   const [from, to] = [schema[least], schema[most]];
-  if (typeof from === 'number' && size < from) return problem(place, `at least ${from} ${unit}`.trim(), size);
-  if (typeof to === 'number' && size > to) return problem(place, `at most ${to} ${unit}`.trim(), size);
-  return undefined;
+  if (typeof from === 'number' && size < from)
+    findings.expected(`at least ${from} ${unit}`.trim(), place, size);
+  if (typeof to === 'number' && size > to) findings.expected(`at most ${to} ${unit}`.trim(), place, size);
 }
 
-const checkCombination: Keyword = (place, schema, value) => {
-  for (const part of listOf(schema['allOf'])) {
-    const found = check(place, part, value);
-    if (found !== undefined) return found;
-  }
-  for (const name of ['anyOf', 'oneOf']) {
-    const options = listOf(schema[name]);
-    const problems = options.map((option) => check(place, option, value));
-    const fits = problems.filter((found) => found === undefined).length;
-    if (options.length > 0 && fits === 0) return problems.join('; or ');
-    if (name === 'oneOf' && fits > 1) return problem(place, 'a value that fits exactly one form', value);
-  }
+const checkCombination: Keyword = (findings, place, schema, value) => {
+  for (const part of listOf(schema['allOf'])) check(findings, place, part, value);
+  checkAlternatives(findings, place, listOf(schema['anyOf']), value);
+  const forms = listOf(schema['oneOf']);
+  const fitting = checkAlternatives(findings, place, forms, value);
+  if (fitting > 1) findings.expected('a value that fits exactly one form', place, value);
   const { not } = schema;
-  if (isJsonObject(not) && check(place, not, value) === undefined)
-    return problem(place, 'another value', value);
-  return undefined;
+  if (isJsonObject(not) && problemsBy(findings, place, not, value, 1).length === 0)
+    findings.expected('another value', place, value);
+  return false;
 };
+
+/** Adds one problem when the value fits none of the alternatives. Returns how many it fits. */
+function checkAlternatives(
+  findings: Findings,
+  place: Place,
+  alternatives: readonly JsonValue[],
+  value: JsonValue,
+): number {
+  const problems = alternatives.map((schema) => problemsBy(findings, place, schema, value));
+  const failed = problems.filter((found) => found.length > 0);
+  const inWords = new Set(failed.map((found) => found.join(' and ')));
+  if (failed.length > 0 && failed.length === problems.length) findings.add([...inWords].join('; or '));
+  return problems.length - failed.length;
+}
 
 /** What to check when a schema has one of the members. */
 const KEYWORDS: readonly (readonly [members: readonly string[], keyword: Keyword])[] = [

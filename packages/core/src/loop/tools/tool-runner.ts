@@ -145,10 +145,10 @@ function succeededOf(tool: Tool, returned: unknown, options: ToolRunOptions): To
   }
 }
 
-/** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON` */
+/** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON`, `TOOL_FAILED` */
 export function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
   const given = returned instanceof ToolResult ? returned : undefined;
-  const whole = toJsonValue(given ? given.value : returned);
+  const whole = toJsonValue(requireRead(tool, given ? given.value : returned));
   const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);
   const shown = given?.modelOutput ?? (value === whole ? tool.toModelOutput?.(value) : undefined);
   if (shown === undefined && given?.metadata === undefined)
@@ -159,6 +159,19 @@ export function succeeded(tool: Tool, returned: unknown, { maxResultLength }: To
     ...(shown && { modelOutput: shown }),
     ...(given?.metadata && { metadata: toJsonObject(given.metadata) }),
   });
+}
+
+/** Refuses what would be `{}` as JSON, as nobody has read its items: generators, other iterators, streams. */
+function requireRead({ name }: Tool, value: unknown): unknown {
+  if (!isUnread(value)) return value;
+  const message = `Tool "${name}" returned a generator or stream, which is not read: its result is unknown.`;
+  const advice = 'The tool must return the result, or a promise of it.';
+  throw new HoldfastError('TOOL_FAILED', `${message} ${advice}`);
+}
+
+function isUnread(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
+  return Symbol.asyncIterator in value || (Symbol.iterator in value && 'next' in value);
 }
 
 function shortened(record: ErrorRecord, maxLength: number): ErrorRecord {

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../errors.ts';
-import { HoldfastError } from '../../errors.ts';
+import { describeValue, HoldfastError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { toJsonObject } from '../../json.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
 import { checkJsonSchema } from './json-schema.ts';
 
 /**
@@ -30,6 +31,23 @@ export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
+
+/** A schema of the AI SDK, as its `jsonSchema()` and `zodSchema()` make it: the members used here. */
+export interface AiSdkSchema<Output = unknown> {
+  /** For the compiler only. */
+  readonly _type: Output;
+  /** What a model is told. A promise is refused: schemas are needed at once. */
+  readonly jsonSchema: object | PromiseLike<object>;
+  /** Without it, values are checked as by the JSON Schema. */
+  readonly validate?:
+    | ((value: unknown) => AiSdkResult<Output> | PromiseLike<AiSdkResult<Output>>)
+    | undefined;
+}
+
+/** What validation by a schema of the AI SDK comes to. */
+export type AiSdkResult<Output> =
+  | { readonly success: true; readonly value: Output }
+  | { readonly success: false; readonly error: Error };
 
 /** Checked arguments, or what is wrong with them in words that a model can act on. */
 export type Validated<T> = { readonly value: T } | { readonly problem: string };
@@ -81,31 +99,107 @@ export function toolSchema(toolName: string, schema: unknown, jsonSchema?: objec
   };
 }
 
-/** A schema from a Standard Schema or a JSON Schema. @throws HoldfastError when it cannot be shown to a model. */
+type Check = ModelSchema['check'];
+
+/**
+ * A schema from a Standard Schema, a schema of the AI SDK or a JSON Schema.
+ * @throws HoldfastError when it cannot be shown to a model.
+ */
 export function modelSchema(purpose: SchemaPurpose, schema: unknown, jsonSchema?: object): ModelSchema {
-  if (!isStandardSchema(schema)) {
-    const json = toJsonObject(schema);
-    return {
-      jsonSchema: json,
-      check: (input) => {
-        const issue = checkJsonSchema(json, input, purpose.subject);
-        return issue === undefined ? { value: input } : { issues: [issue] };
-      },
-    };
+  if (isStandardSchema(schema)) {
+    const shown = jsonSchema ? toJsonObject(jsonSchema) : describe(purpose, schema);
+    return { jsonSchema: shown, check: standardCheck(schema) };
   }
-  return {
-    jsonSchema: jsonSchema ? toJsonObject(jsonSchema) : describe(purpose, schema),
-    check: (input) => {
-      const result = schema['~standard'].validate(input);
-      return result instanceof Promise ? result.then(toChecked) : toChecked(result);
-    },
+  if (isAiSdkSchema(schema)) {
+    const shown = toJsonObject(jsonSchema ?? describeAiSdk(purpose, schema));
+    return { jsonSchema: shown, check: aiSdkCheck(schema) ?? jsonSchemaCheck(purpose, shown) };
+  }
+  const shown = toJsonObject(requireJsonSchema(purpose, schema));
+  return { jsonSchema: shown, check: jsonSchemaCheck(purpose, shown) };
+}
+
+/** How many problems a model is told at once. */
+const PROBLEM_LIMIT = 20;
+
+function jsonSchemaCheck({ subject }: SchemaPurpose, schema: JsonObject): Check {
+  return (input) => {
+    const problems = checkJsonSchema(schema, input, subject, PROBLEM_LIMIT + 1);
+    return problems.length === 0 ? { value: input } : withIssues(problems);
   };
+}
+
+function standardCheck(schema: StandardSchema): Check {
+  return (input) => {
+    const result = schema['~standard'].validate(input);
+    return result instanceof Promise ? result.then(toChecked) : toChecked(result);
+  };
+}
+
+/** The check of a schema that has one; `jsonSchema()` of the AI SDK also makes schemas without. */
+function aiSdkCheck(schema: AiSdkSchema): Check | undefined {
+  const { validate } = schema;
+  if (typeof validate !== 'function') return undefined;
+  return (input) => {
+    const result = validate.call(schema, input);
+    return 'then' in result ? Promise.resolve(result).then(aiSdkChecked) : aiSdkChecked(result);
+  };
+}
+
+function aiSdkChecked(result: AiSdkResult<unknown>): Checked<unknown> {
+  if (result.success) return { value: result.value };
+  const { error } = result;
+  const issues = issuesIn(error) ?? issuesIn(error.cause);
+  return withIssues(issues ? issues.map(issueInWords) : [toErrorRecord(error).message]);
+}
+
+/** The issues of an error of Zod, or those that an error of the AI SDK has as its cause. */
+function issuesIn(error: unknown): readonly StandardIssue[] | undefined {
+  const issues: unknown = Array.isArray(error) ? error : (error as { issues?: unknown } | undefined)?.issues;
+  return Array.isArray(issues) && issues.length > 0 && issues.every(isIssue) ? issues : undefined;
+}
+
+function isIssue(value: unknown): value is StandardIssue {
+  return typeof value === 'object' && value !== null && 'message' in value;
 }
 
 /** True for a Standard Schema. */
 function isStandardSchema(schema: unknown): schema is StandardSchema {
   return (
     ((typeof schema === 'object' && schema !== null) || typeof schema === 'function') && '~standard' in schema
+  );
+}
+
+/** How the AI SDK marks its schemas. */
+const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
+
+function isAiSdkSchema(schema: unknown): schema is AiSdkSchema {
+  return typeof schema === 'object' && schema !== null && AI_SDK_SCHEMA in schema && 'jsonSchema' in schema;
+}
+
+/** Refuses what is not a schema, and the schema of an unknown library: as a JSON Schema it would check nothing. */
+function requireJsonSchema({ owner, code }: SchemaPurpose, schema: unknown): object {
+  const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
+  if (isObject && ('type' in schema || !('jsonSchema' in schema))) return schema;
+  const found = isObject ? 'an object with a member "jsonSchema"' : describeValue(schema);
+  const message = `The schema of ${owner} must be a Standard Schema, a schema of the AI SDK or a JSON Schema, found ${found}.`;
+  throw new HoldfastError(code, message);
+}
+
+function describeAiSdk({ owner, code }: SchemaPurpose, schema: AiSdkSchema): object {
+  const advice = 'Pass "jsonSchema" beside the schema.';
+  let shown: AiSdkSchema['jsonSchema'];
+  try {
+    shown = schema.jsonSchema;
+  } catch (cause) {
+    const why = toErrorRecord(cause).message;
+    throw new HoldfastError(code, `The AI SDK schema of ${owner} has no JSON Schema form: ${why} ${advice}`, {
+      cause,
+    });
+  }
+  if (!('then' in shown)) return shown;
+  throw new HoldfastError(
+    code,
+    `The AI SDK schema of ${owner} gives its JSON Schema as a promise. ${advice}`,
   );
 }
 
@@ -131,7 +225,12 @@ function toValidated(found: Checked<unknown>): Validated<unknown> {
 
 function toChecked(result: StandardResult<unknown>): Checked<unknown> {
   if (result.issues === undefined) return { value: result.value };
-  return { issues: result.issues.map(issueInWords) };
+  return withIssues(result.issues.map(issueInWords));
+}
+
+function withIssues(issues: readonly string[]): { readonly issues: readonly string[] } {
+  if (issues.length <= PROBLEM_LIMIT) return { issues };
+  return { issues: [...issues.slice(0, PROBLEM_LIMIT), 'there are more problems, which are not listed'] };
 }
 
 function issueInWords({ message, path = [] }: StandardIssue): string {

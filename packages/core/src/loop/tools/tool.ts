@@ -7,7 +7,7 @@ import type { ToolOutput } from '../../state/messages/messages.ts';
 import type { CallUsage, Usage } from '../../state/execution/usage.ts';
 import type { ToolDescription } from '../driver.ts';
 import type { AgentEvent } from '../events.ts';
-import type { InputOf, OutputOf, StandardSchema, Validated } from './tool-schema.ts';
+import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /**
@@ -142,8 +142,8 @@ const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once']
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * A tool from a function and a schema of its arguments: a Standard Schema, from which the types of the arguments
- * follow, or a JSON Schema.
+ * A tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which the types
+ * of the arguments follow, or a JSON Schema.
  *
  * @example
  * const add = tool({
@@ -152,8 +152,8 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, an effect, a number of tries or a pause that cannot be, `TOOL_SCHEMA_INVALID` for a schema
- * that cannot be shown to a model.
+ * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, an effect, a number of tries or a pause that cannot be;
+ * TypeError of that code for a generator function; `TOOL_SCHEMA_INVALID` for a schema that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
   init: ToolInit<OutputOf<Schema>, Result> & {
@@ -162,6 +162,13 @@ export function tool<Schema extends StandardSchema, Result>(
     readonly jsonSchema?: object;
   },
 ): Tool<InputOf<Schema>, Result>;
+export function tool<Schema extends AiSdkSchema, Result>(
+  init: ToolInit<Schema['_type'], Result> & {
+    readonly inputSchema: Schema;
+    /** The same as JSON Schema, for a schema that gives it as a promise. */
+    readonly jsonSchema?: object;
+  },
+): Tool<Schema['_type'], Result>;
 export function tool<Args = JsonObject, Result = unknown>(
   init: ToolInit<Args, Result> & { readonly inputSchema: JsonObject },
 ): Tool<Args, Result>;
@@ -190,15 +197,23 @@ export function tool(
 
 type ToolLimits = Pick<
   ToolInit<never, unknown>,
-  'name' | 'timeoutSeconds' | 'retry' | 'effect' | 'approvalTimeoutSeconds'
+  'name' | 'execute' | 'timeoutSeconds' | 'retry' | 'effect' | 'approvalTimeoutSeconds'
 >;
 
-/** @throws RangeError `ARGUMENT_INVALID` */
-function requirePossible({ name, timeoutSeconds, retry, effect, approvalTimeoutSeconds }: ToolLimits): void {
+/** What `Object.prototype.toString` says of generator functions. */
+const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[object GeneratorFunction]'];
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+function requirePossible(init: ToolLimits): void {
+  const { name, timeoutSeconds, retry, effect, approvalTimeoutSeconds } = init;
   if (!NAME.test(name)) {
     throw invalidArgument(
       `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
     );
+  }
+  if (GENERATORS.includes(Object.prototype.toString.call(init.execute))) {
+    const advice = 'Return the result, or a promise of it, instead of yielding it.';
+    throw invalidArgument(`execute of tool "${name}" is a generator function. ${advice}`, TypeError);
   }
   const demand = (isPossible: boolean, member: string, what: string, found: unknown): void => {
     if (isPossible) return;

@@ -1,7 +1,8 @@
-import { tool } from '@holdfast/core';
-import type { JsonObject, JsonValue } from '@holdfast/core';
-import { describe, expect, test } from 'vitest';
+import { structuredOutput, tool } from '@holdfast/core';
+import type { AiSdkSchema, JsonObject, JsonValue } from '@holdfast/core';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
+import { observe } from '../../builders.ts';
 
 const validate = (inputSchema: JsonObject, input: JsonValue) =>
   tool({ name: 'x', description: '', inputSchema, execute: () => null }).validate(input);
@@ -58,6 +59,165 @@ describe('arguments by JSON Schema: what a model is told', () => {
   );
 });
 
+describe('arguments by JSON Schema: all that is wrong is told at once', () => {
+  const text = { type: 'string', minLength: 2, pattern: '^[a-z]+$' } as const;
+  const trip: JsonObject = {
+    type: 'object',
+    properties: {
+      to: text,
+      seats: { type: 'integer', minimum: 1 },
+      stops: {
+        type: 'array',
+        items: { type: 'object', properties: { at: text }, required: ['at'] },
+        maxItems: 2,
+      },
+      'paid by': { enum: ['card', 'cash'] },
+    },
+    required: ['to', 'seats', 'stops'],
+    additionalProperties: false,
+  };
+  const either: JsonObject = {
+    anyOf: [
+      {
+        type: 'object',
+        properties: { kind: { const: 'a' }, n: { type: 'number' } },
+        required: ['kind', 'n'],
+      },
+      { type: 'object', properties: { kind: { const: 'b' } }, required: ['kind'] },
+    ],
+  };
+  const rows: readonly (readonly [name: string, JsonObject, JsonValue, problems: readonly string[]])[] = [
+    [
+      'several members',
+      trip,
+      { to: 7, seats: 0, stops: [] },
+      ['to: expected string, found number 7', 'seats: expected at least 1, found number 0'],
+    ],
+    [
+      'missing members beside wrong ones',
+      trip,
+      { to: 7 },
+      ['seats: required, but missing', 'stops: required, but missing', 'to: expected string, found number 7'],
+    ],
+    [
+      'several things of one value',
+      trip,
+      { to: 'A', seats: 1, stops: [] },
+      [
+        'to: expected a string that matches ^[a-z]+$, found string "A"',
+        'to: expected at least 2 characters, found number 1',
+      ],
+    ],
+    [
+      'inside of lists, with their paths',
+      trip,
+      { to: 'ulm', seats: 1, stops: [{ at: 1 }, {}, { at: 'bonn' }] },
+      [
+        'stops[0].at: expected string, found number 1',
+        'stops[1].at: required, but missing',
+        'stops: expected at most 2 items, found number 3',
+      ],
+    ],
+    [
+      'unknown members and odd names',
+      trip,
+      { to: 'ulm', seats: 1, stops: [], a: 1, 'paid by': 'x', b: 2 },
+      [
+        'a: not a known property (known: to, seats, stops, paid by)',
+        '["paid by"]: expected one of ["card","cash"], found string "x"',
+        'b: not a known property (known: to, seats, stops, paid by)',
+      ],
+    ],
+    [
+      'a value of another type: only that',
+      { type: 'string', enum: ['a'] },
+      5,
+      ['the arguments: expected string, found number 5'],
+    ],
+    [
+      'all of several',
+      { allOf: [{ required: ['a'] }, { required: ['b'] }], required: ['c'] },
+      {},
+      ['c: required, but missing', 'a: required, but missing', 'b: required, but missing'],
+    ],
+    [
+      'one of several: what each of them lacks',
+      either,
+      { kind: 'c' },
+      [
+        'n: required, but missing and kind: expected one of ["a"], found string "c"; ' +
+          'or kind: expected one of ["b"], found string "c"',
+      ],
+    ],
+    [
+      'one of several that lack the same',
+      { anyOf: [{ required: ['a'] }, { required: ['a'], minProperties: 1 }] },
+      {},
+      ['a: required, but missing'],
+    ],
+    [
+      'too many of several',
+      { oneOf: [{}, { type: 'number' }] },
+      1,
+      ['the arguments: expected a value that fits exactly one form, found number 1'],
+    ],
+    [
+      'what it must not be',
+      { not: { type: 'number' } },
+      1,
+      ['the arguments: expected another value, found number 1'],
+    ],
+    [
+      'a limit on both sides',
+      { exclusiveMinimum: 2, minimum: 3, maximum: 0 },
+      1,
+      [
+        'the arguments: expected more than 2, found number 1',
+        'the arguments: expected at least 3, found number 1',
+        'the arguments: expected at most 0, found number 1',
+      ],
+    ],
+  ];
+  test.each(rows)('%s', async (_, schema, input, problems) => {
+    expect(await validate(schema, input)).toEqual({ problem: problems.join('; ') });
+  });
+
+  const list: JsonObject = { type: 'array', items: { type: 'number' } };
+  const wrongItems = (count: number): string[] => Array.from({ length: count }, () => 'x');
+  const problemsOf = async (input: JsonValue): Promise<readonly string[]> => {
+    const found = await validate(list, input);
+    return 'problem' in found ? found.problem.split('; ') : [];
+  };
+
+  test('up to 20 problems', async () => {
+    expect(await problemsOf(wrongItems(20))).toHaveLength(20);
+    const many = await problemsOf(wrongItems(10_000));
+    expect(many).toHaveLength(21);
+    expect(many.at(19)).toBe('[19]: expected number, found string "x"');
+    expect(many.at(20)).toBe('there are more problems, which are not listed');
+  });
+
+  test('the same for a Standard Schema', async () => {
+    const inputSchema = z.array(z.number());
+    const made = tool({ name: 'x', description: '', inputSchema, execute: () => null });
+    const found = await made.validate(wrongItems(30));
+    const problems = 'problem' in found ? found.problem.split('; ') : [];
+    expect([problems.length, problems.at(20)]).toEqual([21, 'there are more problems, which are not listed']);
+  });
+
+  test('a model is told all of them', async () => {
+    const made = tool({ name: 'book', description: '', inputSchema: trip, execute: () => null });
+    const script = [{ calls: { book: { to: 7, seats: 0, stops: [] } } }, 'Sorry.'] as const;
+    const { state } = await observe({ script, tools: [made] });
+    expect(state.lastToolExecution?.error).toMatchObject({
+      code: 'TOOL_ARGUMENTS_INVALID',
+      message:
+        'The arguments of tool "book" are not valid: to: expected string, found number 7; ' +
+        'seats: expected at least 1, found number 0.',
+    });
+  });
+});
+
 describe('arguments by Standard Schema', () => {
   const named = { name: 'x', description: '', execute: () => null };
 
@@ -91,12 +251,135 @@ describe('arguments by Standard Schema', () => {
   });
 });
 
+/** A schema as the AI SDK makes it; `packages/driver-ai-sdk` has a test with the AI SDK itself. */
+function aiSdkSchema(members: object): AiSdkSchema<{ readonly a: number }> {
+  const marked = { [Symbol.for('vercel.ai.schema')]: true, _type: undefined, validate: undefined };
+  // As they are: one of them may be a getter that throws.
+  const schema = Object.defineProperties(marked, Object.getOwnPropertyDescriptors(members));
+  return schema as unknown as AiSdkSchema<{ readonly a: number }>;
+}
+
+describe('arguments by a schema of the AI SDK', () => {
+  const named = { name: 'x', description: '', execute: () => null };
+  const shown = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const;
+
+  test('that only describes are checked as by the JSON Schema', async () => {
+    const made = tool({ ...named, inputSchema: aiSdkSchema({ jsonSchema: shown }) });
+    expect(made.inputSchema).toEqual(shown);
+    expect(await made.validate({ a: 1 })).toEqual({ value: { a: 1 } });
+    expect(await made.validate({})).toEqual({ problem: 'a: required, but missing' });
+  });
+
+  const fails = (error: unknown) => () => ({ success: false, error });
+  const checks: readonly (readonly [string, validate: (value: unknown) => unknown, expected: object])[] = [
+    ['a value', () => ({ success: true, value: { a: 2 } }), { value: { a: 2 } }],
+    ['a value, later', async () => ({ success: true, value: { a: 2 } }), { value: { a: 2 } }],
+    ['an error', fails(new Error('no good')), { problem: 'no good' }],
+    [
+      'an error, later',
+      async () => ({ success: false, error: new Error('no good') }),
+      { problem: 'no good' },
+    ],
+    [
+      'an error with issues',
+      fails(
+        Object.assign(new Error('no'), { issues: [{ message: 'odd', path: ['a', 0] }, { message: 'bad' }] }),
+      ),
+      { problem: 'a.0: odd; bad' },
+    ],
+    [
+      'an error whose cause is a list of issues',
+      fails(new Error('no', { cause: [{ message: 'odd', path: [{ key: 'a' }] }] })),
+      { problem: 'a: odd' },
+    ],
+    ['something that is not an error', fails('no good'), { problem: 'no good' }],
+  ];
+  test.each(checks)('that checks: %s', async (_, check, expected) => {
+    const made = tool({ ...named, inputSchema: aiSdkSchema({ jsonSchema: shown, validate: check }) });
+    expect(await made.validate({ a: 1 })).toEqual(expected);
+  });
+
+  const refused: readonly (readonly [string, unknown, message: string])[] = [
+    [
+      'whose JSON Schema comes later',
+      aiSdkSchema({ jsonSchema: Promise.resolve(shown) }),
+      'The AI SDK schema of tool "x" gives its JSON Schema as a promise. Pass "jsonSchema" beside the schema.',
+    ],
+    [
+      'that has no JSON Schema',
+      aiSdkSchema({
+        get jsonSchema() {
+          throw new Error('No conversion.');
+        },
+      }),
+      'The AI SDK schema of tool "x" has no JSON Schema form: No conversion. Pass "jsonSchema" beside the schema.',
+    ],
+    [
+      'without its mark',
+      { jsonSchema: shown, validate: undefined },
+      'found an object with a member "jsonSchema".',
+    ],
+    ['that is made later', () => aiSdkSchema({ jsonSchema: shown }), 'found a function.'],
+    ['that is no schema', 'number', 'found string "number".'],
+    ['that is a list', [shown], 'found an array of 1.'],
+    ['that is not there', undefined, 'found nothing.'],
+  ];
+  test.each(refused)('%s: refused', (_, inputSchema, message) => {
+    const error = { code: 'TOOL_SCHEMA_INVALID', message: expect.stringContaining(message) };
+    expect(() => tool({ ...named, inputSchema: inputSchema as JsonObject })).toThrow(
+      expect.objectContaining(error),
+    );
+    const output = { ...error, code: 'OUTPUT_SCHEMA_INVALID' };
+    expect(() => structuredOutput(inputSchema as JsonObject)).toThrow(
+      expect.objectContaining({
+        ...output,
+        message: expect.stringContaining(message.replace('tool "x"', 'the output')),
+      }),
+    );
+  });
+
+  test('whose JSON Schema comes later, with one beside it', async () => {
+    const inputSchema = aiSdkSchema({ jsonSchema: Promise.resolve(shown) });
+    const made = tool({ ...named, inputSchema, jsonSchema: shown });
+    expect(made.inputSchema).toEqual(shown);
+    expect(await made.validate({})).toEqual({ problem: 'a: required, but missing' });
+  });
+
+  test('a JSON Schema may have a member of that name', () => {
+    const inputSchema = { type: 'object', jsonSchema: 'draft-07' };
+    expect(tool({ ...named, inputSchema }).inputSchema).toEqual(inputSchema);
+  });
+
+  test('hold the answer of a structured output too', async () => {
+    const output = structuredOutput(aiSdkSchema({ jsonSchema: shown }), { maxRepairs: 0 });
+    const { state } = await observe({ script: ['{"a":1}'], hooks: [output] });
+    expectTypeOf(output.read(state)).toEqualTypeOf<{ readonly a: number }>();
+    expect(output.read(state)).toEqual({ a: 1 });
+  });
+});
+
 const wrong: readonly (readonly [string, object])[] = [
   ['a name with a space', { name: 'a b' }],
   ['no name', { name: '' }],
   ['a name that is too long', { name: 'x'.repeat(65) }],
   ['no time', { timeoutSeconds: 0 }],
   ['no number', { timeoutSeconds: Number.NaN }],
+  [
+    'a generator',
+    {
+      *execute() {
+        yield 1;
+      },
+    },
+  ],
+  [
+    'an async generator',
+    {
+      async *execute() {
+        yield 1;
+      },
+    },
+  ],
 ];
 test.each(wrong)('%s is misuse', (_, init) => {
   const make = () => tool({ name: 'x', description: '', inputSchema: {}, execute: () => null, ...init });

@@ -297,6 +297,38 @@ describe('toolResult', () => {
     expect(state.metadata.values).toEqual({});
   });
 
+  const unread: readonly (readonly [string, () => unknown])[] = [
+    ['an async generator', () => items()],
+    ['a promise of one', async () => items()],
+    ['an iterator', () => [1].values()],
+    ['a stream', () => new ReadableStream()],
+    ['a tool result with one', () => toolResult({ value: items() })],
+  ];
+  async function* items(): AsyncGenerator<number> {
+    yield 1;
+  }
+  test.each(unread)('%s is not read: a failure that says so', async (_, execute) => {
+    const { state } = await used(does('a', execute));
+    expect([outcomes(state), state.errors]).toEqual([
+      ['a failed'],
+      [
+        {
+          name: 'HoldfastError',
+          code: 'TOOL_FAILED',
+          message:
+            'Tool "a" returned a generator or stream, which is not read: its result is unknown. ' +
+            'The tool must return the result, or a promise of it.',
+        },
+      ],
+    ]);
+  });
+
+  test('something iterable that is JSON is a value', async () => {
+    const value = { [Symbol.asyncIterator]: () => items(), toJSON: () => [1] };
+    const { state } = await used(does('a', () => value));
+    expect(executionsOf(state)[0]?.value).toEqual([1]);
+  });
+
   /** Three tools that set facts, one at a time. */
   const facts = (...order: string[]): readonly Tool[] =>
     order.map((name) =>
