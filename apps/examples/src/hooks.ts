@@ -52,6 +52,25 @@ const tools = [look, remove];
   console.log(state.status, state.lastToolExecution?.outcome?.type, state.errors[0]?.message);
   // => completed blocked Only in /tmp.
   // #endregion
+
+  {
+    // #region audit
+    const closed: Hook = { beforeToolUse: () => ({ block: 'The shop is closed.' }) }; // the second hook, without a name
+    const audit: Hook = {
+      name: 'audit',
+      priority: -10, // after the others
+      beforeToolUse({ toolName }, { blockedBy }) {
+        for (const { hook, reason } of blockedBy) console.log(`${toolName} blocked by ${hook}: ${reason}`);
+      },
+    };
+    const driver = scriptedDriver({ calls: { remove: { path: '/etc/hosts' } } }, 'I may not.');
+    const hooks = [onlyTemporary, closed, audit];
+    const state = await createAgentLoop({ driver, tools, hooks }).run(question);
+    // => remove blocked by onlyTemporary: Only in /tmp.
+    // => remove blocked by hook 2: The shop is closed.
+    console.log(state.lastToolExecution?.blockedBy.length); // => 2
+    // #endregion
+  }
 }
 
 {

@@ -69,3 +69,5 @@ export type { AgentContextFields } from './state/context.ts';
 export type { StepExecutionFields } from './state/execution/step-execution.ts';
 export type { ModelPrice } from './loop/stopping/model-prices.ts';
 export type { AsJson } from './loop/tools/typed-execution.ts';
+export type { ToolBlock } from './state/execution/tool-outcome.ts';
+export type { ToolUseContext } from './loop/hooks/hook.ts';

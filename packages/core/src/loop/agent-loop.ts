@@ -209,7 +209,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     tools: toolsByName(tools),
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
-    hooks: new HookChain([...guardsOf(options, cost), ...hooks]),
+    hooks: new HookChain(hooks, guardsOf(options, cost)),
     compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
     toolErrors,
     maxParallelTools,

@@ -9,6 +9,7 @@ import type { AgentStep } from '../state/execution/step.ts';
 import { Usage } from '../state/execution/usage.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import { executionWithId } from '../state/execution/tool-executions.ts';
 import type { InferenceDelta } from './driver.ts';
 
@@ -35,7 +36,13 @@ export type Happening =
   /** Once for each try. */
   | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
-  | { readonly type: 'tool-blocked'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  /** Instead of `tool-completed`, for a call that hooks have forbidden. */
+  | {
+      readonly type: 'tool-blocked';
+      readonly stepId: StepId;
+      readonly toolExecution: ToolExecution;
+      readonly blockedBy: readonly ToolBlock[];
+    }
   | { readonly type: 'continuation-evaluated'; readonly shouldStop: boolean; readonly explanation: string }
   | { readonly type: 'stop-signal-raised'; readonly signal: StopSignal }
   | { readonly type: 'usage-updated'; readonly usage: Usage }
@@ -115,7 +122,7 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Happe
   for (const [place, toolExecution] of step.toolExecutions.entries()) {
     const known = earlier && executionWithId(earlier.toolExecutions, toolExecution.id, place);
     const type = known === toolExecution ? undefined : toolProgress(known, toolExecution);
-    if (type) found.push({ type, stepId: step.id, toolExecution });
+    if (type) found.push(toolHappening(type, step.id, toolExecution));
     if (toolExecution.usage !== (known?.usage ?? Usage.none))
       found.push({ type: 'usage-updated', usage: after.usage });
   }
@@ -127,10 +134,22 @@ function stepBefore({ currentStep, lastStep }: AgentState, { id }: AgentStep): A
   return lastStep?.id === id ? lastStep : undefined;
 }
 
-type ToolHappening = Extract<Happening, { readonly toolExecution: ToolExecution }>['type'];
+type ToolHappening = Extract<Happening, { readonly toolExecution: ToolExecution }>;
+
+function toolHappening(
+  type: ToolHappening['type'],
+  stepId: StepId,
+  toolExecution: ToolExecution,
+): ToolHappening {
+  if (type !== 'tool-blocked') return { type, stepId, toolExecution };
+  return { type, stepId, toolExecution, blockedBy: toolExecution.blockedBy };
+}
 
 /** Each try is announced as a start; progress and usage in between are not. */
-function toolProgress(known: ToolExecution | undefined, is: ToolExecution): ToolHappening | undefined {
+function toolProgress(
+  known: ToolExecution | undefined,
+  is: ToolExecution,
+): ToolHappening['type'] | undefined {
   const isSameTry = known?.isRunning && known.attempt === is.attempt;
   if (is.isRunning) return isSameTry ? undefined : 'tool-started';
   if (is.outcome === undefined || known?.outcome !== undefined) return undefined;

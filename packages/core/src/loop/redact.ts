@@ -27,7 +27,7 @@ export type Redact = (content: JsonValue) => JsonValue;
  * A listener that sees no content but what `redact` leaves of it; by default nothing at all.
  *
  * Content is what models, tools and people said: texts, reasoning, arguments, results, messages and data of errors and
- * stop signals. Names of tools and models, ids, times, counts, usage, finish and stop reasons, and the names and codes of
+ * stop signals. Names of tools, hooks and models, ids, times, counts, usage, finish and stop reasons, and the names and codes of
  * errors stay. Files, sources and what only a provider understands are left out.
  *
  * - An event's `state` is an outline: the agent, its model, status, times, usage, stop signals, and the errors of the
@@ -82,10 +82,14 @@ function redactedHappening(event: Happening, redact: Redact): Happening | undefi
     case 'inference-completed':
       return { type: event.type, stepId: event.stepId, response: redactedResponse(event.response, redact) };
     case 'tool-started':
-    case 'tool-completed':
-    case 'tool-blocked': {
+    case 'tool-completed': {
       const toolExecution = redactedTool(event.toolExecution, redact);
       return { type: event.type, stepId: event.stepId, toolExecution };
+    }
+    case 'tool-blocked': {
+      const toolExecution = redactedTool(event.toolExecution, redact);
+      const blockedBy = event.blockedBy.map(({ hook, reason }) => ({ hook, reason: text(reason, redact) }));
+      return { type: event.type, stepId: event.stepId, toolExecution, blockedBy };
     }
     case 'continuation-evaluated':
       return { type: event.type, shouldStop: event.shouldStop, explanation: event.explanation };

@@ -2,6 +2,7 @@ import type { JsonValue } from '../json.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
+import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import type { Usage } from '../state/execution/usage.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentEventOf } from './observe.ts';
@@ -116,7 +117,12 @@ function toolLine(event: ToolEvent, maxLength: number): EventLine {
   if (error === undefined)
     return line(2, 'good', `← ${placeOf(event)}${name} = ${jsonInShort(value ?? null, maxLength)}${took}`);
   const what = startedAt === undefined ? callInWords(event, maxLength) : `${placeOf(event)}${name}`;
-  return line(2, 'bad', `✗ ${what} ${outcome?.type}: ${errorInWords(error, maxLength)}${took}`);
+  const end = `${outcome?.type}${event.type === 'tool-blocked' ? byHooks(event.blockedBy) : ''}`;
+  return line(2, 'bad', `✗ ${what} ${end}: ${errorInWords(error, maxLength)}${took}`);
+}
+
+function byHooks(blockedBy: readonly ToolBlock[]): string {
+  return blockedBy.length === 0 ? '' : ` by ${blockedBy.map(({ hook }) => hook).join(', ')}`;
 }
 
 // Words

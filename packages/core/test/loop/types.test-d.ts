@@ -15,7 +15,6 @@ import type {
   AgentLoop,
   AgentLoopOptions,
   AgentState,
-  AiSdkSchema,
   Capability,
   ExecutionBudget,
   Hook,
@@ -25,6 +24,7 @@ import type {
   ToolContext,
   ToolExecution,
 } from '@holdfast/core';
+import type { AiSdkSchema } from '@holdfast/core/driver';
 import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
 import type { CapabilityFactory } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';

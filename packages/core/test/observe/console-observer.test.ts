@@ -53,7 +53,7 @@ test('calls that fail, are blocked, or are several', async () => {
     ✗ 1. fails failed: E_LUCK: no luck (0.002 s)
     → 2. add {"a":1}
     ← 2. add = 1 (0.002 s)
-    ✗ 3. secret {"id":7} blocked: TOOL_BLOCKED: Not for you.
+    ✗ 3. secret {"id":7} blocked by hook 2: TOOL_BLOCKED: Not for you.
 `);
 });
 

@@ -5,8 +5,8 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceRequest } from '../driver.ts';
 import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
-import { asHookError, Misfit, takeResult } from './hook-results.ts';
-import type { ResultOf } from './hook-results.ts';
+import { asHookError, asMisfitError, Misfit, takeResult } from './hook-results.ts';
+import type { Given, ResultOf } from './hook-results.ts';
 
 /** The points whose hooks take a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
@@ -24,6 +24,9 @@ const POINTS: readonly HookPoint[] = [
   'onError',
 ];
 
+/** What a hook has at least one of. */
+const MEMBERS = [...POINTS, 'limit', 'cutOff', 'checkRequest'] as const;
+
 /** Hooks in the order in which they are called, by point. */
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
@@ -31,22 +34,19 @@ export class HookChain {
   private readonly limiting: readonly Hook[];
   private readonly checking: readonly Hook[];
   private readonly hooks: readonly Hook[];
+  private readonly guards: readonly Hook[];
 
-  /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
-  constructor(hooks: readonly Hook[]) {
-    for (const hook of hooks) {
-      if (
-        typeof hook === 'object' &&
-        [...POINTS, 'cutOff' as const, 'limit' as const, 'checkRequest' as const].some(
-          (point) => hook?.[point],
-        )
-      )
-        continue;
-      const found = describeValue(hook);
-      throw invalidArgument(`A hook has at least one of ${POINTS.join(', ')}; found ${found}.`, TypeError);
-    }
+  /**
+   * @param hooks a hook without a name goes by its place in this list.
+   * @param guards are called before hooks of their priority.
+   * @throws TypeError `ARGUMENT_INVALID` for what is not a hook.
+   */
+  constructor(hooks: readonly Hook[], guards: readonly Hook[] = []) {
+    for (const [index, hook] of hooks.entries()) requireHook(hook, index + 1);
     this.hooks = hooks;
-    const ordered = hooks.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
+    this.guards = guards;
+    const all = [...guards, ...hooks];
+    const ordered = all.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
     this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
     this.limiting = ordered.filter((hook) => hook.limit !== undefined);
     this.checking = ordered.filter((hook) => hook.checkRequest !== undefined);
@@ -55,9 +55,27 @@ export class HookChain {
     );
   }
 
-  /** The same with others, which are called before those of their priority. */
-  with(hooks: readonly Hook[]): HookChain {
-    return hooks.length === 0 ? this : new HookChain([...hooks, ...this.hooks]);
+  /** The same with more guards, which are asked before the others. */
+  with(guards: readonly Hook[]): HookChain {
+    return guards.length === 0 ? this : new HookChain(this.hooks, [...guards, ...this.guards]);
+  }
+
+  /** The name of a hook, else its place in the list of hooks: `hook 2`. */
+  nameOf(hook: Hook): string {
+    return hook.name ?? `hook ${this.placeOf(hook)}`;
+  }
+
+  private placeOf(hook: Hook): number {
+    return this.hooks.indexOf(hook) + 1;
+  }
+
+  /** An error of a hook, with its name at the beginning of the message. */
+  private errorOf(hook: Hook, point: keyof Hook, error: unknown): unknown {
+    return asHookError(this.titleOf(hook), point, error);
+  }
+
+  private titleOf(hook: Hook): string {
+    return hook.name === undefined ? `Hook ${this.placeOf(hook)}` : `Hook "${hook.name}"`;
   }
 
   /**
@@ -67,10 +85,22 @@ export class HookChain {
   cutOff(context: HookContext): CutOff | undefined {
     let earliest: CutOff | undefined;
     for (const hook of this.timed) {
-      const found = cutOffOf(hook, context);
+      const found = this.cutOffOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
     return earliest;
+  }
+
+  private cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
+    try {
+      const found = hook.cutOff?.(context.state, context);
+      if (found === undefined || found === null) return undefined;
+      const { at, signal } = found;
+      if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
+      throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
+    } catch (error) {
+      throw this.errorOf(hook, 'cutOff', error);
+    }
   }
 
   /**
@@ -83,7 +113,7 @@ export class HookChain {
         const signal = await hook.limit?.(state, context);
         if (signal) return stopSignal(signal);
       } catch (error) {
-        throw asHookError({ hook, point: 'limit' }, error);
+        throw this.errorOf(hook, 'limit', error);
       }
     }
     return undefined;
@@ -103,7 +133,7 @@ export class HookChain {
       try {
         hook.checkRequest?.(request, context);
       } catch (error) {
-        throw asHookError({ hook, point: 'checkRequest' }, error);
+        throw this.errorOf(hook, 'checkRequest', error);
       }
     }
   }
@@ -134,33 +164,39 @@ export class HookChain {
     subject: unknown,
     context: HookContext,
   ): ResultOf<P> | undefined | Promise<ResultOf<P> | undefined> {
-    const place = { hook, point, subject, before: context.state };
+    const given = { point, subject, before: context.state };
     let result: unknown;
     try {
       const method = hook[point] as (this: Hook, subject: unknown, context: HookContext) => unknown;
       result = method.call(hook, subject, context);
     } catch (error) {
-      throw asHookError(place, error);
+      throw this.errorOf(hook, point, error);
     }
     if (result === undefined || result === null) return undefined;
-    if (!isThenable(result)) return takeResult(place, result);
+    if (!isThenable(result)) return this.take<P>(hook, given, result);
     return Promise.resolve(result).then(
-      (settled) => takeResult<P>(place, settled),
+      (settled) => this.take<P>(hook, given, settled),
       (error) => {
-        throw asHookError(place, error);
+        throw this.errorOf(hook, point, error);
       },
     );
   }
+
+  private take<P extends HookPoint>(hook: Hook, given: Given, result: unknown): ResultOf<P> | undefined {
+    try {
+      return takeResult<P>(given, result);
+    } catch (error) {
+      throw asMisfitError(this.titleOf(hook), given.point, result, error);
+    }
+  }
 }
 
-function cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
-  try {
-    const found = hook.cutOff?.(context.state, context);
-    if (found === undefined || found === null) return undefined;
-    const { at, signal } = found;
-    if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
-    throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
-  } catch (error) {
-    throw asHookError({ hook, point: 'cutOff' }, error);
+function requireHook(hook: Hook, place: number): void {
+  if (typeof hook !== 'object' || !MEMBERS.some((member) => hook?.[member])) {
+    const found = describeValue(hook);
+    throw invalidArgument(`A hook has at least one of ${MEMBERS.join(', ')}; found ${found}.`, TypeError);
   }
+  const { name }: { readonly name?: unknown } = hook;
+  if (name === undefined || (typeof name === 'string' && name !== '')) return;
+  throw invalidArgument(`The name of hook ${place} must be a text, found ${describeValue(name)}.`, TypeError);
 }

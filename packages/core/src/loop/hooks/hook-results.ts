@@ -16,42 +16,45 @@ import type { Hook, HookPoint } from './hook.ts';
 /** What a hook of a point may return. */
 export type ResultOf<P extends HookPoint> = Awaited<ReturnType<NonNullable<Hook[P]>>> & object;
 
-interface Place extends Given {
-  readonly hook: Hook;
+/** What a hook was called with. */
+export interface Given {
   readonly point: HookPoint;
+  readonly before: AgentState;
+  readonly subject: unknown;
 }
 
 /** What goes wrong in a hook is named after it; what a hook finds on purpose keeps its name. */
-export function asHookError({ hook, point }: { hook: Hook; point: keyof Hook }, error: unknown): unknown {
+export function asHookError(hook: string, point: keyof Hook, error: unknown): unknown {
   if (isAgentStop(error) || hasErrorCode(error, 'PRICE_UNKNOWN')) return error;
   const reason = toErrorRecord(error).message;
-  return new HoldfastError('HOOK_FAILED', `${nameOf(hook)} failed in ${point}: ${reason}`, { cause: error });
+  return new HoldfastError('HOOK_FAILED', `${hook} failed in ${point}: ${reason}`, { cause: error });
 }
 
-/** What a settled hook returned, checked and frozen. @throws HoldfastError `HOOK_FAILED` when the point does not take it. */
-export function takeResult<P extends HookPoint>(place: Place, result: unknown): ResultOf<P> | undefined {
+/** The error for what a hook returned, of which `error` says why its point does not take it. */
+export function asMisfitError(
+  hook: string,
+  point: HookPoint,
+  result: unknown,
+  error: unknown,
+): HoldfastError {
+  const isMisfit = error instanceof Misfit;
+  const misfit = isMisfit ? error.message : `${describeValue(result)}, which does not fit`;
+  const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
+  return new HoldfastError(
+    'HOOK_FAILED',
+    `${hook} returned ${misfit} from ${point}; it may return ${expected} or nothing.`,
+    isMisfit ? {} : { cause: error },
+  );
+}
+
+/** What a settled hook returned, checked and frozen. @throws what says that the point does not take it. */
+export function takeResult<P extends HookPoint>(given: Given, result: unknown): ResultOf<P> | undefined {
   if (result === undefined || result === null) return undefined;
-  const { hook, point } = place;
-  try {
-    return taken(point, result, place) as ResultOf<P>;
-  } catch (error) {
-    const misfit = error instanceof Misfit ? error.message : `${describeValue(result)}, which does not fit`;
-    const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
-    throw new HoldfastError(
-      'HOOK_FAILED',
-      `${nameOf(hook)} returned ${misfit} from ${point}; it may return ${expected} or nothing.`,
-      error instanceof Misfit ? {} : { cause: error },
-    );
-  }
+  return taken(result, given) as ResultOf<P>;
 }
 
 /** What the hook returned, in words that follow "returned". */
 export class Misfit extends Error {}
-
-interface Given {
-  readonly before: AgentState;
-  readonly subject: unknown;
-}
 
 /** Takes in a part of what a hook returned, checked and frozen. */
 type Take = (value: unknown, given: Given) => unknown;
@@ -116,8 +119,8 @@ const MEMBERS: { readonly [P in HookPoint]?: Readonly<Record<string, Take>> } = 
   afterToolUse: { state: takeState, toolExecution: takeToolExecution },
 };
 
-function taken(point: HookPoint, result: unknown, given: Given): unknown {
-  const members = MEMBERS[point];
+function taken(result: unknown, given: Given): unknown {
+  const members = MEMBERS[given.point];
   if (members === undefined) return takeState(result, given);
   if (typeof result !== 'object' || Array.isArray(result)) throw new Misfit(describeValue(result));
   if (result instanceof AgentState) throw new Misfit('a bare state');
@@ -148,8 +151,4 @@ function continues({ agentId, execution: was }: AgentState, after: AgentState): 
         stepAfter?.toolExecutions.some((known) => known.id === id),
       ))
   );
-}
-
-function nameOf(hook: Hook): string {
-  return hook.name === undefined ? 'A hook' : `Hook "${hook.name}"`;
 }

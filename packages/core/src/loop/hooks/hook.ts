@@ -4,6 +4,7 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceResponse } from '../../state/execution/inference.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import type { InferenceRequest } from '../driver.ts';
 
 /** What a hook may return: a change or nothing, at once or later. */
@@ -23,6 +24,12 @@ export interface HookContext {
   readonly limitReached: (state: AgentState) => Promise<StopSignal | undefined>;
 }
 
+/** What a hook before a tool call may know beside the call. */
+export interface ToolUseContext extends HookContext {
+  /** The hooks that have blocked the call, in the order in which they were called; empty as long as none has. */
+  readonly blockedBy: readonly ToolBlock[];
+}
+
 /** A changed request, state, or both. */
 export interface InferenceChange {
   readonly request?: InferenceRequest;
@@ -37,9 +44,10 @@ export interface ResponseChange {
 
 /** A changed call or state, or a reason why the call must not run. */
 export interface ToolCallChange {
+  /** Ignored once the call is blocked. */
   readonly call?: ToolCallPart;
   readonly state?: AgentState;
-  /** The call is not run; the model is told this reason. */
+  /** The call is not run; the model reads this reason, beside those of other hooks that block it. */
   readonly block?: string;
 }
 
@@ -64,7 +72,10 @@ export interface CutOff {
  * hook had returned nothing. When it is `lost` it ends at once, and what hooks return is not taken.
  */
 export interface Hook {
-  /** For messages about it. */
+  /**
+   * Names it in errors, events and recorded calls. A hook without a name goes by its place in the list of hooks, counted
+   * from 1: `hook 2`.
+   */
   readonly name?: string;
   /** Higher runs earlier; default 0. */
   readonly priority?: number;
@@ -75,10 +86,13 @@ export interface Hook {
   beforeInference?(request: InferenceRequest, context: HookContext): HookResult<InferenceChange>;
   afterInference?(response: InferenceResponse, context: HookContext): HookResult<ResponseChange>;
   /**
+   * Sees every call, also one that a hook before it has blocked: `context.blockedBy` names the hooks and their reasons. A
+   * block stays: this hook can add a reason, and its change of the call is ignored.
+   *
    * For a call that a person must approve both before that and after it; then it can be blocked, and a changed call is not
    * taken: what was approved is what runs.
    */
-  beforeToolUse?(call: ToolCallPart, context: HookContext): HookResult<ToolCallChange>;
+  beforeToolUse?(call: ToolCallPart, context: ToolUseContext): HookResult<ToolCallChange>;
   afterToolUse?(execution: ToolExecution, context: HookContext): HookResult<ToolExecutionChange>;
   /** The step is still `currentStep`, with all its results. */
   afterStep?(state: AgentState, context: HookContext): HookResult<AgentState>;

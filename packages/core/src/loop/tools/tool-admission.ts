@@ -3,6 +3,7 @@ import { isAgentStop } from '../../state/execution/continuation.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
@@ -14,8 +15,23 @@ import type { Tool } from './tool.ts';
  * `undefined`: nothing, as the run was told to stop meanwhile.
  */
 export type Admission =
-  | { readonly type: 'begin' | 'ask' | 'end'; readonly execution: ToolExecution }
+  | { readonly type: 'begin' | 'ask'; readonly execution: ToolExecution }
+  | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
+
+/** What a hook threw after another one had blocked the call. */
+interface Thrown {
+  readonly error: unknown;
+}
+
+/** What the hooks have made of a call. */
+interface Verdict {
+  readonly call: ToolCallPart;
+  readonly blockedBy: readonly ToolBlock[];
+  readonly thrown?: Thrown;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
 
 /** Asks the hooks and, where the tool wants it, whether a person must approve. @throws what a hook throws; AgentStop. */
 export function admit(run: RunState, call: ToolCallPart): Admission | Promise<Admission> {
@@ -28,21 +44,47 @@ export function mayStart(run: RunState): boolean {
 }
 
 async function askHooks(run: RunState, requested: ToolCallPart): Promise<Admission> {
+  const { call, blockedBy, thrown } = await verdictOf(run, requested);
+  if (blockedBy.length > 0) {
+    const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, blockedBy));
+    return { type: 'end', execution: ended(run, intended(run, call), 'blocked', error), thrown };
+  }
+  if (thrown) throw thrown.error;
+  return mayStart(run) ? askTool(run, intended(run, call)) : undefined;
+}
+
+/** Asks the hooks in their order, until one throws or the run is told to stop. */
+async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdict> {
+  const { hooks } = run.loop;
   // What a person has approved is what runs: a hook may forbid it, and no more.
   const { isApproved } = intended(run, requested);
-  let call = requested;
-  for (const hook of run.loop.hooks.at('beforeToolUse')) {
-    const { context } = run;
-    const change = await run.callHook(hook, 'beforeToolUse', call, context);
-    if (change?.state) run.changeFrom(context.state, change.state);
-    if (!isApproved) call = change?.call ?? call;
-    if (change?.block !== undefined) {
-      const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, change.block));
-      return ended(run, intended(run, call), 'blocked', error);
+  let verdict: Verdict = { call: requested, blockedBy: NOTHING };
+  for (const hook of hooks.at('beforeToolUse')) {
+    const { call, blockedBy } = verdict;
+    const context = { ...run.context, blockedBy };
+    try {
+      const change = await run.callHook(hook, 'beforeToolUse', call, context);
+      if (change?.state) run.changeFrom(context.state, change.state);
+      const isFixed = isApproved || blockedBy.length > 0;
+      verdict = {
+        call: (isFixed ? undefined : change?.call) ?? call,
+        blockedBy: withBlock(blockedBy, hooks.nameOf(hook), change?.block),
+      };
+    } catch (error) {
+      return { ...verdict, thrown: { error } };
     }
-    if (!mayStart(run)) return undefined;
+    if (!mayStart(run)) break;
   }
-  return askTool(run, intended(run, call));
+  return verdict;
+}
+
+function withBlock(
+  blockedBy: readonly ToolBlock[],
+  hook: string,
+  reason: string | undefined,
+): readonly ToolBlock[] {
+  if (reason === undefined) return blockedBy;
+  return Object.freeze([...blockedBy, Object.freeze({ hook, reason })]);
 }
 
 function askTool(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
@@ -57,7 +99,7 @@ async function askIfNeeded(run: RunState, tool: Tool, execution: ToolExecution):
     return mayStart(run) ? { type: isNeeded ? 'ask' : 'begin', execution } : undefined;
   } catch (error) {
     if (isAgentStop(error)) throw error;
-    return ended(run, execution, 'failed', toErrorRecord(error));
+    return { type: 'end', execution: ended(run, execution, 'failed', toErrorRecord(error)) };
   }
 }
 
@@ -85,6 +127,6 @@ function ended(
   execution: ToolExecution,
   type: 'blocked' | 'failed',
   error: ReturnType<typeof toErrorRecord>,
-): Admission {
-  return { type: 'end', execution: execution.withOutcome({ type, error }, run.now()) };
+): ToolExecution {
+  return execution.withOutcome({ type, error }, run.now());
 }

@@ -140,6 +140,7 @@ export class ToolRound {
       if (type === 'begin') this.begin([execution.withStarted(at)], at);
       else if (type === 'ask') this.take(execution.withApprovalRequested(at), at);
       else await this.finish(execution, at);
+      if (admitted.type === 'end' && admitted.thrown) throw admitted.thrown.error;
     } catch (error) {
       await this.fail(error);
     }

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';
+import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import type { CallUsage, Usage } from '../../state/execution/usage.ts';
 import type { ToolDescription } from '../driver.ts';
 import type { AgentEvent } from '../events.ts';
@@ -255,9 +256,14 @@ export function toolNotFound(name: string, known: Iterable<string>): HoldfastErr
   return new HoldfastError('TOOL_NOT_FOUND', `There is no tool named "${name}". Known tools: ${names}.`);
 }
 
-/** A hook forbade the call; the message is its reason. */
+/** Hooks forbade the call; the message is their reasons, one a line. */
 export class ToolExecutionBlockedError extends HoldfastError {
-  constructor(toolName: string, reason: string) {
-    super('TOOL_BLOCKED', reason || `Tool "${toolName}" is blocked.`, { data: { toolName } });
+  /** The hooks that forbade it, in the order in which they were called: at least one. */
+  readonly blockedBy: readonly ToolBlock[];
+
+  constructor(toolName: string, blockedBy: readonly ToolBlock[]) {
+    const reasons = blockedBy.flatMap(({ reason }) => reason || []).join('\n');
+    super('TOOL_BLOCKED', reasons || `Tool "${toolName}" is blocked.`, { data: { toolName, blockedBy } });
+    this.blockedBy = blockedBy;
   }
 }

@@ -21,8 +21,8 @@ import type { ErrorRecord } from '../values/error-record.ts';
 import { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messages.ts';
 import { checkedToolCall, readToolCall } from '../messages/messages.ts';
-import type { OutcomeRule, ToolOutcome } from './tool-outcome.ts';
-import { checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
+import type { OutcomeRule, ToolBlock, ToolOutcome } from './tool-outcome.ts';
+import { blocksIn, checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 import type { Waiting } from './waiting.ts';
 import { readWaitings } from './waiting.ts';
@@ -162,6 +162,11 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   get wasBlocked(): boolean {
     return this.outcome?.type === 'blocked';
+  }
+
+  /** The hooks that forbade it, in the order in which they were called; empty unless it was blocked. */
+  get blockedBy(): readonly ToolBlock[] {
+    return this.outcome?.type === 'blocked' ? blocksIn(this.outcome.error) : NOTHING;
   }
 
   /** The latest moment that is recorded of it; `undefined` when nothing was done for it. @internal */

@@ -3,6 +3,7 @@ import type { DocumentReader, JsonObject, JsonValue, Read } from '../../json.ts'
 import {
   checked,
   compact,
+  isJsonObject,
   readFilled,
   readJson,
   readJsonObject,
@@ -33,6 +34,14 @@ export type ToolOutcome =
       readonly metadata?: JsonObject;
     }
   | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
+
+/** A hook that forbade a call, and why. */
+export interface ToolBlock {
+  /** The hook's name; of a hook without one its place in the list of hooks, as in `hook 2`. */
+  readonly hook: string;
+  /** `''` when the hook gave none. */
+  readonly reason: string;
+}
 
 /** What an outcome means for the step and the execution. The only place that says so. */
 export interface OutcomeRule {
@@ -115,6 +124,16 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
     modelOutput,
     metadata,
   }) as ToolOutcome;
+}
+
+/** The hooks that forbade a call, as the error of its outcome names them. @internal */
+export function blocksIn({ data }: ErrorRecord): readonly ToolBlock[] {
+  const blocks = isJsonObject(data) ? data['blockedBy'] : undefined;
+  return Array.isArray(blocks) ? blocks.filter(isToolBlock) : [];
+}
+
+function isToolBlock(value: JsonValue): value is JsonObject & ToolBlock {
+  return isJsonObject(value) && typeof value['hook'] === 'string' && typeof value['reason'] === 'string';
 }
 
 function filled(metadata: JsonObject | undefined): JsonObject | undefined {

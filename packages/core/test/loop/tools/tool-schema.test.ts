@@ -1,5 +1,6 @@
 import { structuredOutput, tool } from '@holdfast/core';
-import type { AiSdkSchema, JsonObject, JsonValue } from '@holdfast/core';
+import type { JsonObject, JsonValue } from '@holdfast/core';
+import type { AiSdkSchema } from '@holdfast/core/driver';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
 import { observe } from '../../builders.ts';
