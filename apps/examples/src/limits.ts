@@ -1,4 +1,5 @@
 import { AgentState, cancellation, createAgentLoop, finishReason, RunAbort, tool } from '@holdfast/core';
+import type { Hook } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { z } from 'zod';
 
@@ -46,6 +47,21 @@ const tools = [look];
   const hooks = [cancellation(() => true, 'Cancelled in the dashboard.'), finishReason('content-filter')];
   const { stopReason, stopSignal } = await createAgentLoop({ driver: scriptedDriver(), hooks }).run(question);
   console.log(stopReason, stopSignal?.message); // => userRequested Cancelled in the dashboard.
+  // #endregion
+}
+
+{
+  // #region own-guard
+  const workingHours: Hook = {
+    name: 'workingHours',
+    limit({ metadata }) {
+      if (metadata.get('shop') === 'open') return undefined;
+      return { reason: 'stopRequested', message: 'The shop is closed.', source: 'workingHours' };
+    },
+  };
+  const driver = scriptedDriver(); // is not called
+  const state = await createAgentLoop({ driver, tools, hooks: [workingHours] }).run(question);
+  console.log(state.status, state.stopSignal?.message); // => stopped The shop is closed.
   // #endregion
 }
 

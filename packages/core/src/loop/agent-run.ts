@@ -198,17 +198,21 @@ export class AgentRun {
   /** Is there anything to wait for before a step begins? */
   private get hasPreparations(): boolean {
     const { run, loop } = this;
-    return loop.hooks.has('beforeStep') || (run.kept.isAsked && run.kept.hasNewStep(run.state));
+    const { hooks } = loop;
+    return hooks.hasLimits || hooks.has('beforeStep') || (run.kept.isAsked && run.kept.hasNewStep(run.state));
   }
 
-  /** BeforeStep. False when something speaks against the step. */
+  /** The limits, then BeforeStep. False when something speaks against the step. */
   private async prepareStep(): Promise<boolean> {
     const { run } = this;
     if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
     if (next(run.state).type !== 'beginStep' || run.checkAbort()) return false;
     const { signalCount } = run;
-    await this.callHooks('beforeStep');
-    if (run.signalCount > signalCount) run.withdrawRequest();
+    const asked = run.askLimits();
+    const isStopped = typeof asked === 'boolean' ? asked : await asked;
+    if (!run.isLost()) await this.callHooks('beforeStep');
+    // A limit may have raised its signal in the step before: that holds too.
+    if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
     return next(run.state).type === 'beginStep';
   }
 
@@ -301,7 +305,7 @@ export class AgentRun {
     return this.run.isLost() ? undefined : this.callHooks(point, index + 1);
   }
 
-  private take(point: StatePoint, state: AgentState): Promise<void> | undefined {
+  private take(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
     if (point === 'beforeStep') return this.run.changeBeforeCall(state);
     this.run.change(state);
     return undefined;

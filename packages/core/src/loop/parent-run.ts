@@ -3,7 +3,6 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
 import type { StopReason, StopSignal } from '../state/execution/continuation.ts';
 import { stopSignal } from '../state/execution/continuation.ts';
-import { stoppedBy } from './stopping/cut-off.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import { GUARD_PRIORITY, modelOf } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';
@@ -35,10 +34,6 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
   return Object.freeze<Hook>({
     name: SOURCE,
     priority: GUARD_PRIORITY,
-    beforeStep(state, context) {
-      const signal = limit(state, context);
-      return signal && stoppedBy(state, signal, context.clock.now());
-    },
     limit,
     checkRequest({ llmConfig }) {
       if (remaining().maxCost !== undefined)

@@ -15,7 +15,7 @@ import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './stopping/run-signals.ts';
 import type { Outcome } from './stepper.ts';
-import { applied, withToolsOf } from './stepper.ts';
+import { applied, next, withToolsOf } from './stepper.ts';
 import { WorkTime } from './stopping/work-time.ts';
 
 /**
@@ -66,22 +66,34 @@ export class RunState {
   }
 
   /**
-   * Takes in what a hook made before a call to a model. A promise when it used something: that the limits are asked
-   * again.
+   * Takes in what a hook made before a call to a model. When it used something, the limits are asked again, unless the
+   * step is stopped already. A promise only when a limit returned one.
    */
-  changeBeforeCall(state: AgentState): Promise<void> | undefined {
+  changeBeforeCall(state: AgentState): Promise<unknown> | undefined {
     const before = this.state.execution?.otherUsage;
     this.change(state);
-    return this.state.execution?.otherUsage === before ? undefined : this.askLimits();
+    if (this.state.execution?.otherUsage === before || !this.mayCall()) return undefined;
+    const asked = this.askLimits();
+    return asked instanceof Promise ? asked : undefined;
   }
 
-  private limitReached(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
+  /** Is a model still to be called in this step? */
+  private mayCall(): boolean {
+    if (!this.mayBegin()) return false;
+    const { type } = next(this.state);
+    return type === 'beginStep' || type === 'infer';
+  }
+
+  private async limitReached(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
     const state = withToolsOf(this.state, base, changed, this.now());
     return this.loop.hooks.limitReached(state, this.context);
   }
 
-  private async askLimits(): Promise<void> {
-    this.stopBy(await this.inTime(this.limitReached(this.state, this.state)));
+  /** Stops by the first limit that is used up. True when there is one; a promise only when a guard returned one. */
+  askLimits(): boolean | Promise<boolean> {
+    const found = this.loop.hooks.limitReached(this.state, this.context);
+    if (found instanceof Promise) return this.inTime(found).then((signal) => this.stopBy(signal));
+    return this.stopBy(found);
   }
 
   // What is waited for
@@ -207,8 +219,9 @@ export class RunState {
     return told?.kind;
   }
 
-  private stopBy(signal: StopSignal | undefined): void {
+  private stopBy(signal: StopSignal | undefined): boolean {
     if (signal) this.change(stoppedBy(this.state, signal, this.now()));
+    return signal !== undefined;
   }
 
   /** Another process has the execution: from here on nothing is changed. */

@@ -104,14 +104,20 @@ export class HookChain {
   }
 
   /**
-   * The first limit that the state has used up.
+   * The first limit that the state has used up; guards after it are not asked. A promise only when a guard returned one.
    * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
    */
-  async limitReached(state: AgentState, context: HookContext): Promise<StopSignal | undefined> {
-    for (const hook of this.limiting) {
+  limitReached(
+    state: AgentState,
+    context: HookContext,
+    from = 0,
+  ): StopSignal | undefined | Promise<StopSignal | undefined> {
+    for (let index = from; index < this.limiting.length; index++) {
+      const hook = this.limiting[index] as Hook;
       try {
-        const signal = await hook.limit?.(state, context);
-        if (signal) return stopSignal(signal);
+        const found = hook.limit?.(state, context);
+        if (isThenable(found)) return this.limitAfter(found, index, state, context);
+        if (found) return stopSignal(found);
       } catch (error) {
         throw this.errorOf(hook, 'limit', error);
       }
@@ -136,6 +142,26 @@ export class HookChain {
         throw this.errorOf(hook, 'checkRequest', error);
       }
     }
+  }
+
+  private async limitAfter(
+    found: PromiseLike<StopSignal | undefined | void>,
+    index: number,
+    state: AgentState,
+    context: HookContext,
+  ): Promise<StopSignal | undefined> {
+    try {
+      const signal = await found;
+      if (signal) return stopSignal(signal);
+    } catch (error) {
+      throw this.errorOf(this.limiting[index] as Hook, 'limit', error);
+    }
+    return this.limitReached(state, context, index + 1);
+  }
+
+  /** Is there a guard to ask before a step? */
+  get hasLimits(): boolean {
+    return this.limiting.length > 0;
   }
 
   /** May a hook cut work off? */

@@ -108,9 +108,10 @@ export interface Hook {
    */
   cutOff?(state: AgentState, context: HookContext): CutOff | undefined;
   /**
-   * Asked between the calls to models that a step begins with: after a `beforeStep` or `beforeInference` hook that used
-   * something, and by hooks that make several calls. The signal of a limit that is used up, which is then raised. A guard
-   * has it beside its `beforeStep`.
+   * The signal of a limit that the state has used up, if it has: a guard is a hook with this method. The loop asks before
+   * each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or `beforeInference` hook that used
+   * something; hooks that make several calls ask by `context.limitReached`. The first signal is raised and stops the step,
+   * whatever other hooks ask for; the guards after it are not asked.
    */
   limit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
   /**

@@ -8,12 +8,11 @@ import type { StopReason, StopSignal } from '../../state/execution/continuation.
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { FinishReason } from '../../state/execution/inference.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import { stoppedBy } from './cut-off.ts';
 import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { pricing, requirePrice } from './model-prices.ts';
 
-/** Guards look before other hooks do. */
+/** Guards are asked before other hooks. */
 export const GUARD_PRIORITY = 1_000;
 
 /**
@@ -99,16 +98,17 @@ export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: Cost
 /** The model that settings name. */
 export const modelOf: ModelIdOf = (llmConfig) => llmConfig?.model;
 
-/** Stops after an answer that ended for one of the reasons. */
+/** Stops after an answer that ended for one of the reasons, unless the step was told to stop before. */
 export function finishReason(...reasons: readonly FinishReason[]): Hook {
   return Object.freeze<Hook>({
     name: 'finishReason',
     priority: GUARD_PRIORITY,
     afterStep(state, { clock }) {
       const reason = state.currentStep?.response?.finishReason;
-      if (reason === undefined || !reasons.includes(reason)) return undefined;
+      const isStopped = state.execution?.continuation.hasNewSignals;
+      if (isStopped || reason === undefined || !reasons.includes(reason)) return undefined;
       const message = `The model stopped: ${reason}.`;
-      const context = { finishReason: reason };
+      const context = { finishReason: reason, reasons };
       return state.withStopSignal(
         { reason: 'finishReasonReceived', message, context, source: 'finishReason' },
         clock.now(),
@@ -149,15 +149,10 @@ export function cancellation(
   message = 'The execution was cancelled.',
 ): Hook {
   const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
-  const limit = async (state: AgentState): Promise<StopSignal | undefined> =>
-    (await isCancelled(state)) ? signal : undefined;
   return Object.freeze<Hook>({
     name: 'cancellation',
     priority: GUARD_PRIORITY,
-    async beforeStep(state, context) {
-      return (await limit(state)) && stoppedBy(state, signal, context.clock.now());
-    },
-    limit,
+    limit: async (state) => ((await isCancelled(state)) ? signal : undefined),
   });
 }
 
@@ -178,7 +173,6 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
   return guards;
 }
 
-/** Looks before each step; what it signals holds even if another step was asked for. */
 function guard(
   name: string,
   check: (state: AgentState, context: HookContext) => StopSignal | undefined,
@@ -187,10 +181,6 @@ function guard(
   return Object.freeze<Hook>({
     name,
     priority: GUARD_PRIORITY,
-    beforeStep(state, context) {
-      const signal = check(state, context);
-      return signal && stoppedBy(state, signal, context.clock.now());
-    },
     limit: check,
     ...(cutOff && { cutOff: () => cutOff }),
   });
