@@ -14,7 +14,7 @@ export interface CallSetting {
   readonly signal: AbortSignal;
 }
 
-/** One call in the terms of the AI SDK. Made afresh for each attempt: models and middleware may change it. */
+/** One call in the terms of the AI SDK. Made afresh for each attempt, with a prompt of its own: models and middleware may change both. */
 export function convertRequest(
   request: InferenceRequest,
   prompt: LanguageModelV4Prompt,
@@ -25,7 +25,7 @@ export function convertRequest(
     ...convertTools(request.tools, request.toolChoice),
     ...convertFormat(request.responseFormat),
     ...(headers && { headers: { ...headers } }),
-    prompt: prompt.slice(),
+    prompt,
     abortSignal: signal,
   };
 }

@@ -1,4 +1,4 @@
-import type { LanguageModelV4, LanguageModelV4Prompt, SharedV4Warning } from '@ai-sdk/provider';
+import type { LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
 import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
@@ -6,6 +6,8 @@ import { convertRequest } from './call-options.ts';
 import { convertResult } from './convert-response.ts';
 import type { DriverError } from './driver-error.ts';
 import { callFailed } from './driver-error.ts';
+import type { Prompt } from './prompt.ts';
+import { promptOfAttempt } from './prompt.ts';
 import { readStream } from './read-stream.ts';
 import type { Attempt, Wait } from './retry.ts';
 import { retryAfter, withRetries } from './retry.ts';
@@ -43,17 +45,15 @@ export class ModelCall {
   }
 
   /** The answer. @throws DriverError when there is none, the signal's reason when it aborts before anything came. */
-  async answer(
-    request: InferenceRequest,
-    given: LanguageModelV4Prompt | Promise<LanguageModelV4Prompt>,
-  ): Promise<InferenceResponse> {
+  async answer(request: InferenceRequest, given: Prompt | Promise<Prompt>): Promise<InferenceResponse> {
     const { headers, maxRetries, wait } = this.policy;
     const { signal, onDelta } = this.inference;
     const prompt = given instanceof Promise ? await this.value(() => given) : { answer: given };
     if ('error' in prompt) throw this.failure(prompt.error, 0);
-    const convert = (): CallOptions => convertRequest(request, prompt.answer, { headers, signal });
-    const attempt = (): Promise<Attempt<InferenceResponse>> =>
-      onDelta ? this.stream(convert(), onDelta) : this.generate(convert());
+    const attempt = (): Promise<Attempt<InferenceResponse>> => {
+      const options = convertRequest(request, promptOfAttempt(prompt.answer), { headers, signal });
+      return onDelta ? this.stream(options, onDelta) : this.generate(options);
+    };
     const outcome = await withRetries(attempt, { maxRetries, wait, signal, now: () => systemClock.now() });
     if ('answer' in outcome) return outcome.answer;
     throw this.failure(outcome.error, outcome.attempts);

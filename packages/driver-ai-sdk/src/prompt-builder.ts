@@ -8,6 +8,7 @@ import type { Message, Messages } from '@holdfast/core';
 import { LineageNotes } from '@holdfast/core/driver';
 import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
+import type { Prompt } from './prompt.ts';
 import type { PromptFiles } from './prompt-files.ts';
 import { hasFiles } from './prompt-files.ts';
 import { mergedOptions } from './provider-options.ts';
@@ -17,6 +18,13 @@ interface Conversation {
   readonly builder: PromptBuilder;
   readonly messages: Messages;
   readonly prompt: LanguageModelV4Message[];
+  /** The places in `prompt` of the messages with files. It grows too. */
+  readonly filePlaces: number[];
+}
+
+/** What a builder has converted of a conversation, and the messages that it has yet to convert. */
+interface Continuation extends Pick<Conversation, 'prompt' | 'filePlaces'> {
+  readonly added: readonly Message[];
 }
 
 /** What a prompt depends on besides the conversation. */
@@ -28,6 +36,7 @@ export interface PromptParts {
 }
 
 const NO_FILES: SentFiles = new Map();
+const NOWHERE: readonly never[] = Object.freeze([]);
 
 /** Kept with each conversation: the newest conversation of the last builders that converted it. */
 const conversations = new LineageNotes<readonly Conversation[]>();
@@ -42,14 +51,16 @@ const MANY_MESSAGES = 32;
 
 /**
  * Builds prompts for one model. A conversation that was seen before costs what was added to it: messages are immutable, and
- * so are the converted ones. Each prompt is an array of the caller's own; its messages are frozen and shared between prompts.
+ * so are the converted ones. Each prompt has a list of its own; the messages in it are frozen and shared between prompts.
  */
 export class PromptBuilder {
   private readonly model: LanguageModelV4;
   private readonly files: PromptFiles;
   private readonly promptCache: 'off' | 'auto';
-  /** Messages with files, and those that came many at once; `undefined` for a message with nothing to send. */
+  /** Messages that came many at once; `undefined` for a message with nothing to send. */
   private readonly converted = new WeakMap<Message, LanguageModelV4Message | undefined>();
+  /** Messages with files. */
+  private readonly convertedWithFiles = new WeakMap<Message, LanguageModelV4Message | undefined>();
 
   constructor({ model, files, promptCache }: PromptParts) {
     this.model = model;
@@ -58,46 +69,49 @@ export class PromptBuilder {
   }
 
   /** A promise only when there are files to wait for. It rejects with what a download throws. */
-  build(
-    messages: Messages,
-    systemPrompt: string | undefined,
-    signal: AbortSignal,
-  ): LanguageModelV4Prompt | Promise<LanguageModelV4Prompt> {
-    const prompt: LanguageModelV4Prompt = [];
-    if (systemPrompt) prompt.push(Object.freeze({ role: 'system', content: systemPrompt }));
-    if (messages.isEmpty) return prompt;
+  build(messages: Messages, systemPrompt: string | undefined, signal: AbortSignal): Prompt | Promise<Prompt> {
+    const start: LanguageModelV4Prompt = [];
+    if (systemPrompt) start.push(Object.freeze({ role: 'system', content: systemPrompt }));
+    if (messages.isEmpty) return { messages: start, filePlaces: NOWHERE };
     const withFiles = this.continuation(messages).added.filter(hasFiles);
-    if (withFiles.length === 0) return this.whole(prompt, messages);
+    if (withFiles.length === 0) return this.whole(start, messages);
     const converted = withFiles.map((message) => this.convertWithFiles(message, signal));
-    return Promise.all(converted).then(() => this.whole(prompt, messages));
+    return Promise.all(converted).then(() => this.whole(start, messages));
   }
 
-  private whole(prompt: LanguageModelV4Prompt, messages: Messages): LanguageModelV4Prompt {
-    const whole = prompt.concat(this.grown(messages));
+  private whole(start: LanguageModelV4Prompt, messages: Messages): Prompt {
+    const { prompt, filePlaces } = this.grown(messages);
+    const whole = start.concat(prompt);
     if (this.promptCache === 'auto') addCacheMarks(whole);
-    return whole;
+    return { messages: whole, filePlaces: filePlaces.map((place) => place + start.length) };
   }
 
   /** The conversation as far as it is known, and what is new in `messages`. */
-  private continuation(messages: Messages): { prompt: LanguageModelV4Message[]; added: readonly Message[] } {
+  private continuation(messages: Messages): Continuation {
     const known = conversations.get(messages)?.find(({ builder }) => builder === this);
     const added = known && messages.since(known.messages);
-    return added ? { prompt: known.prompt, added } : { prompt: [], added: messages.slice() };
+    if (added) return { prompt: known.prompt, filePlaces: known.filePlaces, added };
+    return { prompt: [], filePlaces: [], added: messages.slice() };
   }
 
   /** Never waits: of two calls that grow the same conversation, one goes first and the other sees it. */
-  private grown(messages: Messages): readonly LanguageModelV4Message[] {
-    const { prompt, added } = this.continuation(messages);
+  private grown(messages: Messages): Conversation {
+    const { prompt, filePlaces, added } = this.continuation(messages);
     for (const message of added) {
       const converted = this.convertedMessage(message, added.length >= MANY_MESSAGES);
-      if (converted) append(prompt, converted);
+      if (!converted) continue;
+      append(prompt, converted);
+      const place = prompt.length - 1;
+      if (this.convertedWithFiles.has(message) && filePlaces.at(-1) !== place) filePlaces.push(place);
     }
+    const conversation = { builder: this, messages, prompt, filePlaces };
     const others = (conversations.get(messages) ?? []).filter(({ builder }) => builder !== this);
-    conversations.set(messages, [{ builder: this, messages, prompt }, ...others.slice(0, MAX_BUILDERS - 1)]);
-    return prompt;
+    conversations.set(messages, [conversation, ...others.slice(0, MAX_BUILDERS - 1)]);
+    return conversation;
   }
 
   private convertedMessage(message: Message, isRemembered: boolean): LanguageModelV4Message | undefined {
+    if (this.convertedWithFiles.has(message)) return this.convertedWithFiles.get(message);
     if (this.converted.has(message)) return this.converted.get(message);
     const converted = convertMessage(message, NO_FILES);
     if (isRemembered) this.converted.set(message, converted);
@@ -105,9 +119,10 @@ export class PromptBuilder {
   }
 
   private async convertWithFiles(message: Message, signal: AbortSignal): Promise<void> {
-    if (this.converted.has(message)) return;
+    if (this.convertedWithFiles.has(message)) return;
     const files = await this.files.prepare(message, this.model, signal);
-    if (!this.converted.has(message)) this.converted.set(message, convertMessage(message, files));
+    if (!this.convertedWithFiles.has(message))
+      this.convertedWithFiles.set(message, convertMessage(message, files));
   }
 }
 

@@ -84,10 +84,3 @@ test('tools are converted once and arrays are the own of each call', () => {
   first?.tools?.push({ type: 'function', name: 'smuggled', inputSchema: {} });
   expect(convertRequest(request([], { tools }), [], setting).tools).toHaveLength(1);
 });
-
-test('what a model does to the prompt array stays with it', () => {
-  const prompt = [{ role: 'system' as const, content: 's' }];
-  const options = convertRequest(request([]), prompt, setting);
-  options.prompt.length = 0;
-  expect(prompt).toHaveLength(1);
-});

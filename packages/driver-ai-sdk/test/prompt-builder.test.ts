@@ -1,10 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { Message, Messages } from '@holdfast/core';
+import type { FilePart, Message, Messages } from '@holdfast/core';
 import type { ToolResultPart } from '@holdfast/core/driver';
 import { assistantMessage, systemMessage, userMessage } from '@holdfast/core';
 import { List, toolMessage } from '@holdfast/core/driver';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
+import { promptOfAttempt } from '../src/prompt.ts';
 import { PromptBuilder } from '../src/prompt-builder.ts';
 import type { Download } from '../src/prompt-files.ts';
 import { PromptFiles } from '../src/prompt-files.ts';
@@ -19,7 +20,10 @@ function builder({
   readonly build: (messages: Messages, systemPrompt?: string) => Promise<LanguageModelV4Prompt>;
 } {
   const prompts = new PromptBuilder({ model, files: new PromptFiles(download), promptCache });
-  return { build: async (messages, systemPrompt) => prompts.build(messages, systemPrompt, signal) };
+  return {
+    build: async (messages, systemPrompt) =>
+      promptOfAttempt(await prompts.build(messages, systemPrompt, signal)),
+  };
 }
 
 const result = (toolCallId: string): ToolResultPart => ({
@@ -134,6 +138,39 @@ describe('a growing conversation', () => {
     gate.resolve();
     expect((await slow).at(-1)).toMatchObject({ content: [{ type: 'file' }] });
     expect(await build(withFile)).toHaveLength(4);
+  });
+});
+
+describe('messages with files', () => {
+  const image: FilePart = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAEC' } };
+  const seen = toolMessage([{ ...result('2'), output: { type: 'content', value: [image] } }]);
+  /** Writes into each part of a file, as the AI Gateway does. */
+  function write(prompt: LanguageModelV4Prompt): void {
+    for (const { content } of prompt) {
+      for (const part of typeof content === 'string' ? [] : content) {
+        if (part.type === 'file') part.data = { type: 'text', text: 'written' };
+        if (part.type !== 'tool-result' || part.output.type !== 'content') continue;
+        for (const item of part.output.value)
+          if (item.type === 'file') item.data = { type: 'text', text: 'written' };
+      }
+    }
+  }
+
+  test('are copied for each attempt, wherever they are; the others are shared', async () => {
+    const { build } = builder({ promptCache: 'auto' });
+    const plain = turns(2);
+    let messages = List.from<Message>([...plain, userMessage([image]), assistantMessage([image])]);
+    for (const added of [toolMessage([result('1')]), seen, toolMessage([result('3')])]) {
+      messages = messages.append(added);
+      const [first, second] = [await build(messages, 'be brief'), await build(messages, 'be brief')];
+      const before = JSON.stringify(second);
+      write(first);
+      expect(JSON.stringify(second)).toBe(before);
+      expect(JSON.stringify(await build(messages, 'be brief'))).toBe(before);
+      expect(first.map((message, place) => message === second[place])).toEqual(
+        first.map((_, place) => place === 1 || place === 2),
+      );
+    }
   });
 });
 
