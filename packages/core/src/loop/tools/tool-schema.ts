@@ -3,6 +3,7 @@ import { describeValue, HoldfastError } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { toJsonObject } from '../../json.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
+import { closedSchema } from './closed-schema.ts';
 import { checkJsonSchema } from './json-schema.ts';
 
 /**
@@ -211,7 +212,7 @@ function describe({ owner, code }: SchemaPurpose, schema: StandardSchema): JsonO
     throw new HoldfastError(code, message);
   }
   try {
-    return toJsonObject(jsonSchema.input({ target: 'draft-07' }));
+    return toJsonObject(closedSchema(toJsonObject(jsonSchema.input({ target: 'draft-07' }))));
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
     const message = `The ${vendor} schema of ${owner} has no JSON Schema form${why}. ${advice}`;

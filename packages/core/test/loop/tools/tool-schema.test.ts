@@ -231,6 +231,24 @@ describe('arguments by Standard Schema', () => {
     expect(made.inputSchema).toMatchObject({ type: 'object', required: ['a'] });
   });
 
+  test('are shown as closed objects, at every level, and checked as the schema says', async () => {
+    const open = z.object({
+      list: z.array(z.object({ a: z.string() })),
+      rest: z.record(z.string(), z.object({})),
+    });
+    const made = tool({ ...named, inputSchema: open });
+    expect(made.inputSchema).toMatchObject({
+      additionalProperties: false,
+      properties: {
+        list: { items: { additionalProperties: false } },
+        rest: { additionalProperties: { additionalProperties: false } },
+      },
+    });
+    expect(await made.validate({ list: [{ a: 'x', b: 1 }], rest: {}, more: 1 })).toEqual({
+      value: { list: [{ a: 'x' }], rest: {} },
+    });
+  });
+
   test('may be checked later', async () => {
     const made = tool({
       ...named,
