@@ -435,6 +435,21 @@ describe('step types', () => {
       });
     },
   );
+  test('results carry what the provider attached to their calls', () => {
+    const providerOptions = { openai: { caller: { type: 'program', callerId: 'p' } } };
+    const calls = ['a', 'b', 'c'].map((toolCallId) => ({ ...call, toolCallId, providerOptions }));
+    const [a, b] = calls.map((one) => ToolExecution.started(one, T)) as [ToolExecution, ToolExecution];
+    const error = { name: 'Error', message: 'no luck' };
+    const closed = step
+      .withResponse(InferenceResponse.of({ content: calls }))
+      .withToolExecution(a.withOutcome({ type: 'succeeded', value: 1 }, T))
+      .withToolExecution(b.withOutcome({ type: 'failed', error }, T))
+      .withOutput();
+    expect(closed.output.at(-1)?.content.map((part) => part.providerOptions)).toEqual(
+      calls.map(() => providerOptions),
+    );
+    expect(AgentStep.fromJSON(JSON.parse(JSON.stringify(closed)))).toEqual(closed);
+  });
   test('an answer that failed adds nothing to the conversation', () => {
     expect(
       step.withResponse(InferenceResponse.of({ text: 'hal', finishReason: 'error' })).withOutput().output,

@@ -8,7 +8,7 @@ import type {
   ToolResultPart,
 } from '../../state/messages/messages.ts';
 import { messageOf } from '../../state/messages/messages.ts';
-import { errorOutput } from '../../state/execution/tool-execution.ts';
+import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts';
 import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
 
@@ -249,9 +249,8 @@ function isAbandoned(toolCallId: string, exchanges: readonly Exchange[], from: n
   return false;
 }
 
-function missingResult({ call: { toolCallId, toolName } }: OpenCall): ToolResultPart {
-  const output = errorOutput('No result was recorded.');
-  return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
+function missingResult({ call }: OpenCall): ToolResultPart {
+  return resultPart(call, errorOutput('No result was recorded.'));
 }
 
 function withId<T extends ToolCallPart | ToolResultPart>(part: T, toolCallId: string): T {

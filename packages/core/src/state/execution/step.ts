@@ -22,7 +22,7 @@ import { readGivenRequest, readStepRequest } from './request.ts';
 import { requireObject, wrongArgument } from '../values/require-argument.ts';
 import type { StepDocument } from './step-document.ts';
 import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
-import { errorOutput, ToolExecution } from './tool-execution.ts';
+import { errorOutput, resultPart, ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
 import { interrupted } from './tool-outcome.ts';
 
@@ -276,23 +276,16 @@ export class AgentStep {
       added.push(messageOf('assistant', { id, createdAt, content, metadata }));
     }
     if (toolCalls.length > 0) {
-      const results = Object.freeze(toolCalls.map((call, place) => this.resultOf(call, place)));
+      const results = toolCalls.map((call, place) => {
+        const execution = executionOf(this.toolExecutions, call.toolCallId, place);
+        return execution?.toResultPart() ?? notRun(call, response);
+      });
       const id = MessageId.parse(ids.tool);
-      added.push(messageOf('tool', { id, createdAt, content: results, metadata }));
+      added.push(messageOf('tool', { id, createdAt, content: Object.freeze(results), metadata }));
     }
     const next = new AgentStep(this);
     draft(next).added = Object.freeze(added);
     return frozen(next);
-  }
-
-  private resultOf({ toolCallId, toolName }: ToolCallPart, place: number): ToolResultPart {
-    const execution = executionOf(this.toolExecutions, toolCallId, place);
-    if (execution) return execution.toResultPart();
-    const finishReason = this.response?.finishReason;
-    const isWhole = finishReason === 'tool-calls' || finishReason === 'stop';
-    const reason = isWhole ? 'the execution stopped' : finishReason;
-    const output = errorOutput(`Not run: ${reason}.`);
-    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
   }
 
   /** What its tools set in the agent's metadata, in the order of the calls. @internal */
@@ -393,6 +386,16 @@ function decodeToolExecutions(
   const toolExecutions = readToolExecutions(reader, value, added, response);
   reader.leave();
   return toolExecutions;
+}
+
+/** The result of a call that has no execution. */
+function notRun(call: ToolCallPart, response: InferenceResponse): ToolResultPart {
+  return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
+}
+
+function whyNotRun({ finishReason, rawFinishReason }: InferenceResponse): string {
+  if (finishReason === 'other') return `the answer ended for the reason "${rawFinishReason ?? 'unknown'}"`;
+  return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
 }
 
 const STEP_NAME_SET = new Set(STEP_NAMES);

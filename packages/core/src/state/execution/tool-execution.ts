@@ -307,8 +307,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   /** The result as the model reads it. */
   toResultPart(): ToolResultPart {
-    const { toolCallId, toolName } = this.call;
-    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output: this.toOutput() });
+    return resultPart(this.call, this.toOutput());
   }
 
   private toOutput(): ToolOutput {
@@ -440,6 +439,16 @@ function valueOutput(value: JsonValue): ToolOutput {
 /** A failure as a model reads it. @internal */
 export function errorOutput(message: string): ToolOutput {
   return Object.freeze({ type: 'error-text', value: message });
+}
+
+/** The result of a call, with what the provider attached to the call: some providers need it back on the result. @internal */
+export function resultPart(
+  { toolCallId, toolName, providerOptions }: ToolCallPart,
+  output: ToolOutput,
+): ToolResultPart {
+  if (providerOptions === undefined)
+    return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
+  return Object.freeze({ type: 'tool-result', toolCallId, toolName, output, providerOptions });
 }
 
 const readLaterAttempt: Read<number> = (reader, value) => {

@@ -183,7 +183,13 @@ describe('what is broken is repaired', () => {
     expect(missing).toEqual({
       id: answer.id,
       role: 'tool',
-      content: [{ ...result, output: { type: 'error-text', value: 'No result was recorded.' } }],
+      content: [
+        {
+          ...result,
+          output: { type: 'error-text', value: 'No result was recorded.' },
+          providerOptions: options,
+        },
+      ],
     });
   });
 });
