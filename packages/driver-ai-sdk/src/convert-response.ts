@@ -13,14 +13,30 @@ import type { FinishReason, JsonValue } from '@holdfast/core';
 import type { AssistantPart, FileData, ToolOutput } from '@holdfast/core/driver';
 import { Usage } from '@holdfast/core';
 import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import { keptOptions } from './provider-options.ts';
+import { keptOptions, withoutItemIds } from './provider-options.ts';
 
 /** A whole answer. `modelId` stands in when the provider does not name the model that answered. */
 export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
-  const { content, finishReason, usage, providerMetadata, response } = result;
+  const finishReason = convertFinishReason(result.finishReason);
+  return responseOf(result, modelId, { content: convertContent(result.content), finishReason });
+}
+
+/** What an answer that broke off still says, or `undefined` if it says nothing. */
+export function convertPartialResult(
+  result: LanguageModelV4GenerateResult,
+  modelId: string,
+): InferenceResponse | undefined {
+  const content = convertPartialContent(result.content);
+  return content.length === 0 ? undefined : responseOf(result, modelId, { content, finishReason: 'error' });
+}
+
+function responseOf(
+  { finishReason, usage, providerMetadata, response }: LanguageModelV4GenerateResult,
+  modelId: string,
+  answer: Pick<InferenceResponse, 'content' | 'finishReason'>,
+): InferenceResponse {
   return InferenceResponse.of({
-    content: convertContent(content),
-    finishReason: convertFinishReason(finishReason),
+    ...answer,
     rawFinishReason: finishReason?.raw,
     usage: convertUsage(usage),
     providerMetadata: keptOptions(providerMetadata).providerOptions,
@@ -32,6 +48,28 @@ export function convertResult(result: LanguageModelV4GenerateResult, modelId: st
 /** The parts of an answer that can be kept, in the model's order. Part types that are not known are left out. */
 export function convertContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
   return content.map(convertPart).filter((part) => part !== undefined);
+}
+
+/**
+ * The parts of an answer that broke off, which can be sent back: without calls that the provider runs itself and whose result
+ * did not arrive, and without ids of items that the provider never stored.
+ */
+export function convertPartialContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
+  return withoutOpenCalls(convertContent(content))
+    .map(detachedPart)
+    .filter((part) => !('text' in part) || part.text !== '' || part.providerOptions !== undefined);
+}
+
+function withoutOpenCalls(content: readonly AssistantPart[]): AssistantPart[] {
+  const answered = new Set(content.map((part) => part.type === 'tool-result' && part.toolCallId));
+  return content.filter((part) => {
+    return part.type !== 'tool-call' || !part.providerExecuted || answered.has(part.toolCallId);
+  });
+}
+
+function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T): T {
+  // Only the options are exchanged, which every part may have or not.
+  return { ...part, ...withoutItemIds(providerOptions) } as T;
 }
 
 function convertPart(part: LanguageModelV4Content): AssistantPart | undefined {
@@ -142,9 +180,16 @@ const FINISH_REASONS = new Map<string, FinishReason>([
   ['content-filter', 'content-filter'],
   ['tool-calls', 'tool-calls'],
   ['error', 'error'],
-  // The answer broke off at the provider and may lack anything: it is not to be acted upon.
-  ['interrupted', 'error'],
 ]);
+
+/**
+ * True when the answer came to its end. An answer that broke off has no reason, the reason `interrupted`, or the reason `other`
+ * without the provider's own word for it.
+ */
+export function isFinished(reason: LanguageModelV4FinishReason | undefined): boolean {
+  if (reason === undefined || reason.unified === 'interrupted') return false;
+  return convertFinishReason(reason) !== 'other' || Boolean(reason.raw);
+}
 
 /** Why the model stopped, as far as there is a word for it. */
 export function convertFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {

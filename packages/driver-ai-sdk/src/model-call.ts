@@ -3,14 +3,14 @@ import type { InferenceOptions, InferenceRequest, InferenceResponse } from '@hol
 import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 import { convertRequest } from './call-options.ts';
-import { convertResult } from './convert-response.ts';
+import { convertPartialResult, convertResult, isFinished } from './convert-response.ts';
 import type { DriverError } from './driver-error.ts';
 import { callFailed } from './driver-error.ts';
 import type { Prompt } from './prompt.ts';
 import { promptOfAttempt } from './prompt.ts';
 import { readStream } from './read-stream.ts';
 import type { Attempt, Wait } from './retry.ts';
-import { retryAfter, withRetries } from './retry.ts';
+import { retryAfter, UnfinishedAnswerError, withRetries } from './retry.ts';
 import { StreamedResponse } from './stream-response.ts';
 
 /** The model that was called. */
@@ -52,6 +52,7 @@ export class ModelCall {
     if ('error' in prompt) throw this.failure(prompt.error, 0);
     const attempt = (): Promise<Attempt<InferenceResponse>> => {
       const options = convertRequest(request, promptOfAttempt(prompt.answer), { headers, signal });
+      this.partialResponse = undefined;
       return onDelta ? this.stream(options, onDelta) : this.generate(options);
     };
     const outcome = await withRetries(attempt, { maxRetries, wait, signal, now: () => systemClock.now() });
@@ -62,8 +63,12 @@ export class ModelCall {
   private async generate(options: CallOptions): Promise<Attempt<InferenceResponse>> {
     const result = await this.value(() => this.model.doGenerate(options));
     if ('error' in result) return result;
-    this.warn(result.answer.warnings);
-    return { answer: convertResult(result.answer, this.model.modelId) };
+    const { answer } = result;
+    const { modelId } = this.model;
+    this.warn(answer.warnings);
+    if (isFinished(answer.finishReason)) return { answer: convertResult(answer, modelId) };
+    this.partialResponse = convertPartialResult(answer, modelId);
+    return { error: new UnfinishedAnswerError('The answer has no finish reason.'), isFinal: false };
   }
 
   private async stream(
@@ -85,7 +90,10 @@ export class ModelCall {
     if (response.isFinished) return { answer: response.complete() };
     if (end.type === 'aborted') return { answer: response.partial('aborted') ?? abortedBy(signal) };
     this.partialResponse = response.partial('error');
-    const error = end.type === 'failed' ? end.error : new Error('The stream ended before the answer did.');
+    const error =
+      end.type === 'failed'
+        ? end.error
+        : new UnfinishedAnswerError('The stream ended before the answer did.');
     return { error, isFinal: response.hasBegun };
   }
 

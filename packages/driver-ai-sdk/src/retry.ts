@@ -51,8 +51,14 @@ export function retryAfter(error: unknown, now: Instant): number | undefined {
   return seconds >= 0 ? seconds : undefined;
 }
 
-/** True when the provider, or the gateway before it, says that the same call may succeed later. */
+/** An answer ended, without an error of the provider, before it was complete. */
+export class UnfinishedAnswerError extends Error {
+  override readonly name = 'UnfinishedAnswerError';
+}
+
+/** True when the same call may succeed later: the provider or the gateway says so, or the answer broke off. */
 export function isRetryable(error: unknown): boolean {
+  if (error instanceof UnfinishedAnswerError) return true;
   return (APICallError.isInstance(error) || isGatewayError(error)) && error.isRetryable;
 }
 

@@ -4,11 +4,17 @@ import type {
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 import type { FinishReason } from '@holdfast/core';
-import type { AssistantPart, InferenceDelta } from '@holdfast/core/driver';
+import type { InferenceDelta } from '@holdfast/core/driver';
 import { Usage } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { convertContent, convertFinishReason, convertUsage } from './convert-response.ts';
-import { keptOptions, withoutItemIds } from './provider-options.ts';
+import {
+  convertContent,
+  convertFinishReason,
+  convertPartialContent,
+  convertUsage,
+  isFinished,
+} from './convert-response.ts';
+import { keptOptions } from './provider-options.ts';
 
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type TextDelta = Extract<LanguageModelV4StreamPart, { type: 'text-delta' | 'reasoning-delta' }>;
@@ -35,9 +41,9 @@ export class StreamedResponse {
     this.modelId = modelId;
   }
 
-  /** True when the model said that it is done. */
+  /** True when the model said that it is done, and why. */
   get isFinished(): boolean {
-    return this.finish !== undefined && this.finish.finishReason?.unified !== 'interrupted';
+    return isFinished(this.finish?.finishReason);
   }
 
   /** True when a part of the answer has come: to ask again could make listeners hear it twice. */
@@ -91,7 +97,7 @@ export class StreamedResponse {
 
   /** What had arrived, or `undefined` if nothing had. Incomplete calls are left out. */
   partial(finishReason: FinishReason): InferenceResponse | undefined {
-    const content = detached(withoutOpenCalls(convertContent(this.content)));
+    const content = convertPartialContent(this.content);
     return content.length === 0 ? undefined : this.response(content, finishReason);
   }
 
@@ -146,24 +152,4 @@ export class StreamedResponse {
     const toolName = this.inputs.get(id);
     return toolName === undefined || text === '' ? undefined : { type: 'tool-input', id, toolName, text };
   }
-}
-
-/** Without calls that the provider runs itself and whose result did not arrive: nobody else will answer them. */
-function withoutOpenCalls(content: readonly AssistantPart[]): readonly AssistantPart[] {
-  const answered = new Set(content.map((part) => part.type === 'tool-result' && part.toolCallId));
-  return content.filter((part) => {
-    return part.type !== 'tool-call' || !part.providerExecuted || answered.has(part.toolCallId);
-  });
-}
-
-/** The parts of an answer that broke off: see `withoutItemIds`. */
-function detached(content: readonly AssistantPart[]): readonly AssistantPart[] {
-  return content.map(detachedPart).filter((part) => {
-    return !('text' in part) || part.text !== '' || part.providerOptions !== undefined;
-  });
-}
-
-function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T): T {
-  // Only the options are exchanged, which every part may have or not.
-  return { ...part, ...withoutItemIds(providerOptions) } as T;
 }

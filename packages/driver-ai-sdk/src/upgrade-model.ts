@@ -159,6 +159,8 @@ function upgradeToolResult(
 
 function upgradeFinishReason(reason: EarlierFinishReason): LanguageModelV4FinishReason {
   if (typeof reason !== 'string') return reason;
+  // V2 says `unknown` when the provider gave no reason; `other` is a reason, but V2 has no place for the provider's word.
+  if (reason === 'other') return { unified: 'other', raw: reason };
   return { unified: reason === 'unknown' ? 'other' : reason, raw: undefined };
 }
 

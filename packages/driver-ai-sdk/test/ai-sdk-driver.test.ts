@@ -343,6 +343,11 @@ describe('a stream that breaks off', () => {
       [{ type: 'finish', finishReason: { unified: 'interrupted', raw: undefined }, usage: {} as never }],
       'The stream ended before the answer did.',
     ],
+    [
+      'with an end for no reason',
+      [{ type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage: {} as never }],
+      'The stream ended before the answer did.',
+    ],
   ];
   test.each(cut)('%s is an error that has what had arrived', async (_, end, message) => {
     const error = await rejection(

@@ -7,7 +7,13 @@ import type { FinishReason } from '@holdfast/core';
 import type { AssistantPart, UsageFields } from '@holdfast/core/driver';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
-import { convertContent, convertFinishReason, convertResult, convertUsage } from '../src/convert-response.ts';
+import {
+  convertContent,
+  convertFinishReason,
+  convertResult,
+  convertUsage,
+  isFinished,
+} from '../src/convert-response.ts';
 import { answer } from './builders.ts';
 
 const providerMetadata = { openai: { itemId: 'i' } };
@@ -189,7 +195,6 @@ describe('finish reasons', () => {
     ['content-filter', 'content-filter'],
     ['tool-calls', 'tool-calls'],
     ['error', 'error'],
-    ['interrupted', 'error'],
     ['other', 'other'],
     ['something new', 'other'],
     ['toString', 'other'],
@@ -197,6 +202,18 @@ describe('finish reasons', () => {
   test.each(table)('%s is %s', (unified, expected) => {
     expect(convertFinishReason({ unified, raw: 'x' } as LanguageModelV4FinishReason)).toBe(expected);
   });
+});
+
+test.each([
+  [{ unified: 'stop', raw: undefined }, true],
+  [{ unified: 'other', raw: 'eos' }, true],
+  [{ unified: 'something new', raw: 'new' }, true],
+  [{ unified: 'other', raw: undefined }, false],
+  [{ unified: 'other', raw: '' }, false],
+  [{ unified: 'interrupted', raw: 'gone' }, false],
+  [undefined, false],
+])('an answer that ended for %j is finished: %s', (reason, expected) => {
+  expect(isFinished(reason as LanguageModelV4FinishReason | undefined)).toBe(expected);
 });
 
 test('a whole answer', () => {

@@ -67,7 +67,7 @@ type Turn = History['more'][number];
 export function script(turns: readonly Turn[]): ScriptedAnswer[] {
   return turns.map(({ parts, finishReason, isLost }): ScriptedAnswer => {
     if (isLost) return new Error('The connection was lost.');
-    return { content: parts.flatMap(partsOf), ...(finishReason && { finishReason }) };
+    return { content: parts.flatMap(partsOf), ...(finishReason && { finishReason, rawFinishReason: 'raw' }) };
   });
 }
 

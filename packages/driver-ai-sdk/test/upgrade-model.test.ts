@@ -186,6 +186,18 @@ test('the warnings of a model of the second specification get the present form',
   ]);
 });
 
+test('a reason that V2 calls `other` is a reason; `unknown` is none', async () => {
+  const reasons = (['other', 'unknown'] as const).map(async (finishReason) => {
+    const { model } = modelV2('stop');
+    model.doGenerate = async () => ({ content: [], finishReason, usage: v2Usage, warnings: [] });
+    return (await upgradeModel(model).doGenerate(callOptions)).finishReason;
+  });
+  expect(await Promise.all(reasons)).toEqual([
+    { unified: 'other', raw: 'other' },
+    { unified: 'other', raw: undefined },
+  ]);
+});
+
 test('a model that reports neither usage nor warnings is read all the same', async () => {
   const { model } = modelV2('stop');
   model.doGenerate = async () => ({ content: [], finishReason: 'stop' }) as never;

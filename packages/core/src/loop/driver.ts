@@ -50,7 +50,8 @@ export interface InferenceOptions {
  *
  * It answers with a response, or throws: the execution then ends `failed`, with the error in its state. When the
  * signal aborts it stops at once, and either throws or answers with what had arrived and the finish reason
- * `aborted`. A failure in the middle of an answer may be thrown as an error with a member `partialResponse`.
+ * `aborted`. A failure in the middle of an answer may be thrown as an error with a member `partialResponse`. An answer with the
+ * finish reason `other` and no `rawFinishReason` is such a failure: the loop does not act upon it.
  * Retries of a call that failed before it answered are the driver's own affair.
  */
 export interface Driver {

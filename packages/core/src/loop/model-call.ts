@@ -1,6 +1,6 @@
 import { HoldfastError } from '../errors.ts';
 import type { StepId } from '../state/values/ids.ts';
-import { InferenceResponse } from '../state/execution/inference.ts';
+import { InferenceResponse, isUnfinished } from '../state/execution/inference.ts';
 import type { InferenceResponseInit } from '../state/execution/inference.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import { withinGrace } from './stopping/grace.ts';
@@ -31,6 +31,7 @@ export async function infer(run: RunState): Promise<void> {
   try {
     const given = loop.driver.infer(request, { signal, onDelta });
     response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));
+    requireFinished(response);
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (error) {
@@ -45,6 +46,13 @@ export async function infer(run: RunState): Promise<void> {
   throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
     data: { rawFinishReason: response.rawFinishReason },
   });
+}
+
+/** @throws HoldfastError `DRIVER_FAILED` with the answer as its `partialResponse`, for an answer that broke off. */
+function requireFinished(response: InferenceResponse): void {
+  if (!isUnfinished(response)) return;
+  const error = new HoldfastError('DRIVER_FAILED', 'The answer of the model ended without a finish reason.');
+  throw Object.assign(error, { partialResponse: response });
 }
 
 function requestOf({ loop, state }: RunState): InferenceRequest {

@@ -60,8 +60,8 @@ export type Outcome =
   | { readonly type: 'suspended'; readonly waiting: readonly Waiting[]; readonly at: Instant }
   | { readonly type: 'finished'; readonly at: Instant };
 
-/** An answer that ended for these reasons is not to be acted upon. */
-const CUT_SHORT: ReadonlySet<FinishReason> = new Set(['length', 'content-filter', 'error', 'aborted']);
+/** Tools run only for an answer that ended for one of these reasons. */
+const RUNS_TOOLS: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls']);
 
 const START: NextAction = Object.freeze({ type: 'start' });
 const BEGIN_STEP: NextAction = Object.freeze({ type: 'beginStep' });
@@ -87,7 +87,7 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
     return { type: 'resolveTools', toolExecutions: toolExecutions.filter(isLeft) };
   if (step.errors.length > 0 || isToldToStop) return CLOSE_STEP;
   if (step.response === undefined) return INFER;
-  if (CUT_SHORT.has(step.response.finishReason)) return CLOSE_STEP;
+  if (!RUNS_TOOLS.has(step.response.finishReason)) return CLOSE_STEP;
   const calls = step.callsToRun;
   if (calls.length > 0) return { type: 'runTools', calls };
   if (!some(toolExecutions, isWaiting)) return CLOSE_STEP;
@@ -114,7 +114,7 @@ export function canRunTools({ execution }: AgentState): boolean {
   const step = execution?.currentStep;
   if (execution === undefined || step?.response === undefined) return false;
   if (execution.status !== 'inProgress' || step.errors.length > 0) return false;
-  return !execution.continuation.hasNewSignals && !CUT_SHORT.has(step.response.finishReason);
+  return !execution.continuation.hasNewSignals && RUNS_TOOLS.has(step.response.finishReason);
 }
 
 /**

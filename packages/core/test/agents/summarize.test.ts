@@ -216,6 +216,11 @@ describe('a summary that fails', () => {
       { text: 'Loo', finishReason: 'content-filter' },
       'The model wrote no summary; it ended with "content-filter".',
     ],
+    [
+      'by breaking off',
+      { text: 'Loo', finishReason: 'other' },
+      'The model wrote no summary; it ended with "other".',
+    ],
     ['by calling a tool', call('x'), 'The model wrote no summary; it ended with "tool-calls".'],
   ];
   test.each(failures)('%s: the run goes on, and tries again', async (_, answer, message) => {

@@ -84,6 +84,14 @@ const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
     { content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }], finishReason: 'length' },
     'Hi.',
   ],
+  'an answer that ended for a reason of the provider': [
+    {
+      content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }],
+      finishReason: 'other',
+      rawFinishReason: 'eos',
+    },
+    'Hi.',
+  ],
   'an error': [call('a'), new Error('down')],
   nothing: [{ content: [] }],
 };

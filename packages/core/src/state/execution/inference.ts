@@ -21,7 +21,10 @@ import { plainContent } from '../messages/plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';
 
-/** Why a model stopped. `aborted`: we stopped it; what had arrived is kept. */
+/**
+ * Why a model stopped. `aborted`: we stopped it; what had arrived is kept. `other`: for the reason in `rawFinishReason`; without
+ * one the answer counts as broken off.
+ */
 export type FinishReason =
   | 'stop'
   | 'length'
@@ -183,6 +186,11 @@ export class InferenceResponse {
       responseId: reader.optional(members, 'responseId', readString),
     });
   }
+}
+
+/** True for an answer that ended without any reason: it broke off, and what it says may be incomplete. @internal */
+export function isUnfinished({ finishReason, rawFinishReason }: InferenceResponse): boolean {
+  return finishReason === 'other' && rawFinishReason === undefined;
 }
 
 interface InferenceEnvelope {

@@ -322,7 +322,7 @@ describe('finishReason stops after an answer that ended so', () => {
   test.each(rows)('%s, for %j: %i calls', async (reason, reasons, calls, end) => {
     const content = [{ type: 'tool-call', toolCallId: '1', toolName: 'work', input: {} }] as const;
     const { state, driver } = await observe({
-      script: [{ content, finishReason: reason }, 'Done.'],
+      script: [{ content, finishReason: reason, rawFinishReason: reason }, 'Done.'],
       tools: [does('work')],
       hooks: [finishReason(...reasons)],
     });
