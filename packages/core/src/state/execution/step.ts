@@ -278,7 +278,7 @@ export class AgentStep {
     if (toolCalls.length > 0) {
       const results = toolCalls.map((call, place) => {
         const execution = executionOf(this.toolExecutions, call.toolCallId, place);
-        return execution?.toResultPart() ?? notRun(call, response);
+        return execution?.toResultPart() ?? notRun(call, this.response);
       });
       const id = MessageId.parse(ids.tool);
       added.push(messageOf('tool', { id, createdAt, content: Object.freeze(results), metadata }));
@@ -389,11 +389,13 @@ function decodeToolExecutions(
 }
 
 /** The result of a call that has no execution. */
-function notRun(call: ToolCallPart, response: InferenceResponse): ToolResultPart {
+function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
   return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
 }
 
-function whyNotRun({ finishReason, rawFinishReason }: InferenceResponse): string {
+function whyNotRun(response: InferenceResponse | undefined): string {
+  if (response === undefined) return 'the execution stopped';
+  const { finishReason, rawFinishReason } = response;
   if (finishReason === 'other') return `the answer ended for the reason "${rawFinishReason ?? 'unknown'}"`;
   return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
 }
