@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '@holdfast/core';
@@ -10,7 +7,6 @@ const UUID_4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$
 /** More than are made of one call for random bytes, many times over. */
 const COUNT = 20_000;
 const some = Array.from({ length: COUNT }, () => systemClock.newId());
-const folder = fileURLToPath(new URL('..', import.meta.url));
 
 test('ids of the system clock are UUIDs of version 4', () => {
   for (const id of some) expect(id).toMatch(UUID_4);
@@ -50,16 +46,4 @@ test('workers of one process have ids of their own', async () => {
   const made = await Promise.all([1, 2].map(() => text(worker().stdout)));
   const ids = made.flatMap((lines) => lines.trim().split('\n'));
   expect(new Set([...ids, ...some]).size).toBe(400 + COUNT);
-});
-
-test('loading the package asks for no random bytes', async () => {
-  const program = `
-    crypto.getRandomValues = crypto.randomUUID = () => { throw new Error('asked too early'); };
-    const { systemClock } = await import('@holdfast/core');
-    try { systemClock.newId(); } catch (error) { console.log(error.message); }`;
-  const options = ['--conditions=@holdfast/source', '--disable-warning=ExperimentalWarning'];
-  const run = promisify(execFile);
-  const node = [...options, '--input-type=module', '--eval', program];
-  const { stdout } = await run(process.execPath, node, { cwd: folder });
-  expect(stdout.trim()).toBe('asked too early');
 });

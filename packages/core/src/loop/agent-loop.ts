@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
-import { NEVER, RunAbort } from './stopping/abort.ts';
+import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './agent-run.ts';
 import { loopFor } from './loop-parts.ts';
 import type { LoopParts } from './loop-parts.ts';
@@ -122,7 +122,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   };
 
   const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
-    const { signal = NEVER, onEvent, since, checkpoint, parent } = options;
+    const { signal = neverSignal(), onEvent, since, checkpoint, parent } = options;
     return new AgentRun(state, loop, { signal, listeners: told(onEvent), since, checkpoint, parent });
   };
 

@@ -36,12 +36,25 @@ export function abortMessage({ reason }: AbortSignal): string {
   return hasErrorCode(reason, 'RUN_ABORTED') ? (reason as RunAbort).message : 'The run was aborted.';
 }
 
-/** A signal that never aborts. */
-export const NEVER: AbortSignal = new AbortController().signal;
+/** The mark of a signal that never aborts. */
+const NEVER = Symbol('never');
+
+/**
+ * Creates a signal that never aborts. Each run creates its own: Cloudflare Workers create no signal outside of a request,
+ * and no request may use the signal of another one.
+ */
+export function neverSignal(): AbortSignal {
+  return Object.assign(new AbortController().signal, { [NEVER]: true });
+}
+
+/** False for a signal of `neverSignal()`: nobody needs to listen to it. */
+export function canAbort(signal: AbortSignal): boolean {
+  return !(NEVER in signal);
+}
 
 /** The promise, or a rejection with the signal's reason if that comes first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal === NEVER) return promise;
+  if (!canAbort(signal)) return promise;
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) stop();
@@ -58,7 +71,7 @@ export interface HeldSignal {
 
 /** A signal for tools: it aborts as the run's does, except for `yield`, in which running tools may finish. */
 export function holdOnYield(runSignal: AbortSignal): HeldSignal {
-  if (runSignal === NEVER) return { signal: NEVER, release: () => undefined };
+  if (!canAbort(runSignal)) return { signal: runSignal, release: () => undefined };
   const controller = new AbortController();
   const follow = (): void => {
     if (abortKind(runSignal) !== 'yield') controller.abort(runSignal.reason);

@@ -1,6 +1,6 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
-import { abortKind, NEVER } from './abort.ts';
+import { abortKind, canAbort } from './abort.ts';
 
 /** Seconds that a hook or driver has to come to an end in, once it was told to stop. */
 const GRACE_SECONDS = 5;
@@ -27,7 +27,7 @@ export interface Patience<T> {
  */
 export function withinGrace<T>(promise: Promise<T>, patience: Patience<T>): Promise<T> {
   const { signal, until, clock, graceSeconds = GRACE_SECONDS } = patience;
-  if (signal === NEVER && until === undefined) return promise;
+  if (!canAbort(signal) && until === undefined) return promise;
   return new Promise<T>((resolve, reject) => {
     const timers: (() => void)[] = [];
     const end = (): void => {

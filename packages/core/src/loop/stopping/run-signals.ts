@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
-import { abortKind, abortMessage, NEVER, RunAbort } from './abort.ts';
+import { abortKind, abortMessage, canAbort, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
 import { CutOffTimer } from './cut-off.ts';
 import type { CutOff } from '../hooks/hook.ts';
@@ -32,14 +32,14 @@ export class RunSignals {
   forTools(heldSignal: AbortSignal): AbortSignal {
     if (this.timer === undefined) return heldSignal;
     const { signal } = this.timer;
-    return heldSignal === NEVER ? signal : AbortSignal.any([heldSignal, signal]);
+    return canAbort(heldSignal) ? AbortSignal.any([heldSignal, signal]) : signal;
   }
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(cutOff: CutOff, clock: Clock): void {
     this.timer = new CutOffTimer(cutOff, clock);
     const { signal } = this.timer;
-    this.stepSignal = this.runSignal === NEVER ? signal : AbortSignal.any([this.runSignal, signal]);
+    this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;
   }
 
   /** Is the present step cut off at some moment? */
@@ -76,7 +76,6 @@ export class RunSignals {
   /** Another process has the execution. */
   isLost(): boolean {
     if (this.left === 'lost') return true;
-    if (this.runSignal === NEVER) return false;
     if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
     return this.left === 'lost';
   }

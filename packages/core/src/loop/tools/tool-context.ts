@@ -2,7 +2,7 @@ import { systemClock } from '../../clock.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionBudget } from '../../state/execution/budget.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
-import { NEVER } from '../stopping/abort.ts';
+import { neverSignal } from '../stopping/abort.ts';
 import type { ToolContext } from './tool.ts';
 
 /** A context to call a tool with in a test: nothing listens, nothing is limited, and what is said is not kept. */
@@ -12,7 +12,7 @@ export function toolContext(init: Partial<ToolContext> = {}): ToolContext {
     toolCallId: 'call_1',
     idempotencyKey: ToolExecutionId.create(clock),
     attempt: 1,
-    signal: NEVER,
+    signal: neverSignal(),
     state: AgentState.empty({ at: clock.now() }),
     clock,
     progress: undefined,

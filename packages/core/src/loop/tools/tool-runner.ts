@@ -8,7 +8,7 @@ import type { ErrorRecord } from '../../state/values/error-record.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { checkedOutcome, interrupted, interruptedBy } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
-import { abortKind, CallWaits, NEVER, unlessAborted } from '../stopping/abort.ts';
+import { abortKind, CallWaits, canAbort, unlessAborted } from '../stopping/abort.ts';
 import { cut } from './cut-value.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
@@ -49,7 +49,7 @@ export async function runTool(
   try {
     if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
     const validation = validated(execution, tool);
-    const isUnbounded = tool.timeoutSeconds === undefined && signal === NEVER;
+    const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
     const returned = await (isUnbounded && !(validation instanceof Promise)
       ? begin(attempt, tool, validation, context)
       : beginWithin(attempt, tool, validation, context));
@@ -207,8 +207,8 @@ function ended(tool: Tool, start: () => Promise<unknown>, { signal, clock }: Too
 }
 
 function eitherOf(one: AbortSignal, other: AbortSignal): AbortSignal {
-  if (one === NEVER || one === other) return other;
-  return other === NEVER ? one : AbortSignal.any([one, other]);
+  if (!canAbort(one) || one === other) return other;
+  return canAbort(other) ? AbortSignal.any([one, other]) : one;
 }
 
 /** Is another process to go on with it? */

@@ -411,6 +411,30 @@ describe('lost: from that moment on nothing changes', () => {
   });
 });
 
+describe('without a signal of the caller', () => {
+  /** The signals that the driver, a hook and a tool of one run get. */
+  async function signalsOf(): Promise<readonly AbortSignal[]> {
+    const signals: AbortSignal[] = [];
+    const answer: ScriptedAnswer = (_, { signal }) => (signals.push(signal), call('look'));
+    const hook: Hook = { beforeStep: (_, { signal }) => void signals.push(signal) };
+    const tool = does('look', (_, { signal }) => void signals.push(signal));
+    await observe({ script: [answer, 'Hi.'], hooks: [hook], tools: [tool] });
+    return signals;
+  }
+
+  test('each run has one of its own, as Cloudflare Workers demand', async () => {
+    const [first, second] = [await signalsOf(), await signalsOf()];
+    expect([first.length, new Set(first).size]).toEqual([4, 1]);
+    expect([second.length, new Set([...first, ...second]).size]).toEqual([4, 2]);
+  });
+
+  test('it never aborts, and nobody listens to it', async () => {
+    for (const signal of await signalsOf()) {
+      expect([signal.aborted, getEventListeners(signal, 'abort')]).toEqual([false, []]);
+    }
+  });
+});
+
 describe('signals of the caller', () => {
   test('no listeners are left on a signal that lives long', async () => {
     const { signal } = new AbortController();
