@@ -35,7 +35,7 @@ const NAMES: ReadonlySet<string> = new Set(LIMITS);
  * How much one execution may use: steps, tokens, seconds, money, and a deadline.
  * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
  */
-export class ExecutionBudget implements Required<BudgetLimits> {
+export class ExecutionBudget implements Record<keyof BudgetLimits, number | undefined> {
   readonly maxSteps: number | undefined;
   readonly maxTokens: number | undefined;
   readonly maxSeconds: number | undefined;

@@ -34,7 +34,7 @@ export interface UsageFields {
 export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
 
 /** What inference used: of one call, or summed over many. */
-export class Usage implements Required<UsageFields> {
+export class Usage implements Record<keyof UsageFields, number | undefined> {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   /** The part of the input that the provider read from its cache. */
