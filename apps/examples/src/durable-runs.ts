@@ -11,7 +11,7 @@ const [program = '', bankUrl = '', id = ''] = process.argv.slice(1);
 
 /** One request to the bank. */
 async function ask(path: string, key?: string): Promise<{ readonly isDone: boolean }> {
-  const headers = key === undefined ? {} : { 'idempotency-key': key };
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
   const response = await fetch(`${bankUrl}/${path}`, { method: 'POST', headers });
   return (await response.json()) as { isDone: boolean };
 }

@@ -180,8 +180,11 @@ const runtimeFor = (...script: ScriptedAnswer[]): SessionRuntime =>
       return waiting.length === 0 ? undefined : state.withExecutionStatus('suspended', clock.now(), waiting);
     },
   };
-  const script = [{ calls: { ask: { question: 'Is it open?' } } }, { calls: { read: {} } }, 'It is open.'];
-  const driver = scriptedDriver(...script);
+  const driver = scriptedDriver(
+    { calls: { ask: { question: 'Is it open?' } } },
+    { calls: { read: {} } },
+    'It is open.',
+  );
   const planner = createAgentLoop({ driver, tools: [ask, read], hooks: [untilAnswered] });
   const runtime = new SessionRuntime({ store, agents: { planner, colleague: loopOf('Open.') } });
   await runtime.create({ definition: { name: 'planner' }, sessionId: parentId });

@@ -49,8 +49,12 @@ const question = AgentState.empty().withUserMessage('Please.');
       throw new Error(`There is no airport "${to}". Use its code of three letters.`);
     },
   });
-  const calls = [{ flight: { to: 'Rome', seats: 12 } }, { flight: { to: 'Rome', seats: 2 } }, { fly: {} }];
-  const driver = scriptedDriver(...calls.map((call) => ({ calls: call })), 'I could not book it.');
+  const driver = scriptedDriver(
+    { calls: { flight: { to: 'Rome', seats: 12 } } },
+    { calls: { flight: { to: 'Rome', seats: 2 } } },
+    { calls: { fly: {} } },
+    'I could not book it.',
+  );
   const state = await createAgentLoop({ driver, tools: [flight] }).run(question);
   for (const { message } of state.errors) console.log(message);
   // => The arguments of tool "flight" are not valid: seats: Too big: expected number to be <=9.
