@@ -1,8 +1,8 @@
 import { defineConfig } from 'tsup';
 
 /**
- * The JavaScript of a published package; `tsc -p tsconfig.build.json` writes the declarations beside it. It is readable
- * as it is: maps and sources would be three quarters of what users install.
+ * The JavaScript of a published package, with source maps; `tsc -p tsconfig.build.json` writes the declarations and their
+ * maps beside it. Both kinds of map point to `src`, which is published too, so that no map repeats the sources.
  */
 export function library(entry: readonly string[]) {
   return defineConfig({
@@ -10,6 +10,10 @@ export function library(entry: readonly string[]) {
     format: 'esm',
     target: 'node22',
     clean: true,
+    sourcemap: true,
+    esbuildOptions: (options) => {
+      options.sourcesContent = false;
+    },
     silent: true,
     // `node:sqlite` exists under that name only; by default tsup would import `sqlite`.
     removeNodeProtocol: false,

@@ -13,6 +13,8 @@ interface Manifest {
 export interface Installed {
   /** MB of its files and of all that it needs. */
   readonly size: number;
+  /** The same without what only people and debuggers read: the sources of this repository's packages, and their maps. */
+  readonly codeSize: number;
   /** Packages that it needs, directly or not. */
   readonly dependencies: number;
 }
@@ -21,8 +23,10 @@ export interface Installed {
 export function installed(names: readonly string[], folder: URL): Installed {
   const found = new Set<string>();
   for (const name of names) collect(name, fileURLToPath(folder), found);
-  const bytes = [...found].map(sizeOfPackage).reduce((sum, size) => sum + size, 0);
-  return { size: bytes / 1e6, dependencies: found.size - names.length };
+  const megabytes = (isCounted: (name: string) => boolean): number =>
+    [...found].map((path) => sizeOfPackage(path, isCounted)).reduce((sum, size) => sum + size, 0) / 1e6;
+  const dependencies = found.size - names.length;
+  return { size: megabytes(isAny), codeSize: megabytes(isCode), dependencies };
 }
 
 function collect(name: string, from: string, found: Set<string>): void {
@@ -47,18 +51,27 @@ function manifestOf(folder: string): Manifest {
 }
 
 /** A package of this repository counts what it publishes. */
-function sizeOfPackage(folder: string): number {
-  if (folder.includes('node_modules')) return sizeOf(folder);
+function sizeOfPackage(folder: string, isCounted: (name: string) => boolean): number {
+  if (folder.includes('node_modules')) return sizeOf(folder, isAny);
   const published = ['package.json', 'README.md', 'LICENSE', ...(manifestOf(folder).files ?? [])];
   return [...new Set(published)]
-    .map((name) => sizeOf(join(folder, name)))
+    .filter(isCounted)
+    .map((name) => sizeOf(join(folder, name), isCounted))
     .reduce((sum, size) => sum + size, 0);
 }
 
-function sizeOf(path: string): number {
+function sizeOf(path: string, isCounted: (name: string) => boolean): number {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats?.isDirectory()) return stats?.size ?? 0;
   return readdirSync(path)
-    .filter((name) => name !== 'node_modules')
-    .reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+    .filter((name) => name !== 'node_modules' && isCounted(name))
+    .reduce((sum, name) => sum + sizeOf(join(path, name), isCounted), 0);
+}
+
+function isAny(): boolean {
+  return true;
+}
+
+function isCode(name: string): boolean {
+  return name !== 'src' && !name.endsWith('.map');
 }

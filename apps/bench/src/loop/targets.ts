@@ -42,8 +42,11 @@ export function loopTargets(results: Results<PeerName, Metric>): readonly Row[] 
 }
 
 function installRows(): readonly Row[] {
-  const { size, dependencies } = installed(PEERS.core.modules, PEERS.core.folder);
-  return [rowOf('installed size of core', [size], 1, 'MB'), rowOf('dependencies of core', [dependencies], 0)];
+  const { codeSize, dependencies } = installed(PEERS.core.modules, PEERS.core.folder);
+  return [
+    rowOf('installed size of core, without sources and maps', [codeSize], 1, 'MB'),
+    rowOf('dependencies of core', [dependencies], 0),
+  ];
 }
 
 function inMicroseconds(milliseconds: readonly number[]): readonly number[] {
