@@ -9,7 +9,7 @@ const agents = `${core}agents/`;
 const observe = `${core}observe/`;
 const testing = `${core}testing/`;
 const session = `${core}session/`;
-const adapter = '^packages/(?:driver|store)-[^/]+/';
+const adapter = '^packages/(?:driver|store|engine)-[^/]+/';
 
 /** Modules of core in one layer may import that layer and the ones below it. */
 const layer = (name, from, below) => ({
@@ -81,13 +81,13 @@ export default {
     ),
     forbidden(
       'adapters-apart',
-      'A driver or a store knows core, never another driver or store.',
-      { path: '^packages/((?:driver|store)-[^/]+)/' },
+      'A driver, a store or an engine knows core, never another of them.',
+      { path: '^packages/((?:driver|store|engine)-[^/]+)/' },
       { path: adapter, pathNot: '^packages/$1/' },
     ),
     forbidden(
       'conformance-below-adapters',
-      'The cases of a contract know core, and no driver or store.',
+      'The cases of a contract know core, and no adapter.',
       { path: '^packages/conformance/' },
       { path: '^packages/', pathNot: '^packages/(?:core|conformance)/' },
     ),
