@@ -7,7 +7,8 @@ import {
   AgentState,
   tool,
 } from '@holdfast/core';
-import type { Driver, Hook } from '@holdfast/core';
+import type { Hook } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 

@@ -41,7 +41,7 @@ describe('${title}SessionStore', () => {
   driver: ({ name, folderName, title }) => ({
     'src/index.ts': `export { ${driverOf(title)} } from './${name}-driver.ts';\n`,
     [`src/${name}-driver.ts`]: `import { HoldfastError } from '@holdfast/core';
-import type { Driver } from '@holdfast/core';
+import type { Driver } from '@holdfast/core/driver';
 
 /** A driver that calls no model yet. */
 export function ${driverOf(title)}(): Driver {

@@ -22,9 +22,13 @@ async function printed(work: string): Promise<string> {
 }
 
 describe('outside of a request of Cloudflare Workers', () => {
-  test.each(['@holdfast/core', '@holdfast/core/testing'])('%s can be imported', async (name) => {
-    expect(await printed(`await import('${name}'); console.log('imported');`)).toBe('imported');
-  });
+  test.each(['', '/store', '/driver', '/engine', '/testing'])(
+    '@holdfast/core%s can be imported',
+    async (entry) => {
+      const work = `await import('@holdfast/core${entry}'); console.log('imported');`;
+      expect(await printed(work)).toBe('imported');
+    },
+  );
 
   test('an agent, its store and its runtime can be made', async () => {
     const work = `
