@@ -23,7 +23,7 @@ describe('claims', () => {
       },
     };
     const runtime = made.process([call(1), 'Done.'], { hooks: throwing });
-    const { sessionId } = await runtime.create({ definition });
+    const { sessionId } = await made.process([]).create({ definition });
     await expect(runtime.execute(sessionId, sendMessage('Go.'))).rejects.toThrow('hook');
     const { attempt } = await made.store.claim(sessionId, { owner: 'other', leaseSeconds: 1 });
     expect(attempt).toBe(1);

@@ -106,7 +106,7 @@ describe('the inbox', () => {
     const made = world();
     const busy = new SessionBusyError('other', 'somebody', 1);
     const runtime = made.process([], { hooks: { beforeSave: () => Promise.reject(busy) } });
-    const { sessionId } = await runtime.create({ definition });
+    const { sessionId } = await made.process([]).create({ definition });
     await expect(runtime.execute(sessionId, sendMessage('Hello.'))).rejects.toBe(busy);
     expect((await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
   });

@@ -7,9 +7,17 @@ import {
   RunAbort,
   sendMessage,
   SessionRuntime,
+  StoreUnavailableError,
   writeMetadata,
 } from '@holdfast/core';
-import type { Hook, SessionAction, SessionEvent, SessionHooks, SessionRuntimeOptions } from '@holdfast/core';
+import type {
+  Clock,
+  Hook,
+  SessionAction,
+  SessionEvent,
+  SessionHooks,
+  SessionRuntimeOptions,
+} from '@holdfast/core';
 import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
@@ -159,11 +167,11 @@ describe('beforeSave', () => {
       },
     });
     const session = await runtime.execute(sessionId, sendMessage('Go'));
-    expect(store.saves.map(({ saved }) => countIn(saved, 'saves'))).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(store.saves.map(({ saved }) => countIn(saved, 'saves'))).toEqual([2, 3, 4, 5, 6, 7]);
     expect(driver.requests.map(({ systemPrompt }) => systemPrompt)).toEqual([
-      'Saved 1.',
-      'Saved 3.',
-      'Saved 5.',
+      'Saved 2.',
+      'Saved 4.',
+      'Saved 6.',
     ]);
     const { state } = session;
     expect([state.status, state.finalResponse, state.steps.length]).toEqual(['completed', 'Done.', 3]);
@@ -224,7 +232,7 @@ describe('beforeSave', () => {
     expect(held.state.status).toBe('inProgress');
     const session = await runtime.execute(sessionId, resume());
     expect([session.state.finalResponse, session.state.executionCount]).toEqual(['Done.', 1]);
-    expect(countIn(session, 'saves')).toBe(session.version - 1);
+    expect(countIn(session, 'saves')).toBe(session.version);
   });
 
   test('a run that is cancelled in it ends stopped', async () => {
@@ -246,10 +254,102 @@ describe('beforeSave', () => {
   test('what it throws prevents the save', async () => {
     const { runtime, store, sessionId } = await world({
       store: new WatchedStore(),
-      hooks: { beforeSave: boom },
+      hooks: { beforeSave: ({ version }) => (version === 0 ? undefined : boom()) },
     });
     await expect(runtime.execute(sessionId, writeMetadata('x', 1))).rejects.toThrow('boom');
     expect([store.saves, (await runtime.get(sessionId)).version]).toEqual([[], 1]);
+  });
+});
+
+describe('every write calls beforeSave and afterSave', () => {
+  /** Hooks that note their calls, and the versions that they see. */
+  function noted(): { readonly log: string[]; readonly hooks: SessionHooks } {
+    const log: string[] = [];
+    const note =
+      (name: string) =>
+      ({ version }: AgentSession): void =>
+        void log.push(`${name} ${version}`);
+    const names = ['beforeCreate', 'beforeSave', 'afterSave', 'afterCreate'] as const;
+    return { log, hooks: Object.fromEntries(names.map((name) => [name, note(name)])) };
+  }
+  const CREATION = ['beforeCreate 0', 'beforeSave 0', 'afterSave 1', 'afterCreate 1'];
+
+  test('a creation, inside beforeCreate and afterCreate', async () => {
+    const { log, hooks } = noted();
+    await world({ store: new WatchedStore(), hooks });
+    expect(log).toEqual(CREATION);
+  });
+
+  test('the creation of a fork, of a child and of an older step', async () => {
+    const { log, hooks } = noted();
+    const { runtime, sessionId } = await world({ store: new WatchedStore(), script: [call, 'Done.'], hooks });
+    await runtime.execute(sessionId, sendMessage('Go'));
+    const creations: (() => Promise<AgentSession>)[] = [
+      () => runtime.fork(sessionId),
+      () => runtime.fork(sessionId, { atStep: 1 }),
+      () => runtime.create({ definition: { name: 'helper' }, parentId: sessionId }),
+    ];
+    for (const create of creations) {
+      log.length = 0;
+      await create();
+      expect(log).toEqual(CREATION);
+    }
+  });
+
+  test('what a hook seals is sealed in the store from the first write on', async () => {
+    const store = new WatchedStore();
+    const sealed: SessionHooks = { beforeSave: counted('seals') };
+    const { sessionId } = await world({ store, hooks: sealed });
+    expect(countIn((await store.load(sessionId)) as AgentSession, 'seals')).toBe(1);
+  });
+
+  test('beforeSave gets what beforeCreate made, and can prevent the creation', async () => {
+    const store = new WatchedStore();
+    const seen: unknown[] = [];
+    const hooks: SessionHooks = {
+      beforeCreate: counted('made'),
+      beforeSave: (session) => (seen.push(countIn(session, 'made')), boom()),
+    };
+    await expect(world({ store, hooks })).rejects.toThrow('boom');
+    expect([seen, (await store.list()).sessions]).toEqual([[1], []]);
+  });
+
+  test('a quick action, an item of the inbox, and each save of a run', async () => {
+    const { log, hooks } = noted();
+    const { runtime, store, sessionId } = await world({ store: new WatchedStore(), script: ['Hi.'], hooks });
+    await runtime.execute(sessionId, writeMetadata('x', 1));
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Hello' });
+    await runtime.advance(sessionId);
+    const versions = store.saves.map(({ saved }) => saved.version);
+    expect(versions).toEqual([2, 3, 4]);
+    expect(log.slice(CREATION.length)).toEqual(
+      versions.flatMap((version) => [`beforeSave ${version - 1}`, `afterSave ${version}`]),
+    );
+  });
+
+  test('a save whose reply was lost calls afterSave once it is known to be done', async () => {
+    class SilentStore extends WatchedStore {
+      failures = 0;
+      override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
+        if (this.failures > 0) {
+          this.failures--;
+          throw new StoreUnavailableError('silent', { isAmbiguous: true });
+        }
+        return super.save(session, options);
+      }
+    }
+    const { log, hooks } = noted();
+    const store = new SilentStore();
+    const script = [() => ((store.failures = 3), call), 'Done.'];
+    const clock: Clock = { ...steppedClock(1_000), after: (_, callback) => (callback(), () => undefined) };
+    const parts = { store, script, hooks, clock, onSaveFailure: 'continue', leaseSeconds: 1e6 } as const;
+    const { runtime, sessionId, events } = await world(parts);
+    await runtime.execute(sessionId, sendMessage('Go'));
+    expect(events.filter(({ type }) => type === 'session-save-failed')).toHaveLength(1);
+    const written = log.filter((line) => line.startsWith('afterSave'));
+    expect(written).toEqual(
+      [1, ...store.saves.map(({ saved }) => saved.version)].map((it) => `afterSave ${it}`),
+    );
   });
 });
 
@@ -273,7 +373,7 @@ describe('hooks after a write', () => {
     expect(await store.load(sessionId)).toEqual(session);
     const failed = events.filter((event) => event.type === 'session-hook-failed');
     expect(failed.map(({ hook, session: { version } }) => [hook, version])).toEqual(
-      [2, 3, 4, 5].map((version) => ['afterSave', version]),
+      [1, 2, 3, 4, 5].map((version) => ['afterSave', version]),
     );
     expect(failed[0]?.error).toEqual(new Error('boom'));
     expect(events.some(({ type }) => type === 'session-conflict')).toBe(false);

@@ -46,20 +46,20 @@ export type SessionEvent =
  * throw is reported as the event `session-hook-failed`.
  */
 export interface SessionHooks {
-  /** Before a session is created, a fork too. */
+  /** Before a session is created, a fork too, and before the `beforeSave` of that write. */
   beforeCreate?(session: AgentSession): HookResult<AgentSession>;
-  /** After it was created. */
+  /** After a session was created, and after the `afterSave` of that write. */
   afterCreate?(session: AgentSession): HookResult<void>;
   /** After every load. What it changes is stored by the next save, and causes none. */
   afterLoad?(session: AgentSession): HookResult<AgentSession>;
   /** After the action, before the last save. */
   afterAction?(session: AgentSession): HookResult<AgentSession>;
   /**
-   * Before every save, and so once a step. A run whose state it changes goes on from the changed state, as a resumed run
-   * does: hooks of the loop see `beforeExecution` again.
+   * Before every write of a session, its creation included, and so once a step. A run whose state it changes goes on from
+   * the changed state, as a resumed run does: hooks of the loop see `beforeExecution` again.
    */
   beforeSave?(session: AgentSession): HookResult<AgentSession>;
-  /** After every save. The run waits for it. */
+  /** After every write of a session, its creation included. The run waits for it. */
   afterSave?(session: AgentSession): HookResult<void>;
 }
 

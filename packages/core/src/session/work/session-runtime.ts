@@ -204,10 +204,12 @@ export class SessionRuntime {
   }
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
-    const session = await hooked(this.parts.hooks, 'beforeCreate', created);
+    const { hooks } = this.parts;
+    const session = await hooked(hooks, 'beforeSave', await hooked(hooks, 'beforeCreate', created));
     const stored = await this.store.create(session, options);
     this.parts.cache.put(stored);
     this.parts.report({ type: 'session-saved', session: stored });
+    await afterWrite(this.parts, 'afterSave', stored);
     await afterWrite(this.parts, 'afterCreate', stored);
     return stored;
   }

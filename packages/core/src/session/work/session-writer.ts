@@ -3,7 +3,8 @@ import { pause } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import type { SessionConflictError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
-import type { SessionEvent } from './session-events.ts';
+import type { SessionEvent, SessionHooks } from './session-events.ts';
+import { afterWrite } from './session-events.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession, InboxItemName, SaveOptions, SessionStore } from '../session-store.ts';
 
@@ -11,6 +12,10 @@ interface WriteParts {
   readonly store: SessionStore;
   readonly clock: Clock;
   readonly report: (event: SessionEvent) => void;
+}
+
+interface WriterParts extends WriteParts {
+  readonly hooks: SessionHooks;
 }
 
 const ATTEMPTS = 3;
@@ -22,23 +27,26 @@ export class SessionWriter {
   /** As the store answered it last. */
   base: AgentSession;
   private readonly epoch: number;
-  private readonly parts: WriteParts;
+  private readonly parts: WriterParts;
   /** A save of which nobody knows whether it was done. */
   private unsettled: { readonly session: AgentSession; readonly options: Options } | undefined;
 
-  constructor({ session, claim }: ClaimedSession, parts: WriteParts) {
+  constructor({ session, claim }: ClaimedSession, parts: WriterParts) {
     this.base = session;
     this.epoch = claim.epoch;
     this.parts = parts;
   }
 
   /**
-   * Saves. What was not settled before goes first, under its own operation id: if it was done, it must not look like the
-   * work of another writer. @throws what the store throws at last.
+   * Saves. A save whose outcome is unknown goes first, under its own operation id: if it was done, it must not look like
+   * the work of another writer. Its `afterSave` hook is called when it succeeds. @throws what the store throws at last.
    */
   async write(session: AgentSession, acknowledge: readonly InboxItemName[]): Promise<AgentSession> {
     const { unsettled } = this;
-    if (unsettled) await this.settle(unsettled.session, unsettled.options);
+    if (unsettled) {
+      const settled = await this.settle(unsettled.session, unsettled.options);
+      await afterWrite(this.parts, 'afterSave', settled);
+    }
     const { revision, updatedAt } = this.base;
     const next = unsettled ? session.withRevision(revision, updatedAt) : session;
     const operationId = this.parts.clock.newId();

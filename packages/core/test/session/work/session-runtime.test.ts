@@ -371,6 +371,8 @@ describe('hooks and events', () => {
     const session = await runtime.execute(sessionId, writeMetadata('x', 1));
     expect(called).toEqual([
       'beforeCreate',
+      'beforeSave',
+      'afterSave',
       'afterCreate',
       'afterLoad',
       'afterAction',
@@ -381,7 +383,7 @@ describe('hooks and events', () => {
       beforeCreate: 1,
       afterLoad: 1,
       afterAction: 1,
-      beforeSave: 1,
+      beforeSave: 2,
       x: 1,
     });
   });
