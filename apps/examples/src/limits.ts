@@ -1,5 +1,13 @@
-import { AgentState, cancellation, createAgentLoop, finishReason, RunAbort, tool } from '@holdfast/core';
-import type { Hook } from '@holdfast/core';
+import {
+  AgentState,
+  cancellation,
+  createAgentLoop,
+  ExecutionBudget,
+  finishReason,
+  RunAbort,
+  tool,
+} from '@holdfast/core';
+import type { BudgetLimits, Hook } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { z } from 'zod';
 
@@ -24,6 +32,19 @@ const tools = [look];
   const state = await loop.run(question.withLlmConfig({ model: 'openai:gpt-5' }));
   console.log(state.stopReason, state.stopSignal?.message, state.cost);
   // => tokenLimitReached 30 of 25 tokens are used up. 0.000125
+  // #endregion
+}
+
+{
+  // #region steps
+  const script = Array.from({ length: 30 }, () => ({ calls: { look: {} } }));
+  const stepsWith = async (budget: BudgetLimits) => {
+    const loop = createAgentLoop({ driver: scriptedDriver(...script, 'Seen enough.'), tools, budget });
+    return (await loop.run(question)).stepCount;
+  };
+  const limits = { maxTokens: 10_000 };
+  console.log(await stepsWith(limits), await stepsWith(ExecutionBudget.of(limits))); // => 20 20
+  console.log(await stepsWith({ maxSteps: Infinity }), await stepsWith(ExecutionBudget.unlimited())); // => 31 31
   // #endregion
 }
 

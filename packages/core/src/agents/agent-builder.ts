@@ -79,11 +79,11 @@ export class AgentBuilder {
     const { budget } = settings;
     if ('driver' in settings) requireDriver(settings.driver);
     if (budget === undefined) return this.withOptions(settings);
-    ExecutionBudget.of(budget);
     const known = this.options.budget;
-    if (budget instanceof ExecutionBudget || known instanceof ExecutionBudget)
-      return this.withOptions({ ...settings, budget });
-    const kept = known && isSameJson(budget, known) ? known : Object.freeze({ ...budget });
+    const limits = ExecutionBudget.of(budget);
+    if (known && isSameJson(limits, ExecutionBudget.of(known)))
+      return this.withOptions({ ...settings, budget: known });
+    const kept = budget === limits ? limits : Object.freeze({ ...budget });
     return this.withOptions({ ...settings, budget: kept });
   }
 
@@ -151,8 +151,8 @@ export class AgentBuilder {
   /**
    * The agent of a definition. Its capabilities are added first, in the order in which it names them, after all that the
    * builder has. Then it has of all tools, theirs included, those that `tools` names, or all when that is absent, but
-   * none that `toolsDeny` names, whether there is such a tool or not. Its budget takes the place of the builder's: what
-   * it does not limit is not limited, so `{}` allows any number of steps.
+   * none that `toolsDeny` names, whether there is such a tool or not. Its budget takes the place of the builder's: the
+   * builder's limits do not count, and without `maxSteps` it may take 20 steps.
    * @throws HoldfastError `AGENT_NOT_BUILDABLE` for names that there are not, a capability that fails, a limit of cost
    * without prices, and a tool that must be chosen and may not be used; `CONTEXT_INVALID` for what is not a definition;
    * as `toLoop`.

@@ -54,8 +54,7 @@ function chosenBy(
   }
   if (budget?.maxCost !== undefined && prices === undefined)
     throw notBuildable(name, 'has a budget with maxCost, which needs the prices of the models');
-  // A budget that is said is said in full: the loop would add its own number of steps.
-  return { tools, ...(budget && { budget: { maxSteps: Infinity, ...budget } }) };
+  return { tools, ...(budget && { budget }) };
 }
 
 function allowedTools(

@@ -38,8 +38,8 @@ export interface AgentLoopOptions {
   readonly toolChoice?: ToolChoice;
   readonly hooks?: readonly Hook[];
   /**
-   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit. An `ExecutionBudget` is
-   * taken as it is. A limit of cost needs `prices`.
+   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit, as
+   * `ExecutionBudget.unlimited()` has it. A limit of cost needs `prices`.
    */
   readonly budget?: BudgetLimits;
   /** What models cost: makes the cost of answers known. */
@@ -204,17 +204,18 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     );
   }
   const cost = costOptionsOf(options);
+  const budget = budgetOf(options);
   return {
     driver,
     tools: toolsByName(tools),
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
-    hooks: new HookChain(hooks, guardsOf(options, cost)),
+    hooks: new HookChain(hooks, guardsOf(options, budget, cost)),
     compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
     toolErrors,
     maxParallelTools,
     maxResultLength: maxToolResultLength,
-    budget: budgetOf(options),
+    budget,
     cost,
     clock: options.clock ?? systemClock,
   };
@@ -222,9 +223,12 @@ function loopParts(options: AgentLoopOptions): LoopParts {
 
 const DEFAULT_MAX_STEPS = 20;
 
-function budgetOf({ budget }: AgentLoopOptions): BudgetLimits {
-  if (budget instanceof ExecutionBudget) return budget;
-  return { ...budget, maxSteps: budget?.maxSteps ?? DEFAULT_MAX_STEPS };
+/** The limits of the loop: the same whether they were given as a value of the class, in a definition or by a builder. */
+function budgetOf({ budget = {} }: AgentLoopOptions): ExecutionBudget {
+  const limits = ExecutionBudget.of(budget);
+  return limits.maxSteps === undefined
+    ? ExecutionBudget.of({ ...limits, maxSteps: DEFAULT_MAX_STEPS })
+    : limits;
 }
 
 function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimitOptions> | undefined {
@@ -232,11 +236,14 @@ function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimit
   return prices && { prices, modelIdOf };
 }
 
-function guardsOf(options: AgentLoopOptions, cost: Required<CostLimitOptions> | undefined): readonly Hook[] {
-  const { maxConsecutiveFailures } = options;
+function guardsOf(
+  { maxConsecutiveFailures }: AgentLoopOptions,
+  budget: ExecutionBudget,
+  cost: Required<CostLimitOptions> | undefined,
+): readonly Hook[] {
   return [
     ...(cost ? [pricing(cost.prices, cost.modelIdOf)] : []),
-    ...guardsFor(budgetOf(options), cost),
+    ...guardsFor(budget, cost),
     ...(maxConsecutiveFailures === undefined ? [] : [retryLimit(maxConsecutiveFailures)]),
   ];
 }

@@ -26,7 +26,7 @@ export interface LoopParts {
   readonly toolErrors: 'continue' | 'fail';
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
-  readonly budget: BudgetLimits;
+  readonly budget: ExecutionBudget;
   /** What a limit of cost needs, when the loop knows prices. */
   readonly cost: CostLimitOptions | undefined;
   readonly clock: Clock;
@@ -62,6 +62,6 @@ function limited(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun)
   return {
     ...loop,
     hooks: loop.hooks.with(guards),
-    budget: ExecutionBudget.of(loop.budget).cappedBy(limits),
+    budget: loop.budget.cappedBy(limits),
   };
 }

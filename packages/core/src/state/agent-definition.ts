@@ -3,7 +3,7 @@ import type { JsonObject, Read } from '../json.ts';
 import { checked, compact, readJsonObject, readString } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import type { BudgetLimits } from './execution/budget.ts';
-import { readBudgetLimits } from './execution/budget.ts';
+import { readBudgetLimits, toJsonLimits } from './execution/budget.ts';
 import { AgentId } from './values/ids.ts';
 import type { LlmConfig } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
@@ -28,7 +28,10 @@ export interface AgentDefinition {
   readonly toolsDeny?: readonly string[];
   /** By name, the options of each capability it has; `{}` for none. */
   readonly capabilities?: Readonly<Record<string, JsonObject>>;
-  /** Limits of each execution. Absent: the default of whoever builds its loop. Empty: no limits. */
+  /**
+   * Limits of each execution. Absent: the budget of the builder. Without `maxSteps`: 20 steps. `Infinity` for any number of
+   * steps is kept as 9,007,199,254,740,991, since JSON has no infinity.
+   */
   readonly budget?: BudgetLimits;
   /** The facts that the metadata of its states begins with. */
   readonly metadata?: JsonObject;
@@ -36,7 +39,13 @@ export interface AgentDefinition {
 
 /** A checked, frozen copy of a definition. @throws HoldfastError `CONTEXT_INVALID`; `data.path` says where. */
 export function agentDefinition(definition: AgentDefinition): AgentDefinition {
-  return checked('agent definition', definition, readAgentDefinition);
+  return checked('agent definition', withJsonLimits(definition), readAgentDefinition);
+}
+
+/** The definition with its limits as JSON can hold them. What is wrong stays as it is, for the reader to refuse. */
+function withJsonLimits(definition: AgentDefinition): AgentDefinition {
+  const budget: BudgetLimits | null | undefined = definition?.budget;
+  return budget?.maxSteps === Infinity ? { ...definition, budget: toJsonLimits(budget) } : definition;
 }
 
 /** The state that a new agent of a checked definition begins with. @internal */

@@ -1,4 +1,5 @@
 import {
+  ExecutionBudget,
   AgentBuilder,
   MemorySessionStore,
   messageCompiler,
@@ -302,13 +303,23 @@ describe('a definition', () => {
     expect([none.stepCount, none.stopReason]).toEqual([20, 'stepsLimitReached']);
   });
 
-  test('with an empty budget has no limit, and neither has a budget that leaves one out', async () => {
-    for (const budget of [{}, { maxTokens: 1e9 }]) {
+  test.each([{}, { maxTokens: 1e9 }, ExecutionBudget.of({ maxTokens: 1e9 })])(
+    'with the budget %j in place of the builder’s stops at 20 steps',
+    async (budget) => {
+      const { builder } = scripted(endless, { budget: { maxSteps: 4 } });
+      const state = await runOf(builder, { budget });
+      expect([state.stepCount, state.stopReason]).toEqual([20, 'stepsLimitReached']);
+    },
+  );
+
+  test.each([{ maxSteps: Infinity }, ExecutionBudget.unlimited()])(
+    'with the budget %j takes any number of steps',
+    async (budget) => {
       const { builder } = scripted([...endless, 'Done.'], { budget: { maxSteps: 4 } });
       const state = await runOf(builder, { budget });
       expect([state.stepCount, state.status]).toEqual([41, 'completed']);
-    }
-  });
+    },
+  );
 
   test('can cost no more than it says', async () => {
     const { builder } = scripted(endless, { prices: { m: { input: 1e5, output: 0 } } });

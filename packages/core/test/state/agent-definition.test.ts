@@ -63,6 +63,17 @@ test('a budget may come as a value of its class', () => {
   expect(ExecutionBudget.of(budget ?? {}).remaining({ steps: 1 }).maxSteps).toBe(2);
 });
 
+test.for([{ maxSteps: Infinity, maxTokens: 5 }, ExecutionBudget.of({ maxSteps: Infinity, maxTokens: 5 })])(
+  'any number of steps is kept over JSON: %j',
+  (budget) => {
+    const definition = agentDefinition({ name: 'a', budget });
+    expect(definition.budget).toEqual({ maxSteps: Number.MAX_SAFE_INTEGER, maxTokens: 5 });
+    const restored = AgentSession.fromJSON(jsonOf(AgentSession.create({ definition }))).definition;
+    expect(restored).toEqual(definition);
+    expect(ExecutionBudget.of(restored.budget ?? {}).maxSteps).toBe(Infinity);
+  },
+);
+
 test('no name is a way to a prototype', () => {
   const init: unknown = JSON.parse('{"name":"__proto__","capabilities":{"__proto__":{"polluted":true}}}');
   const { capabilities } = agentDefinition(init as AgentDefinition);

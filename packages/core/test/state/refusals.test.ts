@@ -151,10 +151,14 @@ const misuse: readonly (readonly [code: string, message: string, act: () => unkn
   ['ID_INVALID', 'A SessionId must be 1 to 1000 characters', () => SessionId.parse('')],
   ['ARGUMENT_INVALID', 'errorForbade, stopRequested, ', () => stopSignal({ reason: bad('bored') })],
   ['ARGUMENT_INVALID', 'found string "bored".', () => stopSignal({ reason: bad('bored') })],
-  ['ARGUMENT_INVALID', 'one of maxSteps, maxTokens, ', () => ExecutionBudget.of(bad({ maxStep: 1 }))],
   [
     'ARGUMENT_INVALID',
-    'maxSteps must be a number of at least 0, found number -1.',
+    'budget has no option "maxStep": did you mean "maxSteps"?',
+    () => ExecutionBudget.of(bad({ maxStep: 1 })),
+  ],
+  [
+    'ARGUMENT_INVALID',
+    'maxSteps of budget must be a number of at least 0, found number -1.',
     () => ExecutionBudget.of({ maxSteps: -1 }),
   ],
   ['CONTEXT_INVALID', 'The agent definition is not valid. ', () => agentDefinition({ name: '' })],

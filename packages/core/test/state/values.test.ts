@@ -145,10 +145,21 @@ describe('budgets', () => {
     expect(ExecutionBudget.of({ maxSteps: Infinity })).toBe(ExecutionBudget.unlimited());
     expect(ExecutionBudget.of(budget)).toBe(budget);
   });
+  test('any number of steps is another thing than no word about steps', () => {
+    const [unsaid, unlimited] = [ExecutionBudget.of({}), ExecutionBudget.unlimited()];
+    expect([unsaid.maxSteps, unlimited.maxSteps]).toEqual([undefined, Infinity]);
+    expect([unsaid.isEmpty, unlimited.isEmpty]).toEqual([true, true]);
+    expect([unsaid.isExhausted(T), unlimited.isExhausted(T)]).toEqual([false, false]);
+    expect(unlimited.remaining({ steps: 1e6 }).maxSteps).toBe(Infinity);
+    expect(unlimited.cappedBy(ExecutionBudget.of({ maxSteps: 3 })).maxSteps).toBe(3);
+    expect([unsaid.toJSON(), unlimited.toJSON()]).toEqual([{}, { maxSteps: Number.MAX_SAFE_INTEGER }]);
+  });
   test('comes back from JSON', () => {
     for (const one of [
       budget,
       ExecutionBudget.unlimited(),
+      ExecutionBudget.of({}),
+      ExecutionBudget.of({ maxSteps: Infinity, maxTokens: 5 }),
       ExecutionBudget.of({ maxCost: 0, deadline: T, maxTokens: Infinity }),
     ]) {
       assert.deepStrictEqual(ExecutionBudget.fromJSON(json(one)), one);

@@ -396,7 +396,10 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => running.withOutcome(wrong({ type: 'toString' }), T),
   ],
   ['Expected a budget as ExecutionBudget.of() gives it, found an object.', () => budget.cappedBy(wrong({}))],
-  ['Expected limits: an object, found null.', () => ExecutionBudget.of(wrong(null))],
+  [
+    'budget takes an object with options, found null. Known options: maxSteps, maxTokens, maxSeconds, maxCost, deadline.',
+    () => ExecutionBudget.of(wrong(null)),
+  ],
 ];
 
 test.for(messages)('%s', ([text, act]) => {

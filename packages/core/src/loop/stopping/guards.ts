@@ -165,7 +165,7 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
   if (maxCost !== undefined && cost === undefined)
     throw invalidArgument('A budget with maxCost needs the prices of the models.');
   const guards: Hook[] = [];
-  if (maxSteps !== undefined) guards.push(stepsLimit(maxSteps));
+  if (maxSteps !== undefined && maxSteps < Infinity) guards.push(stepsLimit(maxSteps));
   if (maxTokens !== undefined) guards.push(tokenLimit(maxTokens));
   if (maxSeconds !== undefined) guards.push(timeLimit(maxSeconds));
   if (maxCost !== undefined && cost) guards.push(costLimit(maxCost, cost));

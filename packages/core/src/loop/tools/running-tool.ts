@@ -69,7 +69,7 @@ export class RunningTool implements ToolContext {
     const { state, loop, workedSeconds, parent } = this.#run;
     const { usage, stepCount: steps } = state;
     const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
-    const left = ExecutionBudget.of(loop.budget).remaining(spent);
+    const left = loop.budget.remaining(spent);
     return parent ? left.cappedBy(parent.remaining().remaining({ steps })) : left;
   };
 

@@ -1,12 +1,13 @@
-import { describeValue, invalidArgument } from '../../errors.ts';
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import type { Read } from '../../json.ts';
 import { compact, DocumentReader, readAmount, readInstant } from '../../json.ts';
-import { requireObject, wrongArgument } from '../values/require-argument.ts';
+import { wrongArgument } from '../values/require-argument.ts';
 
-/** The limits of one execution. What is absent is not limited. */
+/** The limits of one execution. What is absent is not limited, except steps. */
 export interface BudgetLimits {
+  /** Absent: a loop stops at 20 steps. `Infinity`: no limit. */
   readonly maxSteps?: number | undefined;
   /** Input and output tokens together. */
   readonly maxTokens?: number | undefined;
@@ -28,11 +29,29 @@ export interface BudgetSpent {
 }
 
 const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
-const SPENT = ['steps', 'tokens', 'seconds', 'cost'] as const satisfies readonly (keyof BudgetSpent)[];
 const NAMES: ReadonlySet<string> = new Set(LIMITS);
+/** JSON has no infinity: in documents the largest safe integer stands for any number of steps. */
+const ANY_NUMBER_OF_STEPS = Number.MAX_SAFE_INTEGER;
+const AMOUNT = mustBe.number(0);
+
+const checkLimits = optionsCheck<BudgetLimits>('budget', {
+  maxSteps: AMOUNT,
+  maxTokens: AMOUNT,
+  maxSeconds: AMOUNT,
+  maxCost: AMOUNT,
+  deadline: mustBe.anything, // see toInstant
+});
+
+const checkSpent = optionsCheck<BudgetSpent>('budget.remaining', {
+  steps: AMOUNT,
+  tokens: AMOUNT,
+  seconds: AMOUNT,
+  cost: AMOUNT,
+});
 
 /**
- * How much one execution may use: steps, tokens, seconds, money, and a deadline.
+ * How much one execution may use: steps, tokens, seconds, money, and a deadline. A limit that is `undefined` is not set.
+ * Steps are unlimited only when `maxSteps` is `Infinity`: a loop stops at 20 steps when its budget does not set them.
  * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
  */
 export class ExecutionBudget implements Record<keyof BudgetLimits, number | undefined> {
@@ -43,9 +62,10 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
   readonly deadline: Instant | undefined;
 
   private static readonly none: ExecutionBudget = new ExecutionBudget({});
+  private static readonly withoutLimits: ExecutionBudget = new ExecutionBudget({ maxSteps: Infinity });
 
   private constructor(limits: BudgetLimits) {
-    this.maxSteps = finite(limits.maxSteps);
+    this.maxSteps = stepLimit(limits.maxSteps);
     this.maxTokens = finite(limits.maxTokens);
     this.maxSeconds = finite(limits.maxSeconds);
     this.maxCost = finite(limits.maxCost);
@@ -60,25 +80,19 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
    */
   static of(limits: BudgetLimits): ExecutionBudget {
     if (limits instanceof ExecutionBudget) return limits;
-    requireObject(limits, 'limits: an object');
-    for (const [name, limit] of Object.entries(limits)) {
-      if (!NAMES.has(name)) {
-        throw invalidArgument(`A limit is one of ${LIMITS.join(', ')}, found "${name}".`);
-      }
-      if (limit !== undefined && name !== 'deadline') requireAmount(name, limit);
-    }
-    const budget = new ExecutionBudget(limits);
-    return budget.isEmpty ? ExecutionBudget.none : budget;
+    const budget = new ExecutionBudget(checkLimits(limits));
+    if (!budget.isEmpty) return budget;
+    return budget.maxSteps === undefined ? ExecutionBudget.none : ExecutionBudget.withoutLimits;
   }
 
-  /** No limit at all. */
+  /** No limit at all: also a loop takes any number of steps. */
   static unlimited(): ExecutionBudget {
-    return ExecutionBudget.none;
+    return ExecutionBudget.withoutLimits;
   }
 
-  /** True when nothing is limited. */
+  /** True when it sets no limit. */
   get isEmpty(): boolean {
-    return LIMITS.every((limit) => this[limit] === undefined);
+    return LIMITS.every((limit) => this[limit] === undefined || this[limit] === Infinity);
   }
 
   /** True when a limit is used up or the deadline has passed. */
@@ -92,13 +106,12 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an amount that is not a number of at least 0.
    */
   remaining(spent: BudgetSpent): ExecutionBudget {
-    requireObject(spent, 'what was spent: an object');
-    for (const name of SPENT) if (spent[name] !== undefined) requireAmount(name, spent[name]);
+    const { steps, tokens, seconds, cost } = checkSpent(spent);
     return ExecutionBudget.of({
-      maxSteps: minus(this.maxSteps, spent.steps),
-      maxTokens: minus(this.maxTokens, spent.tokens),
-      maxSeconds: minus(this.maxSeconds, spent.seconds),
-      maxCost: minus(this.maxCost, spent.cost),
+      maxSteps: minus(this.maxSteps, steps),
+      maxTokens: minus(this.maxTokens, tokens),
+      maxSeconds: minus(this.maxSeconds, seconds),
+      maxCost: minus(this.maxCost, cost),
       deadline: this.deadline,
     });
   }
@@ -112,7 +125,7 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
   }
 
   toJSON(): BudgetLimits {
-    return compact({ ...this });
+    return compact(toJsonLimits(this));
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -129,9 +142,13 @@ function finite(limit: number | undefined): number | undefined {
   return limit === undefined || limit === Infinity ? undefined : limit + 0; // JSON has no minus zero
 }
 
-function requireAmount(name: string, amount: unknown): void {
-  if (typeof amount === 'number' && amount >= 0) return;
-  throw invalidArgument(`${name} must be a number of at least 0, found ${describeValue(amount)}.`);
+function stepLimit(limit: number | undefined): number | undefined {
+  return limit !== undefined && limit >= ANY_NUMBER_OF_STEPS ? Infinity : finite(limit);
+}
+
+/** The limits as JSON can hold them. @internal */
+export function toJsonLimits(limits: BudgetLimits): BudgetLimits {
+  return limits.maxSteps === Infinity ? { ...limits, maxSteps: ANY_NUMBER_OF_STEPS } : { ...limits };
 }
 
 /** Reads limits. Equal ones come out with their members in the same order. @internal */

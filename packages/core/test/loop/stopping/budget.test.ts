@@ -454,6 +454,6 @@ describe('what is left, as a tool is told', () => {
     const looks = does('looks', (_, context) => void left.push(context.remaining().toJSON()));
     await observe({ script: [call('looks'), 'Hi.'], tools: [looks] });
     await observe({ script: [call('looks'), 'Hi.'], tools: [looks], budget: { maxSteps: Infinity } });
-    expect(left).toEqual([{ maxSteps: 19 }, {}]);
+    expect(left).toEqual([{ maxSteps: 19 }, { maxSteps: Number.MAX_SAFE_INTEGER }]);
   });
 });

@@ -216,8 +216,6 @@ describe('limits that cannot be', () => {
       (at) => [`deadline(${at})`, () => deadline(at)] as const,
     ),
     ['a budget of half a step', () => guardsFor({ maxSteps: 0.5 })],
-    ['a budget with a limit that there is not', () => guardsFor({ maxStep: 1 } as BudgetLimits)],
-    ['a budget that is a text', () => guardsFor({ maxTokens: '5' as never })],
     ['a limit of cost without prices', () => guardsFor({ maxCost: 1 })],
     [
       'a loop with a limit of cost without prices',
@@ -259,6 +257,9 @@ describe('the guards of a budget', () => {
     ['no budget', undefined],
     ['a budget of something else', { maxTokens: 1e9 }],
     ['a budget that does not say', { maxSteps: undefined }],
+    ['an empty budget', {}],
+    ['an ExecutionBudget of something else', ExecutionBudget.of({ maxTokens: 1e9 })],
+    ['an empty ExecutionBudget', ExecutionBudget.of({})],
   ];
   test.each(withoutSteps)('%s: 20 steps are the limit', async (_, budget) => {
     const script = Array.from({ length: 21 }, () => call('work'));
@@ -269,7 +270,8 @@ describe('the guards of a budget', () => {
 
   test.each([
     ['Infinity', { maxSteps: Infinity }],
-    ['an ExecutionBudget, which says all it limits', ExecutionBudget.of({ maxTokens: 1e9 })],
+    ['Infinity as an ExecutionBudget', ExecutionBudget.of({ maxSteps: Infinity, maxTokens: 1e9 })],
+    ['an unlimited ExecutionBudget', ExecutionBudget.unlimited()],
   ] as const)('%s: any number of steps', async (_, budget) => {
     const script = [...Array.from({ length: 21 }, () => call('work')), 'Done.'];
     const state = await scriptedLoop(script, { tools: [does('work')], budget }).run(told());
