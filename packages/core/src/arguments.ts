@@ -104,14 +104,20 @@ function describeType(value: unknown): string {
   return typeof value === 'string' ? 'a string' : describeValue(value);
 }
 
-/** The name that was probably meant: one begins with the other, or few letters differ. */
+/** The name that was probably meant, if one is near enough. */
 function similarName(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.toLowerCase();
-  return known.find((option) => {
-    const other = option.toLowerCase();
-    const isBeginning = wanted.length > 2 && (other.startsWith(wanted) || wanted.startsWith(other));
-    return isBeginning || editDistance(wanted, other) <= Math.max(wanted.length, other.length) / 4;
-  });
+  const distances = known.map((option) => ({ option, distance: nameDistance(name, option) }));
+  const [nearest] = distances.toSorted((left, right) => left.distance - right.distance);
+  return nearest && nearest.distance * 3 <= Math.max(name.length, nearest.option.length)
+    ? nearest.option
+    : undefined;
+}
+
+/** 0 when one name begins with the other, in any case: `timeout` is nearly `timeoutSeconds`. */
+function nameDistance(name: string, option: string): number {
+  const [left, right] = [name.toLowerCase(), option.toLowerCase()];
+  const isBeginning = left.length > 2 && (right.startsWith(left) || left.startsWith(right));
+  return isBeginning ? 0 : editDistance(left, right);
 }
 
 /** How many letters must be added, removed or replaced to make one text of the other. */

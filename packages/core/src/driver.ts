@@ -43,3 +43,5 @@ export type {
 } from './loop/tools/tool-schema.ts';
 export { toJsonObject, toJsonValue } from './json.ts';
 export type { MessageBase, PartBase } from './state/messages/messages.ts';
+export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
+export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

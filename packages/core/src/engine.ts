@@ -71,3 +71,5 @@ export type { ModelPrice } from './loop/stopping/model-prices.ts';
 export type { AsJson } from './loop/tools/typed-execution.ts';
 export type { ToolBlock } from './state/execution/tool-outcome.ts';
 export type { ToolUseContext } from './loop/hooks/hook.ts';
+export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
+export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

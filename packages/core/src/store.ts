@@ -21,7 +21,7 @@ export type {
   StoreCapabilities,
   UnreadableItem,
 } from './session/session-store.ts';
-export { BackedSessionStore } from './session/store/backed-session-store.ts';
+export { BackedSessionStore, storeOptionChecks } from './session/store/backed-session-store.ts';
 export type { StoreOptions } from './session/store/backed-session-store.ts';
 export type {
   ItemRange,
@@ -52,3 +52,5 @@ export { planSave, restoreSession, savedParts } from './session/store/save-plan.
 export { carriedOut } from './session/store/saved-session.ts';
 export type { ListChange, SavedParts, SavedSession, SavePlan } from './session/store/saved-session.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
+export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
+export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

@@ -27,8 +27,10 @@ export const answering: Readonly<Record<string, StoreParts>> = {
   },
   'creates what was created before': {
     store: (store) => ({
-      create: (session, options) =>
-        store.create(AgentSession.create({ ...session, at: session.createdAt }), options),
+      create({ sessionId, definition, parentId, forkedFrom, state, createdAt: at }, options) {
+        const init = { sessionId, definition, parentId, forkedFrom, state, at };
+        return store.create(AgentSession.create(init), options);
+      },
     }),
   },
   'overwrites what it has lost': {

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe, optionsCheck } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { compact, isSameJson } from '../json.ts';
@@ -6,11 +7,12 @@ import { agentDefinition } from '../state/agent-definition.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
 import { agentOf, missingNames, notBuildable } from './agent.ts';
 import type { Agent } from './agent.ts';
-import { createAgentLoop } from '../loop/agent-loop.ts';
+import { createAgentLoop, LOOP_OPTIONS, LOOP_SETTINGS } from '../loop/agent-loop.ts';
 import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
 import { requireDriver } from '../loop/driver.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
+import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/option-advice.ts';
 import type { Tool } from '../loop/tools/tool.ts';
 import { toolsByName } from '../loop/tools/tool.ts';
 
@@ -30,6 +32,12 @@ export type CapabilityFactory = (options: JsonObject) => Capability;
 
 /** The options of a loop that are one thing, not a list. */
 export type AgentSettings = Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>;
+
+const checkOptions = optionsCheck<Partial<AgentLoopOptions>>('AgentBuilder.of', LOOP_OPTIONS, LOOP_ADVICE);
+const checkSettings = optionsCheck<Partial<AgentSettings>>('withSettings', LOOP_SETTINGS, {
+  ...LOOP_ADVICE,
+  ...BUILDER_ADVICE,
+});
 
 type AgentBuilderFields = Pick<AgentBuilder, 'options' | 'capabilityFactories'>;
 
@@ -57,9 +65,9 @@ export class AgentBuilder {
     Object.freeze(this);
   }
 
-  /** A builder with these options of loops. @throws RangeError `ARGUMENT_INVALID` as `withSettings` and `withTools`. */
+  /** A builder with these options of loops. @throws RangeError or TypeError `ARGUMENT_INVALID` as `createAgentLoop`. */
   static of(options: Partial<AgentLoopOptions> = {}): AgentBuilder {
-    const { tools = [], hooks = [], listeners = [], ...settings } = options;
+    const { tools = [], hooks = [], listeners = [], ...settings } = checkOptions(options);
     const empty = { options: Object.freeze({}), capabilityFactories: Object.freeze({}) };
     return new AgentBuilder(empty)
       .withSettings(settings)
@@ -73,10 +81,10 @@ export class AgentBuilder {
   /**
    * The same with these settings in the place of those it has. A budget replaces a budget, with all its limits. One that is
    * `undefined` goes back to its default; a driver has none.
-   * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be; TypeError of that code for what is not a driver.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown setting or a value that does not fit.
    */
   withSettings(settings: Partial<AgentSettings>): AgentBuilder {
-    const { budget } = settings;
+    const { budget } = checkSettings(settings);
     if ('driver' in settings) requireDriver(settings.driver);
     if (budget === undefined) return this.withOptions(settings);
     const known = this.options.budget;
@@ -102,8 +110,9 @@ export class AgentBuilder {
     return this.withOptions({ hooks: joined(this.options.hooks, hooks) });
   }
 
-  /** The same with more listeners. */
+  /** The same with more listeners. @throws TypeError `ARGUMENT_INVALID` for what is not a function. */
   withListeners(...listeners: readonly AgentEventListener[]): AgentBuilder {
+    for (const listener of listeners) checkArgument('A listener', listener, mustBe.function);
     return this.withOptions({ listeners: joined(this.options.listeners, listeners) });
   }
 
@@ -112,6 +121,7 @@ export class AgentBuilder {
    * @throws RangeError `ARGUMENT_INVALID` when a name is taken; TypeError of that code for what is not a function.
    */
   withCapabilityFactories(factories: Readonly<Record<string, CapabilityFactory>>): AgentBuilder {
+    checkArgument('factories', factories, mustBe.object);
     for (const [name, factory] of Object.entries(factories)) {
       if (typeof factory !== 'function') {
         const found = describeValue(factory);

@@ -1,5 +1,6 @@
+import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
-import { describeValue, HoldfastError, invalidArgument } from '../errors.ts';
+import { HoldfastError, invalidArgument } from '../errors.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compact, isSameJson } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
@@ -46,6 +47,20 @@ export interface StructuredOutput<T> extends Hook {
 /** After other hooks: what they have to say of a step comes first. */
 const LATE = -1_000;
 
+const checkOptions = optionsCheck<StructuredOutputOptions>(
+  'structuredOutput',
+  {
+    name: mustBe.string,
+    description: mustBe.string,
+    maxRepairs: mustBe.wholeNumber(0),
+    jsonSchema: mustBe.object,
+  },
+  {
+    schema: 'the schema is the first argument, as in structuredOutput(schema)',
+    maxRetries: 'write "maxRepairs"',
+  },
+);
+
 /** In the metadata of a message that asks for a better answer: the step that gave the one before. */
 const REPAIR_OF = 'repair_of';
 
@@ -65,7 +80,7 @@ const REPAIR_OF = 'repair_of';
  * const weather = structuredOutput(z.object({ city: z.string(), celsius: z.number() }));
  * const loop = createAgentLoop({ driver, hooks: [weather] });
  * const { celsius } = weather.read(await loop.run(state));
- * @throws RangeError `ARGUMENT_INVALID` for `maxRepairs` that is not a whole number of at least 0; HoldfastError
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit; HoldfastError
  * `OUTPUT_SCHEMA_INVALID` for a schema that cannot be shown to a model.
  */
 export function structuredOutput<Schema extends StandardSchema>(
@@ -84,9 +99,7 @@ export function structuredOutput(
   schema: unknown,
   options: StructuredOutputOptions = {},
 ): StructuredOutput<unknown> {
-  const { name, description, maxRepairs = 1 } = options;
-  if (!Number.isInteger(maxRepairs) || maxRepairs < 0)
-    throw invalidArgument(`maxRepairs must be a whole number from 0, found ${describeValue(maxRepairs)}.`);
+  const { name, description, maxRepairs = 1 } = checkOptions(options);
   const purpose = { owner: 'the output', subject: 'the answer', code: 'OUTPUT_SCHEMA_INVALID' } as const;
   const model = modelSchema(purpose, schema, options.jsonSchema);
   const { jsonSchema } = model;

@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
@@ -10,8 +11,9 @@ import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { ChildRun, depthExceeded, nestingOf, subagentFailed } from './child-run.ts';
+import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
 import type { Tool, ToolContext } from '../loop/tools/tool.ts';
-import { tool } from '../loop/tools/tool.ts';
+import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';
 import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 
 /** What a subagent is told: a message of the user, or a whole state to begin with. */
@@ -51,6 +53,33 @@ export type ToTask<Args> = (args: Args, context: ToolContext) => SubagentTask | 
 /** How deep agents may call agents, when nothing else is said. */
 const DEFAULT_MAX_DEPTH = 3;
 
+type AnySubagentInit = SubagentInit<never> & {
+  readonly inputSchema?: unknown;
+  readonly jsonSchema?: object;
+  readonly toTask?: ToTask<never>;
+};
+
+const checkSubagent = optionsCheck<AnySubagentInit>(
+  'subagent',
+  {
+    name: mustBe.required(TOOL_NAME),
+    description: mustBe.required(mustBe.string),
+    loop: mustBe.anything, // the message below names the subagent
+    systemPrompt: mustBe.string,
+    llmConfig: mustBe.object,
+    budget: mustBe.object,
+    maxDepth: mustBe.wholeNumber(1),
+    output: mustBe.objectWith('what structuredOutput() returns', ['readAsync']),
+    toResult: mustBe.function,
+    toModelOutput: mustBe.function,
+    timeoutSeconds: TIME_LIMIT,
+    inputSchema: mustBe.anything, // see toolSchema
+    jsonSchema: mustBe.object,
+    toTask: mustBe.function,
+  },
+  SUBAGENT_ADVICE,
+);
+
 const PROMPT: JsonObject = Object.freeze({
   type: 'object',
   properties: {
@@ -78,8 +107,7 @@ const PROMPT: JsonObject = Object.freeze({
  * @example
  * const research = subagent({ name: 'research', description: 'Finds out about a topic.', loop: researchLoop });
  * const loop = createAgentLoop({ driver, tools: [research] });
- * @throws RangeError `ARGUMENT_INVALID` for what `tool()` refuses, a limit that cannot be, or `maxDepth` that is not a
- * whole number of at least 1; TypeError of that code without a loop.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a loop.
  */
 export function subagent(
   init: SubagentInit<{ readonly prompt: string }> & {
@@ -98,17 +126,10 @@ export function subagent<Schema extends StandardSchema>(
 export function subagent<Args = JsonObject>(
   init: SubagentInit<Args> & { readonly inputSchema: JsonObject; readonly toTask: ToTask<Args> },
 ): Tool;
-export function subagent(
-  init: SubagentInit<never> & {
-    readonly inputSchema?: unknown;
-    readonly jsonSchema?: object;
-    readonly toTask?: ToTask<never>;
-  },
-): Tool {
+export function subagent(init: AnySubagentInit): Tool {
+  checkSubagent(init, nameInMessages('subagent', init));
   const { name, description, timeoutSeconds, toModelOutput, jsonSchema, inputSchema = PROMPT } = init;
   const { maxDepth = DEFAULT_MAX_DEPTH, loop, toTask = promptOf } = init;
-  if (!Number.isInteger(maxDepth) || maxDepth < 1)
-    throw invalidArgument(`maxDepth must be a whole number from 1, found ${describeValue(maxDepth)}.`);
   const loopOf = typeof loop === 'function' ? loop : () => loop;
   if (typeof loop !== 'function' && typeof loop?.run !== 'function')
     throw invalidArgument(`Subagent "${name}" needs a loop, found ${describeValue(loop)}.`, TypeError);

@@ -1,3 +1,5 @@
+import type { OptionChecks } from '../arguments.ts';
+import { mustBe, optionsCheck } from '../arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse } from '../state/execution/inference.ts';
@@ -9,9 +11,10 @@ import { userMessage } from '../state/messages/messages.ts';
 import { conversationWithCurrentToolTrace } from '../loop/compile/compile-messages.ts';
 import type { MessageCompiler } from '../loop/compile/compile-messages.ts';
 import type { Driver, InferenceRequest } from '../loop/driver.ts';
+import { requireDriver } from '../loop/driver.ts';
 import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import type { ModelPrices } from '../loop/stopping/model-prices.ts';
-import { pricedUsage } from '../loop/stopping/model-prices.ts';
+import { pricedUsage, PRICES } from '../loop/stopping/model-prices.ts';
 import { next } from '../loop/stepper.ts';
 import { SUMMARY_INSTRUCTIONS, summaryIn, textToSummarize } from './summary-text.ts';
 import { charactersOf, estimateTokens } from './token-estimate.ts';
@@ -51,6 +54,30 @@ export interface Summarization {
   readonly compiler: MessageCompiler;
 }
 
+/** @internal */
+export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> = {
+  driver: mustBe.anything, // see requireDriver
+  llmConfig: mustBe.object,
+  maxTokens: mustBe.required(mustBe.positive),
+  keepTokens: mustBe.number(0),
+  instructions: mustBe.string,
+  prices: PRICES,
+  onError: mustBe.function,
+};
+
+/** @internal */
+export const SUMMARY_ADVICE: Readonly<Record<string, string>> = {
+  model: 'name it in llmConfig, as in llmConfig: { model: "openai:gpt-5-mini" }',
+  prompt: 'write "instructions"',
+  systemPrompt: 'write "instructions"',
+};
+
+const checkOptions = optionsCheck<SummarizeOptions>(
+  'summarize',
+  { ...SUMMARY_OPTIONS, compiler: mustBe.function },
+  SUMMARY_ADVICE,
+);
+
 /** After the guards: nothing is summarised for a step that is not taken. After hooks that add messages. */
 const LATE = -1_000;
 const SUMMARY = 'summary';
@@ -72,16 +99,14 @@ const THROUGH = 'summarized_through';
  * @example
  * const { hook, compiler } = summarize({ driver, llmConfig: { model: 'openai:gpt-5-mini' }, maxTokens: 50_000 });
  * const loop = createAgentLoop({ driver, hooks: [hook], compiler });
- * @throws RangeError `ARGUMENT_INVALID` unless `maxTokens` is more than 0 and `keepTokens` from 0 to below it.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit: `maxTokens` is more
+ * than 0, and `keepTokens` less than that.
  */
 export function summarize(options: SummarizeOptions): Summarization {
+  requireDriver(checkOptions(options).driver);
   const { maxTokens, keepTokens = maxTokens / 2, compiler = conversationWithCurrentToolTrace() } = options;
-  if (!(maxTokens > 0) || !(keepTokens >= 0 && keepTokens < maxTokens)) {
-    const found = `found maxTokens ${maxTokens} and keepTokens ${keepTokens}`;
-    throw invalidArgument(
-      `summarize() takes maxTokens above 0 and keepTokens from 0 to less than that, ${found}.`,
-    );
-  }
+  if (keepTokens >= maxTokens)
+    throw invalidArgument(`keepTokens must be less than maxTokens, found ${keepTokens} and ${maxTokens}.`);
   const hook = Object.freeze<Hook>({
     name: 'summarize',
     priority: LATE,

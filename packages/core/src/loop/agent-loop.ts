@@ -1,7 +1,8 @@
+import type { OptionChecks } from '../arguments.ts';
+import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock } from '../clock.ts';
 import { systemClock } from '../clock.ts';
-import type { AgentState } from '../state/agent-state.ts';
-import { describeValue, invalidArgument } from '../errors.ts';
+import { AgentState } from '../state/agent-state.ts';
 import { neverSignal, RunAbort } from './stopping/abort.ts';
 import { AgentRun } from './agent-run.ts';
 import { loopFor } from './loop-parts.ts';
@@ -10,7 +11,7 @@ import type { Redact } from './redact.ts';
 import { redacted } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile/compile-messages.ts';
 import type { MessageSelector } from './compile/compile-messages.ts';
-import { requireDriver } from './driver.ts';
+import { requireDriver, TOOL_CHOICE } from './driver.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Driver } from './driver.ts';
 import { EventStream } from './event-stream.ts';
@@ -19,10 +20,11 @@ import { announceTo } from './events.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import { guardsFor, modelOf, retryLimit } from './stopping/guards.ts';
 import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
-import { pricing } from './stopping/model-prices.ts';
+import { PRICES, pricing } from './stopping/model-prices.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
 import type { ToolChoice } from '../state/execution/request.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
+import { LOOP_ADVICE, RUN_ADVICE } from './option-advice.ts';
 import type { ParentRun } from './parent-run.ts';
 import type { Hook } from './hooks/hook.ts';
 import { HookChain } from './hooks/hook-chain.ts';
@@ -105,16 +107,54 @@ export interface AgentLoop {
   stream(state: AgentState, options?: RunOptions): EventStream<AgentState>;
 }
 
+/** The options that are one thing, not a list. @internal */
+export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>> = {
+  driver: mustBe.anything, // see requireDriver
+  toolChoice: TOOL_CHOICE,
+  budget: mustBe.object,
+  prices: PRICES,
+  maxConsecutiveFailures: mustBe.wholeNumber(0),
+  compiler: mustBe.function,
+  toolErrors: mustBe.oneOf(['continue', 'fail']),
+  maxParallelTools: mustBe.number(1),
+  maxToolResultLength: mustBe.number(1),
+  redact: mustBe.function,
+  clock: mustBe.clock,
+};
+
+/** @internal */
+export const LOOP_OPTIONS: OptionChecks<AgentLoopOptions> = {
+  tools: mustBe.listOf('tools, as in tools: [add]'),
+  hooks: mustBe.listOf('hooks, as in hooks: [audit]'),
+  ...LOOP_SETTINGS,
+  listeners: mustBe.listOf('functions', mustBe.function.accepts),
+};
+
+const checkLoopOptions = optionsCheck<AgentLoopOptions>('createAgentLoop', LOOP_OPTIONS, LOOP_ADVICE);
+
+const checkRunOptions = optionsCheck<RunOptions>(
+  'loop.run',
+  {
+    signal: mustBe.signal,
+    onEvent: mustBe.function,
+    budget: mustBe.object,
+    since: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
+    checkpoint: mustBe.objectWith('an object with save()', ['save']),
+    parent: { ...mustBe.anything, isInternal: true },
+  },
+  RUN_ADVICE,
+);
+
 /**
  * A loop from a driver, tools, and whatever else takes part.
- * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be or two tools of one name; TypeError of that code without
- * a driver, for an unknown limit, and for a hook that has none of the points.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, without a driver,
+ * for two tools of one name, and for a hook that has none of the points.
  * @example
  * const loop = createAgentLoop({ driver, tools: [add] });
  * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
  */
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
-  const parts = loopParts(options);
+  const parts = loopParts(checkLoopOptions(options));
   const { listeners = [], redact } = options;
   const told = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
     const all = onEvent ? [...listeners, onEvent] : listeners;
@@ -146,16 +186,16 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   }
 
   async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    return toEnd(begun(loopFor(state, parts, options), state, options));
+    return toEnd(begun(loopFor(state, parts, checkRunOptions(options)), state, options));
   }
 
   function iterate(state: AgentState, options: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
-    const loop = loopFor(state, parts, options);
+    const loop = loopFor(state, parts, checkRunOptions(options));
     return states(() => begun(loop, state, options));
   }
 
   function stream(state: AgentState, options: RunOptions = {}): EventStream<AgentState> {
-    const loop = loopFor(state, parts, options);
+    const loop = loopFor(state, parts, checkRunOptions(options));
     const { signal, onEvent } = options;
     const leaving = new AbortController();
     const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
@@ -171,38 +211,9 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   return Object.freeze({ run, iterate, stream });
 }
 
-const LIMITS: readonly string[] = [
-  'maxConsecutiveFailures',
-  'maxParallelTools',
-  'maxToolResultLength',
-] satisfies (keyof AgentLoopOptions)[];
-
-/** A limit in the wrong place, or written wrong, would limit nothing, without a word. */
-function refuseUnknownLimits(options: AgentLoopOptions): void {
-  for (const name in options) {
-    if (!name.startsWith('max') || LIMITS.includes(name)) continue;
-    const advice = `Limits of a run are in "budget", such as budget: { maxSteps: 5 }; others are ${LIMITS.join(', ')}.`;
-    throw invalidArgument(`A loop has no option "${name}". ${advice}`, TypeError);
-  }
-}
-
 function loopParts(options: AgentLoopOptions): LoopParts {
-  refuseUnknownLimits(options);
-  const { driver, tools = [], hooks = [], maxParallelTools = 8, maxToolResultLength = 100_000 } = options;
+  const { driver, tools = [], hooks = [] } = options;
   requireDriver(driver);
-  if (!(maxParallelTools >= 1)) {
-    throw invalidArgument(`maxParallelTools must be at least 1, found ${String(maxParallelTools)}.`);
-  }
-  if (!(maxToolResultLength >= 1)) {
-    throw invalidArgument(`maxToolResultLength must be at least 1, found ${String(maxToolResultLength)}.`);
-  }
-  const { toolErrors = 'continue' } = options;
-  if (toolErrors !== 'continue' && toolErrors !== 'fail') {
-    throw invalidArgument(
-      `toolErrors is 'continue' or 'fail', found ${describeValue(toolErrors)}.`,
-      TypeError,
-    );
-  }
   const cost = costOptionsOf(options);
   const budget = budgetOf(options);
   return {
@@ -212,9 +223,9 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     toolChoice: options.toolChoice ?? 'auto',
     hooks: new HookChain(hooks, guardsOf(options, budget, cost)),
     compile: messageCompiler(options.compiler ?? conversationWithCurrentToolTrace()),
-    toolErrors,
-    maxParallelTools,
-    maxResultLength: maxToolResultLength,
+    toolErrors: options.toolErrors ?? 'continue',
+    maxParallelTools: options.maxParallelTools ?? 8,
+    maxResultLength: options.maxToolResultLength ?? 100_000,
     budget,
     cost,
     clock: options.clock ?? systemClock,

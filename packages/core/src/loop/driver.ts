@@ -1,3 +1,4 @@
+import type { ArgumentCheck } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../state/execution/inference.ts';
@@ -12,6 +13,17 @@ export interface ToolDescription {
   /** JSON Schema of the arguments. */
   readonly inputSchema: JsonObject;
 }
+
+/** @internal */
+export const TOOL_CHOICE: ArgumentCheck = {
+  expected: '"auto", "none", "required" or the tool to choose, as in { toolName: "add" }',
+  accepts: (value) =>
+    (typeof value === 'string' && ['auto', 'none', 'required'].includes(value)) ||
+    (typeof value === 'object' &&
+      value !== null &&
+      'toolName' in value &&
+      typeof value.toolName === 'string'),
+};
 
 /** One call of a model, in full. A driver keeps nothing between calls. */
 export interface InferenceRequest {
@@ -67,7 +79,7 @@ export interface Driver {
 export function requireDriver(driver: Driver | undefined): void {
   if (typeof driver?.infer === 'function') return;
   throw invalidArgument(
-    `A loop needs a driver with a method infer(), found ${describeValue(driver)}.`,
+    `A loop needs a driver with a method infer(), as in driver: aiSdkDriver({ model }), found ${describeValue(driver)}.`,
     TypeError,
   );
 }

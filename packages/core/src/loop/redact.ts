@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../arguments.ts';
 import type { JsonValue } from '../json.ts';
 import { compact, toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
@@ -36,6 +37,7 @@ export type Redact = (content: JsonValue) => JsonValue;
  * - There are no `inference-delta` events: what is to be hidden may be split between two pieces. The whole text comes
  *   with `inference-completed`.
  *
+ * @throws TypeError `ARGUMENT_INVALID` for what is not a function.
  * @example
  * const masked = redacted(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
  */
@@ -43,6 +45,8 @@ export function redacted(
   listener: AgentEventListener,
   redact: Redact = () => '[redacted]',
 ): AgentEventListener {
+  checkArgument('listener of redacted', listener, mustBe.function);
+  checkArgument('redact of redacted', redact, mustBe.function);
   return (event) => {
     const shown = redactedEvent(event, redact);
     return shown && listener(shown);

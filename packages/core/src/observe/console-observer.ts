@@ -1,4 +1,4 @@
-import { describeValue, invalidArgument } from '../errors.ts';
+import { mustBe, optionsCheck } from '../arguments.ts';
 import type { StepId } from '../state/values/ids.ts';
 import type { InferenceDelta } from '../loop/driver.ts';
 import type { EventLine, Tone } from './event-lines.ts';
@@ -19,6 +19,14 @@ export interface ConsoleObserverOptions {
   readonly maxLength?: number;
 }
 
+const checkOptions = optionsCheck<ConsoleObserverOptions>('consoleObserver', {
+  write: mustBe.function,
+  colors: mustBe.boolean,
+  showText: mustBe.boolean,
+  showReasoning: mustBe.boolean,
+  maxLength: mustBe.number(1),
+});
+
 /**
  * A listener that makes runs readable in a terminal: executions, steps, what the model says, tool calls with their
  * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of
@@ -26,12 +34,10 @@ export interface ConsoleObserverOptions {
  *
  * @example
  * const loop = createAgentLoop({ driver, listeners: [consoleObserver({ colors: true })] });
- * @throws RangeError `ARGUMENT_INVALID` when `maxLength` is not at least 1.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
  */
 export function consoleObserver(options: ConsoleObserverOptions = {}): AgentEventListener {
-  const { write = writeToConsole, colors = false, maxLength = 120 } = options;
-  if (!(maxLength >= 1))
-    throw invalidArgument(`maxLength must be at least 1, found ${describeValue(maxLength)}.`);
+  const { write = writeToConsole, colors = false, maxLength = 120 } = checkOptions(options);
   const texts = new StreamedTexts(options);
   return (told) => {
     const { event, names } = innermost(told);

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../arguments.ts';
 import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/events.ts';
 
 /** The events of a type. */
@@ -5,6 +6,7 @@ export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { reado
 
 /**
  * A listener that is told of one type of event, or of some.
+ * @throws TypeError `ARGUMENT_INVALID` for a listener that is not a function.
  * @example
  * const loop = createAgentLoop({ driver, listeners: [on('tool-completed', ({ toolExecution }) => count(toolExecution.name))] });
  */
@@ -12,6 +14,7 @@ export function on<T extends AgentEventType>(
   types: T | readonly T[],
   listener: (event: AgentEventOf<T>) => void,
 ): AgentEventListener {
+  checkArgument('listener of on', listener, mustBe.function);
   const wanted: ReadonlySet<AgentEventType> = new Set<AgentEventType>(
     typeof types === 'string' ? [types] : types,
   );
@@ -19,7 +22,7 @@ export function on<T extends AgentEventType>(
   return (event) => (wanted.has(event.type) ? listener(event as AgentEventOf<T>) : undefined);
 }
 
-/** A listener that is told of all events: `on` without a choice. */
+/** A listener that is told of all events: `on` without a choice. @throws as `on`. */
 export function wiretap(listener: (event: AgentEvent) => void): AgentEventListener {
-  return listener;
+  return checkArgument('listener of wiretap', listener, mustBe.function);
 }

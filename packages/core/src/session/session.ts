@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
@@ -54,6 +55,25 @@ export interface AgentSessionInit {
   readonly clock?: Clock;
 }
 
+const checkInit = optionsCheck<AgentSessionInit>(
+  'AgentSession.create',
+  {
+    sessionId: mustBe.anything,
+    definition: mustBe.anything,
+    parentId: mustBe.anything,
+    forkedFrom: mustBe.anything,
+    state: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
+    at: mustBe.anything,
+    clock: mustBe.clock,
+  },
+  {
+    id: 'write "sessionId"',
+    name: 'give a definition, as in definition: { name: "assistant" }',
+    agentName: 'give a definition, as in definition: { name: "assistant" }',
+    expiry: 'give it to the store, as in store.create(session, { expiry })',
+  },
+);
+
 const FORMAT = 'holdfast/agent-session';
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
 
@@ -89,9 +109,13 @@ export class AgentSession {
     Object.freeze(this);
   }
 
-  /** A session that no store has seen yet. @throws HoldfastError `ID_INVALID`, `CONTEXT_INVALID` for a definition that does not fit. */
+  /**
+   * A session that no store has seen yet.
+   * @throws HoldfastError `ID_INVALID`, `CONTEXT_INVALID` for a definition that does not fit; TypeError `ARGUMENT_INVALID`
+   * for an unknown member, or what is not a state.
+   */
   static create(init: AgentSessionInit): AgentSession {
-    const { clock = systemClock } = init;
+    const { clock = systemClock } = checkInit(init);
     const at = toInstant(init.at ?? clock.now());
     const definition = agentDefinition(init.definition);
     return new AgentSession({

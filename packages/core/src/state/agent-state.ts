@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
@@ -17,7 +18,7 @@ import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 import type { EffectiveRequest } from './execution/request.ts';
 import { filledSettings, isSameSettings, NO_SETTINGS } from './execution/request.ts';
-import { requireClock, requireObject, wrongArgument } from './values/require-argument.ts';
+import { wrongArgument } from './values/require-argument.ts';
 import { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
 import type { MessageStore } from './messages/message-store.ts';
@@ -66,6 +67,23 @@ export interface AgentStateDebug {
   readonly usage: object;
 }
 
+const checkInit = optionsCheck<AgentStateInit>(
+  'AgentState.empty',
+  { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },
+  {
+    id: 'write "agentId"',
+    systemPrompt: 'add it, as in AgentState.empty().withSystemPrompt("Be brief.")',
+    messages: 'add them, as in AgentState.empty().withMessages(messages)',
+    model: 'add it, as in AgentState.empty().withLlmConfig({ model: "openai:gpt-5" })',
+    clock: 'pass its time, as in AgentState.empty({ at: clock.now(), agentId: clock.newId() })',
+  },
+);
+const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['forked']>[0]>>('forked', {
+  agentId: mustBe.anything,
+  at: mustBe.anything,
+  clock: mustBe.clock,
+});
+
 const FORMAT = 'holdfast/agent-state';
 const NOTHING: readonly never[] = Object.freeze([]);
 
@@ -107,7 +125,7 @@ export class AgentState {
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static empty(init: AgentStateInit = {}): AgentState {
-    requireObject(init, 'what is said about an agent: an object');
+    checkInit(init);
     const at = toInstant(init.at ?? systemClock.now());
     return AgentState.restore({
       agentId: init.agentId === undefined ? AgentId.create() : AgentId.parse(init.agentId),
@@ -531,9 +549,7 @@ export class AgentState {
   forked(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
   ): AgentState {
-    requireObject(options, 'options: an object');
-    const { clock = systemClock } = options;
-    requireClock(clock);
+    const { clock = systemClock } = checkForkedOptions(options);
     const at = toInstant(options.at ?? clock.now());
     const agentId = options.agentId === undefined ? AgentId.create(clock) : AgentId.parse(options.agentId);
     const { parentAgentId, llmConfig, context } = this.withOpenStepClosed(at);

@@ -173,7 +173,9 @@ describe('pauses before another try', () => {
   });
 
   test.each([NaN, -1, Infinity, '1'])('of %s seconds are refused with the tool', (delay) => {
-    expect(() => flaky({ delaySeconds: delay })).toThrow(/^retry\.delaySeconds of tool "flaky" must be/);
+    expect(() => flaky({ delaySeconds: delay })).toThrow(
+      /^delaySeconds of the retry of tool "flaky" must be/,
+    );
   });
 
   test('of a clock that calls back at once are over at once', async () => {

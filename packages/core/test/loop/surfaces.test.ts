@@ -46,10 +46,10 @@ test.each([
     'at least one of before',
   ],
   ['a hook that is none', { hooks: [undefined] }, 'found nothing'],
-  ['another way with errors of tools', { toolErrors: 'stop' }, "'continue' or 'fail', found string \"stop\""],
+  ['another way with errors of tools', { toolErrors: 'stop' }, 'one of continue, fail, found string "stop"'],
 ])('%s is refused: it would do nothing, without a word', (_, options, message) => {
   const make = (): unknown => createAgentLoop({ driver: scriptedDriver('Hi.'), ...options } as never);
-  expect(make).toThrow(TypeError);
+  expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   expect(make).toThrow(message);
 });
 

@@ -50,17 +50,18 @@ interface Row extends Scenario {
 }
 
 async function runRow(row: Row): Promise<void> {
-  const { state, trace, driver } = await observe(row);
-  expect(trace.join(' ')).toBe(row.trace.join(' '));
+  const { name: _, trace: expected, end, steps, roles, errors = [], results, also, ...scenario } = row;
+  const { state, trace, driver } = await observe(scenario);
+  expect(trace.join(' ')).toBe(expected.join(' '));
   driver.assertComplete();
   expect({
     end: [state.status, state.stopReason].filter(Boolean).join(' '),
     steps: state.steps.map(({ type }) => type).join(' '),
     roles: [...state.messages].map(({ role }) => role[0]).join(''),
     errors: state.errors.map(({ code, message }) => code ?? message),
-  }).toEqual({ end: row.end, steps: row.steps, roles: row.roles, errors: row.errors ?? [] });
-  expect(row.results ?? resultsOf(state)).toEqual(resultsOf(state));
-  row.also?.(state);
+  }).toEqual({ end, steps, roles, errors });
+  expect(results ?? resultsOf(state)).toEqual(resultsOf(state));
+  also?.(state);
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));

@@ -126,7 +126,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(() => machine().process([], { cacheBytes })).toThrow(
       expect.objectContaining({
         code: 'ARGUMENT_INVALID',
-        message: expect.stringContaining('cacheBytes must be a whole number of at least 0'),
+        message: expect.stringContaining('cacheBytes of SessionRuntime must be a whole number of at least 0'),
       }),
     );
   });

@@ -365,9 +365,12 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     'Expected a name, or a key as metadataKey() gives it, found number 5.',
     () => blank.withMetadata(wrong(5), 1, T),
   ],
-  ['Expected options of a message: an object, found null.', () => blank.withUserMessage('a', wrong(null), T)],
   [
-    'Expected a clock: an object with now() and newId(), found number 5.',
+    'message takes an object with options, found null. Known options: id, createdAt, providerOptions, metadata, clock.',
+    () => blank.withUserMessage('a', wrong(null), T),
+  ],
+  [
+    'clock of forked must be an object with now() and newId(), found number 5.',
     () => blank.forked({ clock: wrong(5) }),
   ],
   [

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../../arguments.ts';
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 
 /**
@@ -7,6 +8,8 @@ import { hasErrorCode, HoldfastError } from '../../errors.ts';
  */
 export type AbortKind = 'cancel' | 'yield' | 'lost';
 
+const KIND = mustBe.oneOf(['cancel', 'yield', 'lost'] satisfies AbortKind[]);
+
 /**
  * The reason to give to an `AbortController` when the abort is not a plain cancel.
  * @example controller.abort(new RunAbort('yield'));
@@ -14,7 +17,9 @@ export type AbortKind = 'cancel' | 'yield' | 'lost';
 export class RunAbort extends HoldfastError {
   readonly kind: AbortKind;
 
+  /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind: a word that is misspelt would cancel. */
   constructor(kind: AbortKind, message = `The run was aborted (${kind}).`) {
+    checkArgument('kind of RunAbort', kind, KIND);
     super('RUN_ABORTED', message, { data: { kind } });
     this.kind = kind;
   }

@@ -1,4 +1,5 @@
 import type { Instant } from '../../clock.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
@@ -7,13 +8,17 @@ import { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { StopReason, StopSignal } from '../../state/execution/continuation.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { FinishReason } from '../../state/execution/inference.ts';
+import { FINISH_REASONS } from '../../state/execution/inference.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
-import { pricing, requirePrice } from './model-prices.ts';
+import { PRICES, pricing, requirePrice } from './model-prices.ts';
 
 /** Guards are asked before other hooks. */
 export const GUARD_PRIORITY = 1_000;
+
+const COUNT = mustBe.wholeNumber(0);
+const AMOUNT = mustBe.number(0);
 
 /**
  * Stops before a step beyond the limit. Steps are counted in the execution, so the count holds over resume,
@@ -21,7 +26,7 @@ export const GUARD_PRIORITY = 1_000;
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function stepsLimit(maxSteps: number): Hook {
-  requireCount('stepsLimit', maxSteps);
+  checkArgument('maxSteps of stepsLimit', maxSteps, COUNT);
   return limit('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
 }
 
@@ -31,7 +36,7 @@ export function stepsLimit(maxSteps: number): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function tokenLimit(maxTokens: number): Hook {
-  requireAmount('tokenLimit', maxTokens);
+  checkArgument('maxTokens of tokenLimit', maxTokens, AMOUNT);
   return limit('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
 }
 
@@ -41,7 +46,7 @@ export function tokenLimit(maxTokens: number): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function timeLimit(maxSeconds: number): Hook {
-  requireAmount('timeLimit', maxSeconds);
+  checkArgument('maxSeconds of timeLimit', maxSeconds, AMOUNT);
   const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
   const reason = 'timeLimitReached';
   return Object.freeze<Hook>({
@@ -79,14 +84,21 @@ export interface CostLimitOptions {
   readonly modelIdOf?: ModelIdOf;
 }
 
+const checkCostOptions = optionsCheck<CostLimitOptions>(
+  'costLimit',
+  { prices: mustBe.required(PRICES), modelIdOf: mustBe.function },
+  { model: 'the state names the model; pass modelIdOf if another one is called' },
+);
+
 /**
  * Stops before a step once so many US dollars were spent. Without a price for the model that is to be called, after all
  * hooks, the execution fails with `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
  * not report either does not count, and `usage.unpricedCalls` says that there were some.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
-export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: CostLimitOptions): Hook {
-  requireAmount('costLimit', maxCost);
+export function costLimit(maxCost: number, options: CostLimitOptions): Hook {
+  checkArgument('maxCost of costLimit', maxCost, AMOUNT);
+  const { prices, modelIdOf = modelOf } = checkCostOptions(options);
   const look = guard('costLimit', (state) => {
     const spent = state.cost ?? 0;
     return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
@@ -98,8 +110,14 @@ export function costLimit(maxCost: number, { prices, modelIdOf = modelOf }: Cost
 /** The model that settings name. */
 export const modelOf: ModelIdOf = (llmConfig) => llmConfig?.model;
 
-/** Stops after an answer that ended for one of the reasons, unless the step was told to stop before. */
+const FINISH_REASON = mustBe.oneOf(FINISH_REASONS);
+
+/**
+ * Stops after an answer that ended for one of the reasons, unless the step was told to stop before.
+ * @throws RangeError `ARGUMENT_INVALID` for an unknown reason.
+ */
 export function finishReason(...reasons: readonly FinishReason[]): Hook {
+  for (const reason of reasons) checkArgument('A reason of finishReason', reason, FINISH_REASON);
   return Object.freeze<Hook>({
     name: 'finishReason',
     priority: GUARD_PRIORITY,
@@ -123,7 +141,7 @@ export function finishReason(...reasons: readonly FinishReason[]): Hook {
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function retryLimit(maxConsecutiveFailures: number): Hook {
-  requireCount('retryLimit', maxConsecutiveFailures);
+  checkArgument('maxConsecutiveFailures of retryLimit', maxConsecutiveFailures, COUNT);
   return guard('retryLimit', ({ stepExecutions }) => {
     let failures = 0;
     while (failures <= maxConsecutiveFailures && hasFailed(stepExecutions.at(-1 - failures)?.step))
@@ -148,6 +166,7 @@ export function cancellation(
   isCancelled: (state: AgentState) => boolean | Promise<boolean>,
   message = 'The execution was cancelled.',
 ): Hook {
+  checkArgument('isCancelled of cancellation', isCancelled, mustBe.function);
   const signal = stopSignal({ reason: 'userRequested', message, source: 'cancellation' });
   return Object.freeze<Hook>({
     name: 'cancellation',
@@ -162,6 +181,7 @@ export function cancellation(
  */
 export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
   const { maxSteps, maxTokens, maxSeconds, maxCost, deadline: moment } = ExecutionBudget.of(budget);
+  if (cost !== undefined) checkCostOptions(cost, 'guardsFor');
   if (maxCost !== undefined && cost === undefined)
     throw invalidArgument('A budget with maxCost needs the prices of the models.');
   const guards: Hook[] = [];
@@ -202,13 +222,4 @@ function limit(
 function usedUp(source: string, reason: StopReason, most: number, spent: number, unit: string): StopSignal {
   const message = `${spent} of ${most} ${unit} are used up.`;
   return stopSignal({ reason, message, context: { limit: most, spent }, source });
-}
-
-function requireAmount(name: string, limit: number): void {
-  if (!(limit >= 0)) throw invalidArgument(`${name} takes a number of at least 0, found ${String(limit)}.`);
-}
-
-function requireCount(name: string, limit: number): void {
-  if (!Number.isInteger(limit) || limit < 0)
-    throw invalidArgument(`${name} takes a whole number of at least 0, found ${String(limit)}.`);
 }

@@ -1,3 +1,5 @@
+import type { ArgumentCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse } from '../../state/execution/inference.ts';
@@ -23,6 +25,30 @@ export interface ModelPrice {
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
 const MILLION = 1_000_000;
+const DOLLARS = mustBe.number(0, Number.MAX_VALUE);
+
+const checkPrice = optionsCheck<ModelPrice>('price', {
+  input: mustBe.required(DOLLARS),
+  output: mustBe.required(DOLLARS),
+  cacheRead: DOLLARS,
+  cacheWrite: DOLLARS,
+});
+
+/** Tables that were found right: one may be long, and be given to many loops. */
+const checkedTables = new WeakSet<object>();
+
+/** Prices in dollars for a million tokens, by the id of the model. @internal */
+export const PRICES: ArgumentCheck = {
+  expected: 'prices by the id of the model, as in { "gpt-5": { input: 1.25, output: 10 } }',
+  accepts(value) {
+    if (!mustBe.object.accepts(value)) return false;
+    const table = value as ModelPrices;
+    if (checkedTables.has(table)) return true;
+    for (const [modelId, price] of Object.entries(table)) checkPrice(price, `the price of "${modelId}"`);
+    checkedTables.add(table);
+    return true;
+  },
+};
 
 /** What a call cost in US dollars; `undefined` when its tokens were not reported. */
 export function costOf(usage: Usage, price: ModelPrice): number | undefined {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { Usage } from '../../state/execution/usage.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';

@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import { systemClock } from '../../clock.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionBudget } from '../../state/execution/budget.ts';
@@ -5,8 +6,26 @@ import { ToolExecutionId } from '../../state/values/ids.ts';
 import { neverSignal } from '../stopping/abort.ts';
 import type { ToolContext } from './tool.ts';
 
-/** A context to call a tool with in a test: nothing listens, nothing is limited, and what is said is not kept. */
+const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
+  toolCallId: mustBe.string,
+  idempotencyKey: mustBe.string,
+  attempt: mustBe.wholeNumber(1),
+  signal: mustBe.signal,
+  state: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
+  clock: mustBe.clock,
+  progress: mustBe.anything,
+  saveProgress: mustBe.function,
+  addUsage: mustBe.function,
+  remaining: mustBe.function,
+  emit: mustBe.function,
+});
+
+/**
+ * A context to call a tool with in a test: nothing listens, nothing is limited, and what is said is not kept.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown member or one that does not fit.
+ */
 export function toolContext(init: Partial<ToolContext> = {}): ToolContext {
+  checkInit(init);
   const clock = init.clock ?? systemClock;
   return {
     toolCallId: 'call_1',

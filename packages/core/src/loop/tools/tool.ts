@@ -1,3 +1,5 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
+import type { ArgumentCheck } from '../../arguments.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { Clock } from '../../clock.ts';
@@ -8,6 +10,7 @@ import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import type { CallUsage, Usage } from '../../state/execution/usage.ts';
 import type { ToolDescription } from '../driver.ts';
 import type { AgentEvent } from '../events.ts';
+import { TOOL_ADVICE } from '../option-advice.ts';
 import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, Validated } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
@@ -139,8 +142,85 @@ export interface ToolInit<Args, Result> {
   readonly approvalTimeoutSeconds?: number;
 }
 
+type AnyToolInit = ToolInit<never, unknown> & {
+  readonly inputSchema: unknown;
+  readonly jsonSchema?: object;
+};
+
 const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** @internal */
+export const TOOL_NAME: ArgumentCheck = {
+  expected: '1 to 64 letters, digits, "_" or "-"',
+  accepts: (value) => typeof value === 'string' && NAME.test(value),
+  type: 'string',
+};
+
+/** Seconds that something may take. They may be `Infinity`. @internal */
+export const TIME_LIMIT: ArgumentCheck = {
+  expected: 'a number of seconds above 0',
+  accepts: (value) => typeof value === 'number' && value > 0,
+  type: 'number',
+};
+
+const checkRetry = optionsCheck<ToolRetry>(
+  'retry',
+  {
+    maxAttempts: mustBe.required(mustBe.wholeNumber(2)),
+    delaySeconds: {
+      expected: 'a number of seconds of at least 0, or a function that gives one',
+      accepts: (value) => typeof value === 'function' || isPause(value),
+      type: 'number',
+    },
+    isRetryable: mustBe.function,
+  },
+  {
+    maxRetries: 'count the first try too, as in maxAttempts: 3',
+    delay: 'give seconds, as in delaySeconds: 1',
+  },
+);
+
+const checkInit = optionsCheck<AnyToolInit>(
+  'tool',
+  {
+    name: mustBe.required(TOOL_NAME),
+    description: mustBe.required(mustBe.string),
+    inputSchema: mustBe.anything, // see toolSchema
+    jsonSchema: mustBe.object,
+    execute: mustBe.required(mustBe.function),
+    toModelOutput: mustBe.function,
+    timeoutSeconds: TIME_LIMIT,
+    retry: mustBe.object,
+    effect: mustBe.oneOf(EFFECTS),
+    reconcile: mustBe.function,
+    needsApproval: {
+      expected: 'true, false or a function',
+      accepts: (value) => typeof value === 'boolean' || typeof value === 'function',
+    },
+    approvalTimeoutSeconds: TIME_LIMIT,
+  },
+  TOOL_ADVICE,
+);
+
+/** What `Object.prototype.toString` says of generator functions. */
+const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[object GeneratorFunction]'];
+
+function checkTool(init: AnyToolInit): void {
+  const owner = nameInMessages('tool', init);
+  const { execute, retry } = checkInit(init, owner);
+  if (GENERATORS.includes(Object.prototype.toString.call(execute))) {
+    const advice = 'Return the result, or a promise of it, instead of yielding it.';
+    throw invalidArgument(`execute of ${owner} is a generator function. ${advice}`, TypeError);
+  }
+  if (retry !== undefined) checkRetry(retry, `the retry of ${owner}`);
+}
+
+/** Says which of many tools does not fit. @internal */
+export function nameInMessages(kind: string, init: { readonly name?: unknown } | undefined): string {
+  const name = init?.name;
+  return typeof name === 'string' ? `${kind} ${JSON.stringify(name)}` : kind;
+}
 
 /**
  * A tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which the types
@@ -153,8 +233,8 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError `ARGUMENT_INVALID` for a name, a time-out, an effect, a number of tries or a pause that cannot be;
- * TypeError of that code for a generator function; `TOOL_SCHEMA_INVALID` for a schema that cannot be shown to a model.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, a value that does not fit or a generator function;
+ * HoldfastError `TOOL_SCHEMA_INVALID` for a schema that cannot be shown to a model.
  */
 export function tool<Schema extends StandardSchema, Result>(
   init: ToolInit<OutputOf<Schema>, Result> & {
@@ -173,10 +253,8 @@ export function tool<Schema extends AiSdkSchema, Result>(
 export function tool<Args = JsonObject, Result = unknown>(
   init: ToolInit<Args, Result> & { readonly inputSchema: JsonObject },
 ): Tool<Args, Result>;
-export function tool(
-  init: ToolInit<never, unknown> & { readonly inputSchema: unknown; readonly jsonSchema?: object },
-): Tool {
-  requirePossible(init);
+export function tool(init: AnyToolInit): Tool {
+  checkTool(init);
   const { name, approvalTimeoutSeconds, toModelOutput, needsApproval } = init;
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
   const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
@@ -194,42 +272,6 @@ export function tool(
     ...(asksPerson && { needsApproval: asksPerson }),
     ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
   });
-}
-
-type ToolLimits = Pick<
-  ToolInit<never, unknown>,
-  'name' | 'execute' | 'timeoutSeconds' | 'retry' | 'effect' | 'approvalTimeoutSeconds'
->;
-
-/** What `Object.prototype.toString` says of generator functions. */
-const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[object GeneratorFunction]'];
-
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
-function requirePossible(init: ToolLimits): void {
-  const { name, timeoutSeconds, retry, effect, approvalTimeoutSeconds } = init;
-  if (!NAME.test(name)) {
-    throw invalidArgument(
-      `A tool's name is 1 to 64 letters, digits, "_" or "-", found ${JSON.stringify(name)}.`,
-    );
-  }
-  if (GENERATORS.includes(Object.prototype.toString.call(init.execute))) {
-    const advice = 'Return the result, or a promise of it, instead of yielding it.';
-    throw invalidArgument(`execute of tool "${name}" is a generator function. ${advice}`, TypeError);
-  }
-  const demand = (isPossible: boolean, member: string, what: string, found: unknown): void => {
-    if (isPossible) return;
-    throw invalidArgument(`${member} of tool "${name}" must be ${what}, found ${describeValue(found)}.`);
-  };
-  const isDuration = (seconds: number | undefined): boolean => seconds === undefined || seconds > 0;
-  demand(isDuration(timeoutSeconds), 'timeoutSeconds', 'more than 0', timeoutSeconds);
-  demand(isDuration(approvalTimeoutSeconds), 'approvalTimeoutSeconds', 'more than 0', approvalTimeoutSeconds);
-  demand(effect === undefined || EFFECTS.includes(effect), 'effect', `one of ${EFFECTS.join(', ')}`, effect);
-  if (retry === undefined) return;
-  const { maxAttempts, delaySeconds = 0 } = retry;
-  const isCount = Number.isInteger(maxAttempts) && maxAttempts >= 2;
-  demand(isCount, 'retry.maxAttempts', 'a whole number from 2', maxAttempts);
-  const isDelay = typeof delaySeconds === 'function' || isPause(delaySeconds);
-  demand(isDelay, 'retry.delaySeconds', 'a number of at least 0', delaySeconds);
 }
 
 /** Is it a number of seconds that one can wait? */

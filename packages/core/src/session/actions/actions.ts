@@ -1,15 +1,17 @@
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
-import { HoldfastError, invalidArgument } from '../../errors.ts';
+import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { next } from '../../loop/stepper.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
+import { checkMessageOptions } from '../../state/messages/messages.ts';
 import type { MetadataKey } from '../../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
 import type { InboxContent } from './inbox.ts';
-import { hasMessage, withMessage } from './inbox.ts';
+import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
@@ -43,14 +45,15 @@ export interface SessionAction {
  * save policy `end`. An execution that was left unfinished goes on, and answers the message too; one that only lacks its
  * end is ended first. Should the process die here, `resume()` answers the message. When somebody works on the session, the
  * message is left in its inbox. With an `id`, sending it again is safe: it is said once, and answered if it was not.
- * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; `ARGUMENT_INVALID` at once for an empty message.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; RangeError or TypeError `ARGUMENT_INVALID` at once
+ * for an empty message and an unknown option.
  */
 export function sendMessage(
   content: string | readonly UserPart[],
   options: MessageOptions = {},
 ): SessionAction {
-  if (content.length === 0) throw invalidArgument('A message must not be empty.');
-  const { id, metadata } = options;
+  checkArgument('A message', content, MESSAGE_CONTENT);
+  const { id, metadata } = checkMessageOptions(options, 'sendMessage');
   return Object.assign(
     async function sendMessageAction(session: AgentSession, context: ActionContext): Promise<AgentSession> {
       requireActive(session);
@@ -77,6 +80,17 @@ export function resume(): SessionAction {
 /** What may be said of a decision. */
 export type DecisionOptions = Pick<Decision, 'by' | 'reason'>;
 
+const checkDenial = optionsCheck<DecisionOptions>(
+  'deny',
+  { by: mustBe.string, reason: mustBe.string },
+  { input: 'only an approval can change the arguments' },
+);
+const checkApproval = optionsCheck<DecisionOptions & Pick<Decision, 'input'>>('approve', {
+  by: mustBe.string,
+  reason: mustBe.string,
+  input: mustBe.anything,
+});
+
 /**
  * Lets a call run that waits for approval, and the agent go on. Of several that decide, one does; the tool runs once.
  * @throws HoldfastError `APPROVAL_NOT_FOUND`, `APPROVAL_DECIDED` (also by the time that there was for it), `SESSION_REFUSED`
@@ -86,15 +100,16 @@ export function approve(
   toolExecutionId: string,
   options: DecisionOptions & Pick<Decision, 'input'> = {},
 ): SessionAction {
-  return decide({ toolExecutionId, decision: 'approved', ...options });
+  return decide({ toolExecutionId, decision: 'approved', ...checkApproval(options) });
 }
 
 /** Refuses a call that waits for approval: the model reads the reason. @throws as `approve`. */
 export function deny(toolExecutionId: string, options: DecisionOptions = {}): SessionAction {
-  return decide({ toolExecutionId, decision: 'denied', ...options });
+  return decide({ toolExecutionId, decision: 'denied', ...checkDenial(options) });
 }
 
 function decide(decision: Decision): SessionAction {
+  checkArgument('toolExecutionId', decision.toolExecutionId, mustBe.string);
   return Object.assign(
     (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);

@@ -1,3 +1,5 @@
+import type { OptionChecks } from '../../arguments.ts';
+import { mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
@@ -18,6 +20,15 @@ export interface Decision {
   /** Other arguments than the model gave, for an approval. They are checked like the model's when the tool runs. */
   readonly input?: JsonValue;
 }
+
+/** @internal */
+export const DECISION_CHECKS: OptionChecks<Decision> = {
+  toolExecutionId: mustBe.required(mustBe.string),
+  decision: mustBe.required(mustBe.oneOf(['approved', 'denied'])),
+  by: mustBe.string,
+  reason: mustBe.string,
+  input: mustBe.anything,
+};
 
 /** The calls of a state that wait for a person, those of its subagents included. */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {

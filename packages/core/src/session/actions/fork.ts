@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentState } from '../../state/agent-state.ts';
@@ -17,6 +18,18 @@ export interface ForkOptions {
   readonly atMessage?: string;
 }
 
+/** @internal */
+export const checkForkOptions = optionsCheck<ForkOptions>(
+  'fork',
+  { sessionId: mustBe.string, atStep: mustBe.wholeNumber(0), atMessage: mustBe.string },
+  {
+    id: 'write "sessionId"',
+    step: 'write "atStep"',
+    message: 'write "atMessage"',
+    messageId: 'write "atMessage"',
+  },
+);
+
 /** @throws RangeError `ARGUMENT_INVALID` for a step or a message that there is not, and for both. */
 export function forkedAt(state: AgentState, { atStep, atMessage }: ForkOptions, clock: Clock): AgentState {
   if (atStep !== undefined && atMessage !== undefined)
@@ -32,7 +45,7 @@ export function forkedAt(state: AgentState, { atStep, atMessage }: ForkOptions, 
  */
 function forkedAtStep(state: AgentState, atStep: number, clock: Clock): AgentState {
   const { stepExecutions } = state;
-  if (!Number.isInteger(atStep) || atStep < 0 || atStep > stepExecutions.length) {
+  if (atStep > stepExecutions.length) {
     throw invalidArgument(
       `atStep must be from 0 to ${stepExecutions.length}, the steps that were finished, found ${describeValue(atStep)}.`,
     );

@@ -1,5 +1,6 @@
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import type { ArgumentCheck, OptionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
-import { describeValue, invalidArgument } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
 import { next } from '../../loop/stepper.ts';
@@ -8,7 +9,7 @@ import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
-import { withDecision } from './approval.ts';
+import { DECISION_CHECKS, withDecision } from './approval.ts';
 import type { Decision } from './approval.ts';
 import type { InboxItem } from '../session-store.ts';
 
@@ -35,22 +36,38 @@ export interface UsedItem {
   readonly ignored?: string;
 }
 
-/** Content that somebody can use. @throws RangeError `ARGUMENT_INVALID` */
+/** What a person says. @internal */
+export const MESSAGE_CONTENT: ArgumentCheck = {
+  expected: 'a text or an array of parts, and not empty',
+  accepts: (value) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
+  type: 'string',
+};
+
+const TYPE = mustBe.anything;
+type OfType<Type extends InboxContent['type']> = Extract<InboxContent, { readonly type: Type }>;
+
+const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<OfType<Type>> } = {
+  message: optionsCheck<OfType<'message'>>(
+    'an inbox message',
+    { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
+    { text: 'write "content"', id: 'give it beside the content, as in enqueue(sessionId, content, { id })' },
+  ),
+  stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
+  decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
+  'child-ended': optionsCheck<OfType<'child-ended'>>('an ended child', {
+    type: TYPE,
+    sessionId: mustBe.required(mustBe.string),
+  }),
+};
+
+const CONTENT_TYPE = mustBe.oneOf(Object.keys(CONTENT_CHECKS));
+
+/** Content that a worker can use. @throws RangeError or TypeError `ARGUMENT_INVALID` */
 export function checkedContent(content: InboxContent): InboxContent {
-  const what = content?.type;
-  const isUsable =
-    (what === 'message' && content.content?.length > 0) ||
-    (what === 'stop' && ['string', 'undefined'].includes(typeof content.reason)) ||
-    (what === 'decision' &&
-      typeof content.toolExecutionId === 'string' &&
-      ['approved', 'denied'].includes(content.decision)) ||
-    (what === 'child-ended' && typeof content.sessionId === 'string');
-  if (isUsable) return content;
-  const found =
-    what === undefined ? describeValue(content) : `of type ${describeValue(what)}, what does not fit`;
-  throw invalidArgument(
-    `The inbox takes a message that is not empty, a stop, or a decision on a toolExecutionId; found ${found}.`,
-  );
+  checkArgument('The content of an inbox item', content, mustBe.object);
+  checkArgument('The type of an inbox item', content.type, CONTENT_TYPE);
+  const check: OptionsCheck<never> = CONTENT_CHECKS[content.type];
+  return check(content as never);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
@@ -58,11 +59,17 @@ export function outcomeOf({ state, status }: AgentSession): AdvanceOutcome {
   return moments.length === 0 ? { type: 'parked' } : { type: 'sleep', until: Math.min(...moments) };
 }
 
+const STORE = mustBe.objectWith('a session store, as in sweep(store, engine)', ['due']);
+const ENGINE = mustBe.objectWith('an engine with wake(), as in sweep(store, engine)', ['wake']);
+
 /**
  * Wakes every session that is due: those whose wake-up was lost, and those of workers that died. Run it now and then,
  * anywhere. How many it woke.
+ * @throws TypeError `ARGUMENT_INVALID` for what is not a store or an engine; what they throw.
  */
 export async function sweep(store: SessionStore, engine: Pick<ExecutionEngine, 'wake'>): Promise<number> {
+  checkArgument('store of sweep', store, STORE);
+  checkArgument('engine of sweep', engine, ENGINE);
   let woken = 0;
   let cursor: string | undefined;
   do {

@@ -1,10 +1,10 @@
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter, pause, systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
 import { announceTo } from '../../loop/events.ts';
 import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.ts';
-import { checkedSeconds } from '../store/store-arguments.ts';
 
 /** What an engine in this process may be told. */
 export interface InProcessEngineOptions {
@@ -13,6 +13,30 @@ export interface InProcessEngineOptions {
   /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning on the console. */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
 }
+
+const checkOptions = optionsCheck<InProcessEngineOptions>(
+  'InProcessEngine',
+  { clock: mustBe.clock, onError: mustBe.function },
+  { concurrency: 'give it to serve, as in engine.serve(advance, { concurrency: 8 })' },
+);
+const checkWakeOptions = optionsCheck<{ readonly at?: Instant | undefined }>(
+  'engine.wake',
+  { at: { ...mustBe.instant, accepts: Number.isFinite } },
+  {
+    delay: 'give a moment, as in at: Date.now() + 1000',
+    after: 'give a moment, as in at: Date.now() + 1000',
+  },
+);
+const ADVANCE = {
+  ...mustBe.function,
+  expected: 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)',
+};
+const checkServeOptions = optionsCheck<{ readonly concurrency?: number | undefined }>('engine.serve', {
+  concurrency: mustBe.wholeNumber(1),
+});
+const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('stop', {
+  withinSeconds: mustBe.seconds,
+});
 
 /** What is known of a session that is to be looked at. */
 interface Wakeup {
@@ -51,14 +75,12 @@ export class InProcessEngine implements ExecutionEngine {
   private serving: Serving | undefined;
 
   constructor(options: InProcessEngineOptions = {}) {
-    this.clock = options.clock ?? systemClock;
+    this.clock = checkOptions(options).clock ?? systemClock;
     this.onError = options.onError ?? warn;
   }
 
-  async wake(sessionId: string, { at }: { readonly at?: Instant | undefined } = {}): Promise<void> {
-    if (at !== undefined && !Number.isFinite(at)) {
-      throw invalidArgument(`at must be a moment in milliseconds, found ${String(at)}.`);
-    }
+  async wake(sessionId: string, options: { readonly at?: Instant | undefined } = {}): Promise<void> {
+    const { at } = checkWakeOptions(options);
     if (at !== undefined && at > this.clock.now()) return this.wakeLater(sessionId, at);
     const known = this.wakeups.get(sessionId);
     if (known) {
@@ -70,24 +92,25 @@ export class InProcessEngine implements ExecutionEngine {
     this.startMore();
   }
 
-  /** @throws RangeError `ARGUMENT_INVALID` for a concurrency that cannot be, and while it serves already. */
+  /**
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and while the
+   * engine serves already.
+   */
   async serve(
     advance: Advance,
-    { concurrency = 8 }: { readonly concurrency?: number | undefined } = {},
+    options: { readonly concurrency?: number | undefined } = {},
   ): Promise<ServedEngine> {
-    if (!(Number.isInteger(concurrency) && concurrency >= 1)) {
-      throw invalidArgument(`concurrency must be a whole number from 1, found ${String(concurrency)}.`);
-    }
+    checkArgument('advance', advance, ADVANCE);
+    const { concurrency = 8 } = checkServeOptions(options);
     if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
     const serving = { advance, concurrency, leaving: new AbortController(), underWay: new Set<never>() };
     this.serving = serving;
     for (const wakeup of this.later.values()) this.arm(wakeup);
     this.startMore();
-    return { stop: (options) => this.stop(serving, options?.withinSeconds) };
+    return { stop: async (options = {}) => this.stop(serving, checkStopOptions(options).withinSeconds) };
   }
 
   private async stop(serving: Serving, withinSeconds?: number): Promise<void> {
-    if (withinSeconds !== undefined) checkedSeconds('withinSeconds', withinSeconds);
     if (this.serving === serving) {
       this.serving = undefined;
       for (const { callOff } of this.later.values()) callOff?.();

@@ -1,3 +1,5 @@
+import type { OptionChecks } from '../../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
@@ -28,14 +30,7 @@ import {
   waitingNames,
 } from './session-record.ts';
 import { SessionReader } from './session-reader.ts';
-import {
-  checkedCount,
-  checkedExpiry,
-  checkedItemId,
-  checkedPosition,
-  checkedOwner,
-  checkedSeconds,
-} from './store-arguments.ts';
+import { checkedExpiry, COUNT, NAME, POSITION } from './store-arguments.ts';
 import type {
   ClaimedSession,
   ClaimOptions,
@@ -68,6 +63,29 @@ export interface StoreOptions {
 
 const MAX_INBOX_ITEMS = 10_000;
 
+/** The checks of `StoreOptions`, for stores that have more options. */
+export const storeOptionChecks: OptionChecks<StoreOptions> = Object.freeze({
+  clock: mustBe.clock,
+  expiry: mustBe.anything, // see checkedExpiry
+  maxInboxItems: COUNT,
+});
+
+const EXPIRY = 'give an expiry, as in expiry: { afterSeconds: 3600 }';
+const checkStoreOptions = optionsCheck<StoreOptions>('store', storeOptionChecks, {
+  ttl: EXPIRY,
+  expiresIn: EXPIRY,
+  path: 'a store in a file is SqliteSessionStore.open({ path })',
+});
+const checkCreateOptions = optionsCheck<CreateOptions>(
+  'store.create',
+  { expiry: mustBe.anything },
+  { ttl: EXPIRY },
+);
+const checkDeleteOptions = optionsCheck<DeleteOptions>('store.delete', { revision: mustBe.object });
+const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
+  limit: COUNT,
+});
+
 /**
  * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
  * database to put the one in the place of the other; where another writer came first, it does so again.
@@ -80,10 +98,11 @@ export class BackedSessionStore implements SessionStore {
   private readonly reader: SessionReader;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
-    this.clock = options.clock ?? systemClock;
+    const { clock = systemClock, expiry, maxInboxItems = MAX_INBOX_ITEMS } = checkStoreOptions(options);
+    this.clock = clock;
     this.opened = new OpenBackend(backend, this.clock);
-    this.expiry = checkedExpiry(options.expiry);
-    this.maxInboxItems = checkedCount('maxInboxItems', options.maxInboxItems ?? MAX_INBOX_ITEMS);
+    this.expiry = checkedExpiry(expiry);
+    this.maxInboxItems = maxInboxItems;
     this.reader = new SessionReader(this.opened);
   }
 
@@ -94,7 +113,7 @@ export class BackedSessionStore implements SessionStore {
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
     const { sessionId, version } = session;
     if (version !== 0) throw invalidArgument(`A new session has version 0, found ${version}.`);
-    const expiry = checkedExpiry(options.expiry) ?? this.expiry;
+    const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
     const incarnation = this.clock.newId();
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return untilDone(sessionId, async () => {
@@ -140,8 +159,8 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
-    const owner = checkedOwner(options.owner);
-    const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
+    const owner = checkArgument('owner of a claim', options.owner, NAME);
+    const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
     let { base } = options;
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
@@ -160,9 +179,9 @@ export class BackedSessionStore implements SessionStore {
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = claim;
-    const leaseSeconds = checkedSeconds('leaseSeconds', options.leaseSeconds);
     const { base, after: seen = -1 } = options;
-    checkedPosition('after', seen);
+    const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
+    checkArgument('after', seen, POSITION);
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
@@ -188,7 +207,7 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async enqueue(sessionId: string, { id, content }: Pick<InboxItem, 'id' | 'content'>): Promise<boolean> {
-    const itemId = checkedItemId(id);
+    const itemId = checkArgument('The id of an inbox item', id, NAME);
     const json = toJsonValue(content);
     const { opened, reader } = this;
     return decidedWrite(sessionId, { opened, reader }, (record, now) => {
@@ -203,7 +222,8 @@ export class BackedSessionStore implements SessionStore {
     return (await this.reader.record(sessionId)) !== undefined;
   }
 
-  async delete(sessionId: string, { revision }: DeleteOptions = {}): Promise<boolean> {
+  async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {
+    const { revision } = checkDeleteOptions(options);
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) return { answer: false };
@@ -236,9 +256,9 @@ export class BackedSessionStore implements SessionStore {
     return { sessions, cursor: last && found.length > resolved.limit ? dueCursor(last) : undefined };
   }
 
-  async prune({ limit = 1_000 }: { readonly limit?: number | undefined } = {}): Promise<number> {
-    const most = checkedCount('limit', limit);
-    return this.backend.prune(await this.opened.now(), most);
+  async prune(options: { readonly limit?: number | undefined } = {}): Promise<number> {
+    const { limit = 1_000 } = checkPruneOptions(options);
+    return this.backend.prune(await this.opened.now(), limit);
   }
 
   close(): Promise<void> {

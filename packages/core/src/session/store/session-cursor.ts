@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import { EXECUTION_STATUSES } from '../../state/execution/execution.ts';
@@ -29,47 +30,48 @@ export interface ResolvedDueQuery {
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
+const PAGE_LIMIT = mustBe.wholeNumber(1, MAX_LIMIT);
+
+const checkQuery = optionsCheck<SessionQuery>(
+  'list',
+  {
+    status: mustBe.oneOf(SESSION_STATUSES),
+    agentName: mustBe.string,
+    parentId: mustBe.string,
+    executionStatus: mustBe.oneOf(EXECUTION_STATUSES),
+    waitingFor: mustBe.oneOf(WAITING_TYPES),
+    order: mustBe.oneOf(['createdAt', 'lastActiveAt']),
+    limit: PAGE_LIMIT,
+    cursor: mustBe.anything, // see openCursor
+  },
+  {
+    agent: 'write "agentName"',
+    offset: 'pass the cursor of the page before',
+    page: 'pass the cursor of the page before',
+  },
+);
+
+const checkDueQuery = optionsCheck<DueQuery>('due', {
+  at: mustBe.instant,
+  limit: PAGE_LIMIT,
+  cursor: mustBe.anything, // see openCursor
+});
 
 /**
  * Fills in the defaults and opens the cursor. For stores.
- * @throws RangeError `ARGUMENT_INVALID` for a limit outside 1 to 100, or a cursor of another order or of another making.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown filter or a value that does not fit, a limit outside 1 to
+ * 100, and a cursor of another order or of another making.
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
-  const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = query;
-  for (const name of Object.keys(WORDS) as (keyof typeof WORDS)[]) refuseUnknownWord(name, query[name]);
+  const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = checkQuery(query);
   const after = cursor === undefined ? undefined : openCursor(cursor, order);
-  return { ...query, order, limit: pageLimit(limit), after };
+  return { ...query, order, limit, after };
 }
 
-/** The same for what is due. For stores. @throws RangeError `ARGUMENT_INVALID` as there. */
+/** The same for what is due. For stores. @throws RangeError or TypeError `ARGUMENT_INVALID` as there. */
 export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDueQuery {
-  const { at = now, limit = DEFAULT_LIMIT, cursor } = query;
-  if (!Number.isSafeInteger(at)) throw invalidArgument(`at must be an instant, found ${describeValue(at)}.`);
-  return {
-    at,
-    limit: pageLimit(limit),
-    after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
-  };
-}
-
-/** What a query may ask for by one of a few words. */
-const WORDS = {
-  order: ['createdAt', 'lastActiveAt'],
-  status: SESSION_STATUSES,
-  executionStatus: EXECUTION_STATUSES,
-  waitingFor: WAITING_TYPES,
-} as const;
-
-/** Nothing would be found, without a word. */
-function refuseUnknownWord(name: keyof typeof WORDS, word: string | undefined): void {
-  const known: readonly string[] = WORDS[name];
-  if (word === undefined || known.includes(word)) return;
-  throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(word)}.`);
-}
-
-function pageLimit(limit: number): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return limit;
-  throw invalidArgument(`limit must be a whole number from 1 to ${MAX_LIMIT}, found ${String(limit)}.`);
+  const { at = now, limit = DEFAULT_LIMIT, cursor } = checkDueQuery(query);
+  return { at, limit, after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt') };
 }
 
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;

@@ -1,16 +1,17 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
-import { describeValue, invalidArgument } from '../../errors.ts';
 import type { RunOptions } from '../../loop/agent-loop.ts';
 import { announceTo } from '../../loop/events.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
+import { checkHooks } from './session-events.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
-import { checkedCount, checkedOwner, checkedSeconds } from '../store/store-arguments.ts';
+import { COUNT } from '../store/store-arguments.ts';
 
 /** What a runtime works with, and how it saves and claims. */
 export interface SessionRuntimeOptions {
@@ -85,69 +86,105 @@ export interface WorkParts {
   readonly cache: SessionCache;
 }
 
+/** What claims add to the name of the owner. */
+const MAX_OWNER_LENGTH = 900;
+
+const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
+  'SessionRuntime',
+  {
+    store: mustBe.required(
+      mustBe.objectWith('a session store, as in new SessionRuntime({ store, agents })', ['load', 'save']),
+    ),
+    agents: mustBe.required({
+      expected: 'loops by name or a function that finds one, as in agents: { assistant: loop }',
+      accepts: (value) => typeof value === 'function' || mustBe.object.accepts(value),
+    }),
+    hooks: mustBe.object,
+    onSessionEvent: mustBe.function,
+    clock: mustBe.clock,
+    savePolicy: mustBe.oneOf(SAVE_POLICIES),
+    onSaveFailure: mustBe.oneOf(['stop', 'continue']),
+    leaseSeconds: mustBe.seconds,
+    maxAttempts: COUNT,
+    cacheBytes: mustBe.wholeNumber(0),
+    owner: mustBe.text(MAX_OWNER_LENGTH),
+  },
+  {
+    agent: 'give agents by name, as in agents: { assistant: loop }',
+    loop: 'give loops by name, as in agents: { assistant: loop }',
+    driver: 'a loop has it, as in agents: { assistant: createAgentLoop({ driver }) }',
+    onEvent:
+      'events of runs go to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
+    engine: 'an engine serves the runtime, as in engine.serve((id, options) => runtime.advance(id, options))',
+    expiry: 'the store has it, as in new MemorySessionStore({ expiry: { afterSeconds: 3600 } })',
+  },
+);
+
+/** @internal */
+export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
+  'execute',
+  {
+    signal: mustBe.signal,
+    onEvent: mustBe.function,
+    whenBusy: mustBe.oneOf(['enqueue', 'refuse']),
+    waitSeconds: {
+      expected: 'a number of seconds of at least 0',
+      accepts: (value) => value === 0 || mustBe.seconds.accepts(value),
+      type: 'number',
+    },
+  },
+  {
+    abortSignal: 'write "signal"',
+    maxSteps: 'the loop limits steps, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
+    budget: 'the loop has it, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
+    timeout: 'give seconds, as in waitSeconds: 30',
+  },
+);
+
+const DEFINITION = 'give a definition, as in definition: { name: "assistant" }';
+
+/** @internal */
+export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
+  'create',
+  {
+    definition: mustBe.required({
+      ...mustBe.object,
+      expected: 'an object, as in definition: { name: "assistant" }',
+    }),
+    sessionId: mustBe.string,
+    parentId: mustBe.string,
+    expiry: mustBe.object,
+  },
+  {
+    name: DEFINITION,
+    agent: DEFINITION,
+    agentName: DEFINITION,
+    systemPrompt: 'the definition has it, as in definition: { name: "assistant", systemPrompt: "Be brief." }',
+    metadata: 'the definition has it, as in definition: { name: "assistant", metadata: { user: "ada" } }',
+    id: 'write "sessionId"',
+    ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
+  },
+);
+
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
 const DEFAULT_CACHE_BYTES = 64_000_000;
-const SAVE_FAILURES = ['stop', 'continue'] as const;
 
 /** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
 export function workParts(options: SessionRuntimeOptions): WorkParts {
-  const { store, agents, hooks = {}, onSessionEvent, clock = systemClock } = options;
-  const { savePolicy = 'each-effect', onSaveFailure = 'stop' } = options;
-  const isAgents = typeof agents === 'function' || isObject(agents);
-  if (typeof store?.load !== 'function' || !isAgents) {
-    throw invalidArgument(
-      'A session runtime needs a store and its agents: new SessionRuntime({ store, agents }).',
-    );
-  }
-  if (!isObject(hooks)) throw notA('hooks', 'an object with hooks', hooks);
-  if (onSessionEvent !== undefined && typeof onSessionEvent !== 'function')
-    throw notA('onSessionEvent', 'a function', onSessionEvent);
-  if (typeof clock?.now !== 'function' || typeof clock.newId !== 'function')
-    throw notA('clock', 'an object with now() and newId()', clock);
+  const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
+  checkHooks(hooks);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
     agents,
     hooks,
     report: (event) => announceTo(listeners, event),
-    clock,
-    savePolicy: oneOf('savePolicy', SAVE_POLICIES, savePolicy),
-    onSaveFailure: oneOf('onSaveFailure', SAVE_FAILURES, onSaveFailure),
-    leaseSeconds: checkedSeconds('leaseSeconds', options.leaseSeconds ?? DEFAULT_LEASE_SECONDS),
-    maxAttempts: checkedCount('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
-    cache: new SessionCache(checkedBytes(options.cacheBytes ?? DEFAULT_CACHE_BYTES)),
+    clock: options.clock ?? systemClock,
+    savePolicy: options.savePolicy ?? 'each-effect',
+    onSaveFailure: options.onSaveFailure ?? 'stop',
+    leaseSeconds: options.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
+    maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
   };
-}
-
-function checkedBytes(bytes: number): number {
-  if (Number.isSafeInteger(bytes) && bytes >= 0) return bytes;
-  throw invalidArgument(`cacheBytes must be a whole number of at least 0, found ${describeValue(bytes)}.`);
-}
-
-function oneOf<T extends string>(name: string, known: readonly T[], value: T): T {
-  if (known.includes(value)) return value;
-  throw invalidArgument(`${name} is one of ${known.join(', ')}, found ${describeValue(value)}.`);
-}
-
-/** How long to wait, in seconds, and what to do then. @throws RangeError `ARGUMENT_INVALID` */
-export function checkedExecution({ waitSeconds = 0, whenBusy }: ExecuteOptions): number {
-  if (whenBusy !== undefined) oneOf('whenBusy', ['enqueue', 'refuse'], whenBusy);
-  return waitSeconds === 0 ? 0 : checkedSeconds('waitSeconds', waitSeconds);
-}
-
-const MAX_OWNER_LENGTH = 900;
-
-/** @throws RangeError `ARGUMENT_INVALID` */
-export function checkedOwnerName(owner = 'holdfast'): string {
-  if (checkedOwner(owner).length <= MAX_OWNER_LENGTH) return owner;
-  throw invalidArgument(`owner may have ${MAX_OWNER_LENGTH} characters, found ${owner.length}.`);
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
-}
-
-function notA(name: string, wanted: string, found: unknown): Error {
-  return invalidArgument(`${name} must be ${wanted}, found ${describeValue(found)}.`, TypeError);
 }

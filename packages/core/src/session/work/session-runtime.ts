@@ -1,14 +1,15 @@
-import { describeValue, hasErrorCode, invalidArgument } from '../../errors.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import { hasErrorCode } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import { requireActive, resume } from '../actions/actions.ts';
 import type { Advanced, AdvanceOptions } from '../engine/engine.ts';
 import { outcomeOf } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
-import { forkedAt } from '../actions/fork.ts';
+import { checkForkOptions, forkedAt } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox.ts';
 import { checkedContent, expectedState } from '../actions/inbox.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
-import { checkedExecution, checkedOwnerName, workParts } from './runtime-options.ts';
+import { checkCreateOptions, checkExecuteOptions, workParts } from './runtime-options.ts';
 import { actQuickly } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
@@ -19,10 +20,22 @@ import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../
 import { HeldSession } from './held-session.ts';
 import { continued, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
-import { checkedCount } from '../store/store-arguments.ts';
+import { COUNT } from '../store/store-arguments.ts';
 import { whenFree } from './when-free.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { newWriteToken } from '../store/write-token.ts';
+
+const ACTION = { ...mustBe.function, expected: 'a function, such as sendMessage("Hello")' };
+
+const checkEnqueueOptions = optionsCheck<{ readonly id?: string | undefined }>(
+  'enqueue',
+  { id: mustBe.string },
+  { metadata: 'the content has it, as in { type: "message", content, metadata }' },
+);
+const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
+  signal: mustBe.signal,
+  maxSteps: COUNT,
+});
 
 /**
  * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
@@ -38,16 +51,20 @@ export class SessionRuntime {
   private readonly parts: WorkParts;
   private readonly owner: string;
 
-  /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be, and without a store or agents. */
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a store or agents. */
   constructor(options: SessionRuntimeOptions) {
     this.parts = workParts(options);
     this.store = this.parts.store;
-    this.owner = checkedOwnerName(options.owner);
+    this.owner = options.owner ?? 'holdfast';
   }
 
-  /** A new session. @throws SessionConflictError `exists` when the id is taken. */
+  /**
+   * A new session.
+   * @throws SessionConflictError `exists` when the id is taken; RangeError or TypeError `ARGUMENT_INVALID` for an unknown
+   * option or a value that does not fit; HoldfastError `CONTEXT_INVALID` for a definition that does not fit.
+   */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
-    const { expiry, ...init } = options;
+    const { expiry, ...init } = checkCreateOptions(options);
     return this.createSession(AgentSession.create({ ...init, clock: this.parts.clock }), { expiry });
   }
 
@@ -84,13 +101,9 @@ export class SessionRuntime {
     action: SessionAction,
     options: ExecuteOptions = {},
   ): Promise<AgentSession> {
-    if (typeof action !== 'function') {
-      throw invalidArgument(
-        `An action is a function, such as sendMessage("…"); found ${describeValue(action)}.`,
-      );
-    }
-    const { signal } = options;
-    const waiting = { waitSeconds: checkedExecution(options), signal, clock: this.parts.clock };
+    checkArgument('An action', action, ACTION);
+    const { signal, waitSeconds = 0 } = checkExecuteOptions(options);
+    const waiting = { waitSeconds, signal, clock: this.parts.clock };
     if (action.isQuick) {
       const act = async () => actQuickly(await this.load(sessionId), action, this.parts, signal);
       return whenFree(act, waiting);
@@ -150,7 +163,7 @@ export class SessionRuntime {
     options: { readonly id?: string | undefined } = {},
   ): Promise<boolean> {
     return this.store.enqueue(sessionId, {
-      id: options.id ?? this.parts.clock.newId(),
+      id: checkEnqueueOptions(options).id ?? this.parts.clock.newId(),
       content: checkedContent(content) as never,
     });
   }
@@ -164,7 +177,7 @@ export class SessionRuntime {
    * failed: so that what is paid for and cannot be kept is not paid for again and again.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<Advanced> {
-    if (options.maxSteps !== undefined) checkedCount('maxSteps', options.maxSteps);
+    checkAdvanceOptions(options);
     const { signal, maxSteps } = options;
     const act: SessionTask['act'] = (session, { run }) => continued(session, run);
     const task = { act, isRetried: true, workerId: this.newWorkerId(), signal, maxSteps };
@@ -186,9 +199,10 @@ export class SessionRuntime {
   /**
    * A copy of a session under its own ids; the original is not touched. It is ready for its next execution; or
    * as the session was after a step, or after a message.
-   * @throws RangeError `ARGUMENT_INVALID` for a step or a message that there is not.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, and a step or a message that does not exist.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<AgentSession> {
+    checkForkOptions(options);
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
     const { clock } = this.parts;
     const copy = forkedAt(state, options, clock);

@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
@@ -25,7 +26,6 @@ import type { LlmConfig } from '../llm-config.ts';
 import { readLlmConfig } from '../llm-config.ts';
 import { MessageRefWriter, readRefs } from '../messages/message-refs.ts';
 import { MessageStore } from '../messages/message-store.ts';
-import { requireObject } from '../values/require-argument.ts';
 import { readStepExecutions, StepExecution } from './step-execution.ts';
 import { StepIds } from './step-ids.ts';
 import { STEP_NAMES } from './step-document.ts';
@@ -55,6 +55,12 @@ export function isTerminal(status: ExecutionStatus | undefined): boolean {
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
+
+const checkFreshOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionState.fresh>[0]>>(
+  'ExecutionState.fresh',
+  { id: mustBe.anything, at: mustBe.anything },
+  { executionId: 'write "id"' },
+);
 
 type ExecutionStateFields = Pick<
   ExecutionState,
@@ -129,7 +135,7 @@ export class ExecutionState {
   static fresh(
     options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
   ): ExecutionState {
-    requireObject(options, 'options: an object');
+    checkFreshOptions(options);
     const fresh = new ExecutionState({
       executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
       status: 'pending',

@@ -34,7 +34,8 @@ export type FinishReason =
   | 'aborted'
   | 'other';
 
-const FINISH_REASONS: readonly FinishReason[] = [
+/** @internal */
+export const FINISH_REASONS: readonly FinishReason[] = [
   'stop',
   'length',
   'content-filter',

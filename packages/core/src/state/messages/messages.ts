@@ -1,3 +1,4 @@
+import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
@@ -20,7 +21,6 @@ import { some } from '../values/frozen-array.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
-import { requireClock, requireObject } from '../values/require-argument.ts';
 
 /**
  * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
@@ -175,6 +175,15 @@ export interface MessageOptions {
   readonly clock?: Clock;
 }
 
+/** The values are checked where they are used. @internal */
+export const checkMessageOptions = optionsCheck<MessageOptions>('message', {
+  id: mustBe.anything,
+  createdAt: mustBe.anything,
+  providerOptions: mustBe.anything,
+  metadata: mustBe.anything,
+  clock: mustBe.clock,
+});
+
 /** A message of a person, from text or parts. */
 export function userMessage(content: string | readonly UserPart[], options?: MessageOptions): UserMessage {
   return createMessage('user', content, options) as UserMessage;
@@ -203,9 +212,7 @@ function createMessage(
   content: string | readonly MessagePart[],
   options: MessageOptions = {},
 ): Message {
-  requireObject(options, 'options of a message: an object');
-  const { clock = systemClock, metadata, providerOptions } = options;
-  requireClock(clock);
+  const { clock = systemClock, metadata, providerOptions } = checkMessageOptions(options);
   const { id = clock.newId(), createdAt = clock.now() } = options;
   return messageOf(role, {
     id: MessageId.parse(id),

@@ -232,7 +232,9 @@ describe('limits that cannot be', () => {
   });
 
   test('a limit of whole things says so', () => {
-    expect(() => stepsLimit(1.5)).toThrow('stepsLimit takes a whole number of at least 0, found 1.5.');
+    expect(() => stepsLimit(1.5)).toThrow(
+      'maxSteps of stepsLimit must be a whole number of at least 0, found number 1.5.',
+    );
   });
 });
 

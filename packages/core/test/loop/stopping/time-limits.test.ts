@@ -632,24 +632,27 @@ describe('timers', () => {
       0,
     ],
   ];
-  test.each(rows)('are called off at the end of each step: %s', async (_, scenario, steps) => {
-    const clock = watchedClock(nextStart());
-    const pending: number[] = [];
-    const made = { driver: scriptedDriver(...(scenario.script ?? [])), ...scenario };
-    const loop = createAgentLoop({
-      ...made,
-      clock,
-      budget: { maxSeconds: 60, deadline: clock.now() + HOUR },
-    });
-    let last = told();
-    for await (const state of loop.iterate(last)) {
-      pending.push(clock.pending);
-      last = state;
-    }
-    expect(last.steps).toHaveLength(steps);
-    expect(pending).toEqual(pending.map(() => 0));
-    expect(clock.set).toBeGreaterThan(0);
-  });
+  test.each(rows)(
+    'are called off at the end of each step: %s',
+    async (_, { script = [], ...options }, steps) => {
+      const clock = watchedClock(nextStart());
+      const pending: number[] = [];
+      const loop = createAgentLoop({
+        driver: scriptedDriver(...script),
+        ...options,
+        clock,
+        budget: { maxSeconds: 60, deadline: clock.now() + HOUR },
+      });
+      let last = told();
+      for await (const state of loop.iterate(last)) {
+        pending.push(clock.pending);
+        last = state;
+      }
+      expect(last.steps).toHaveLength(steps);
+      expect(pending).toEqual(pending.map(() => 0));
+      expect(clock.set).toBeGreaterThan(0);
+    },
+  );
 
   test('of a clock for tests go off in order, each at its moment, and so do those that they set', () => {
     const clock = manualClock(1_000);

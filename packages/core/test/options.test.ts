@@ -1,0 +1,304 @@
+import * as core from '@holdfast/core';
+import {
+  AgentBuilder,
+  AgentSession,
+  AgentState,
+  approve,
+  assistantMessage,
+  cancellation,
+  consoleObserver,
+  costLimit,
+  createAgentLoop,
+  deny,
+  ExecutionBudget,
+  finishReason,
+  guardsFor,
+  InProcessEngine,
+  MemorySessionStore,
+  on,
+  redacted,
+  resume,
+  RunAbort,
+  sendMessage,
+  SessionRuntime,
+  structuredOutput,
+  subagent,
+  summaries,
+  summarize,
+  systemMessage,
+  tool,
+  toolResult,
+  userMessage,
+  wiretap,
+} from '@holdfast/core';
+import { toolMessage } from '@holdfast/core/driver';
+import { ExecutionState, sweep, ToolResult } from '@holdfast/core/engine';
+import { BackedSessionStore } from '@holdfast/core/store';
+import type { Advance } from '@holdfast/core/engine';
+import { scriptedDriver, toolContext } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+
+/** Options as callers without types may pass them. */
+type Given = never;
+type Row = readonly [name: string, good: object, call: (options: Given) => unknown, kept?: readonly string[]];
+
+const driver = scriptedDriver();
+const loop = createAgentLoop({ driver });
+const schema = { type: 'object' } as const;
+const prices = { m: { input: 1, output: 2 } };
+const definition = { name: 'helper' };
+const state = AgentState.empty();
+const init = { name: 'add', description: 'Adds.', inputSchema: schema, execute: () => 1 };
+const store = new MemorySessionStore();
+const runtime = new SessionRuntime({ store, agents: { helper: loop } });
+const engine = (): InProcessEngine => new InProcessEngine();
+const advance: Advance = (id, options) => runtime.advance(id, options);
+const { sessionId } = await runtime.create({ definition });
+
+/** All functions of core that take options; beside each, options whose values another function judges. */
+const rows: readonly Row[] = [
+  ['createAgentLoop', { driver }, (options) => createAgentLoop(options)],
+  ['loop.run', {}, (options) => loop.run(state, options)],
+  ['loop.iterate', {}, (options) => loop.iterate(state, options)],
+  ['loop.stream', {}, (options) => loop.stream(state, options).result],
+  ['tool', init, (options) => tool(options)],
+  ['tool, retry', { maxAttempts: 2 }, (retry) => tool({ ...init, retry })],
+  ['toolResult', { value: 1 }, (options) => toolResult(options), ['value', 'modelOutput', 'metadata']],
+  ['ToolResult', { value: 1 }, (options) => new ToolResult(options), ['value', 'modelOutput', 'metadata']],
+  ['subagent', { name: 'ask', description: 'Asks.', loop }, (options) => subagent(options)],
+  ['structuredOutput', {}, (options) => structuredOutput(schema, options)],
+  ['costLimit', { prices }, (options) => costLimit(1, options)],
+  ['costLimit, a price', { input: 1, output: 1 }, (m) => costLimit(1, { prices: { m } })],
+  ['guardsFor', { maxTokens: 5 }, (options) => guardsFor(options)],
+  ['guardsFor, prices', { prices }, (options) => guardsFor({}, options)],
+  ['summarize', { driver, maxTokens: 5 }, (options) => summarize(options)],
+  ['summaries', { driver, maxTokens: 5 }, (options) => AgentBuilder.of().use(summaries(options))],
+  ['consoleObserver', {}, (options) => consoleObserver(options)],
+  ['AgentBuilder.of', { driver }, (options) => AgentBuilder.of(options)],
+  ['AgentBuilder.withSettings', { driver }, (options) => AgentBuilder.of().withSettings(options)],
+  ['toolContext', {}, (options) => toolContext(options), ['progress']],
+  ['ExecutionBudget.of', { maxSteps: 1 }, (options) => ExecutionBudget.of(options)],
+  ['ExecutionBudget.remaining', {}, (options) => ExecutionBudget.unlimited().remaining(options)],
+  ['AgentState.empty', {}, (options) => AgentState.empty(options)],
+  ['AgentState.forked', {}, (options) => state.forked(options)],
+  ['AgentState.withUserMessage', {}, (options) => state.withUserMessage('Hi.', options)],
+  ['ExecutionState.fresh', {}, (options) => ExecutionState.fresh(options)],
+  ['userMessage', {}, (options) => userMessage('Hi.', options)],
+  ['assistantMessage', {}, (options) => assistantMessage('Hi.', options)],
+  ['toolMessage', {}, (options) => toolMessage([], options)],
+  ['systemMessage', {}, (options) => systemMessage('Hi.', options)],
+  ['AgentSession.create', { definition }, (options) => AgentSession.create(options)],
+  ['SessionRuntime', { store, agents: {} }, (options) => new SessionRuntime(options)],
+  ['SessionRuntime.create', { definition }, (options) => runtime.create(options)],
+  ['SessionRuntime.execute', {}, (options) => runtime.execute(sessionId, resume(), options)],
+  ['SessionRuntime.enqueue', {}, (options) => runtime.enqueue(sessionId, { type: 'stop' }, options)],
+  [
+    'SessionRuntime.enqueue, a message',
+    { type: 'message', content: 'Hi.' },
+    (content) => runtime.enqueue(sessionId, content),
+  ],
+  ['SessionRuntime.enqueue, a stop', { type: 'stop' }, (content) => runtime.enqueue(sessionId, content)],
+  [
+    'SessionRuntime.enqueue, a decision',
+    { type: 'decision', toolExecutionId: 'x', decision: 'denied' },
+    (content) => runtime.enqueue(sessionId, content),
+    ['input'],
+  ],
+  [
+    'SessionRuntime.enqueue, an ended child',
+    { type: 'child-ended', sessionId: 'x' },
+    (content) => runtime.enqueue(sessionId, content),
+  ],
+  ['SessionRuntime.advance', {}, (options) => runtime.advance(sessionId, options)],
+  ['SessionRuntime.fork', {}, (options) => runtime.fork(sessionId, options)],
+  ['SessionRuntime.list', {}, (query) => runtime.list(query)],
+  [
+    'sendMessage',
+    {},
+    (options) => sendMessage('Hi.', options),
+    ['createdAt', 'providerOptions', 'metadata', 'id'],
+  ],
+  ['approve', {}, (options) => approve('x', options), ['input']],
+  ['deny', {}, (options) => deny('x', options)],
+  ['MemorySessionStore', {}, (options) => new MemorySessionStore(options)],
+  ['BackedSessionStore', {}, (options) => new BackedSessionStore({} as never, options)],
+  [
+    'BackedSessionStore.create',
+    {},
+    (options) => new MemorySessionStore().create(AgentSession.create({ definition }), options),
+  ],
+  ['BackedSessionStore.delete', {}, (options) => store.delete('none', options)],
+  ['BackedSessionStore.list', {}, (options) => store.list(options)],
+  ['BackedSessionStore.due', {}, (options) => store.due(options)],
+  ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
+  ['InProcessEngine', {}, (options) => new InProcessEngine(options)],
+  ['InProcessEngine.wake', {}, (options) => engine().wake('a', options)],
+  ['InProcessEngine.serve', {}, async (options) => (await engine().serve(advance, options)).stop()],
+  ['InProcessEngine.stop', {}, async (options) => (await engine().serve(advance)).stop(options)],
+];
+
+const refusal = (message: RegExp): unknown =>
+  expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringMatching(message) });
+const coded = expect.objectContaining({
+  code: expect.stringMatching(/^(?:(?:ARGUMENT|CONTEXT|ID)_INVALID|NOT_JSON|TOOL_SCHEMA_INVALID)$/),
+});
+
+/** What comes of a call, whether it throws or rejects. */
+async function outcome(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return 'accepted';
+  } catch (error) {
+    return error;
+  }
+}
+
+describe.for(rows)('%s', ([, good, call, kept = []]) => {
+  const act = (options: unknown): Promise<unknown> => outcome(() => call(options as Given));
+
+  test('takes what it knows', async () => {
+    expect(await act(good)).toBe('accepted');
+  });
+
+  test('refuses an unknown option', async () => {
+    for (const value of [1, undefined])
+      expect(await act({ ...good, nonsense: value })).toEqual(
+        refusal(/^\S.* has no option "nonsense"\. Known options: \w+/),
+      );
+  });
+
+  test('refuses what is not an object', async () => {
+    for (const wrong of [null, 5, 'text', [], () => 1]) expect(await act(wrong)).toEqual(coded);
+  });
+
+  test('refuses a wrong value of each option', async () => {
+    const { message } = (await act({ ...good, nonsense: 1 })) as Error;
+    const known = message.replace(/^.*Known options: |\.$/g, '').split(', ');
+    for (const name of known.filter((option) => !kept.includes(option)))
+      expect([name, await act({ ...good, [name]: Symbol('wrong') })]).toEqual([name, coded]);
+  });
+});
+
+test('every public function takes its options in the table, or none', () => {
+  const listed = new Set(rows.map(([name]) => name.split(/[.,]/)[0]));
+  const others = Object.entries(core).filter(
+    ([name, value]) => typeof value === 'function' && !listed.has(name),
+  );
+  expect(others.map(([name]) => name).toSorted()).toEqual(WITHOUT_OPTIONS.toSorted());
+});
+
+/** Values, errors, functions of values, parts of a loop, actions, and what adapters call for each record. */
+const WITHOUT_OPTIONS: readonly string[] = `
+AgentContext AgentStep AgentStop Continuation InferenceResponse LineageNotes List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
+HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
+agentDefinition executionIdOf hasErrorCode invalidArgument isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
+allSections apply cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler next on redacted retryLimit selectedSections stepsLimit summarized timeLimit tokenLimit wiretap
+changeModel changeStatus changeSystemPrompt clear pendingApprovals resume sweep withDecision writeMetadata
+carriedOut compareDue compareListedSessions dueAt fitsDue fitsQuery isAfter isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession savedParts waitingItems
+checkArgument optionsCheck
+`
+  .trim()
+  .split(/\s+/);
+
+describe('what was probably meant is said', () => {
+  const model = { modelId: 'gpt-5' };
+  test.each<readonly [string, () => unknown, string]>([
+    [
+      'a model for a loop',
+      () => createAgentLoop({ model } as never),
+      'createAgentLoop has no option "model": give a driver, as in driver: aiSdkDriver({ model }).',
+    ],
+    [
+      'a limit beside the budget',
+      () => createAgentLoop({ driver, maxSteps: 5 } as never),
+      'as in budget: { maxSteps: 5 }',
+    ],
+    [
+      'tools by name',
+      () => createAgentLoop({ driver, tools: { add: 1 } } as never),
+      'tools of createAgentLoop must be an array of tools, as in tools: [add], found an object.',
+    ],
+    ['a misspelt option', () => createAgentLoop({ driver, hook: [] } as never), 'did you mean "hooks"?'],
+    [
+      'no driver',
+      () => createAgentLoop({} as never),
+      'needs a driver with a method infer(), as in driver: aiSdkDriver({ model }), found nothing.',
+    ],
+    [
+      'a name for a session',
+      () => runtime.create({ name: 'a' } as never),
+      'create has no option "name": give a definition, as in definition: { name: "assistant" }.',
+    ],
+    [
+      'no definition',
+      () => runtime.create({} as never),
+      'definition of create must be an object, as in definition: { name: "assistant" }, found nothing.',
+    ],
+    [
+      'parameters of a tool',
+      () => tool({ ...init, parameters: schema } as never),
+      'tool "add" has no option "parameters": give the schema of the arguments, as in inputSchema:',
+    ],
+    [
+      'a time to live',
+      () => new MemorySessionStore({ ttl: 5 } as never),
+      'give an expiry, as in expiry: { afterSeconds: 3600 }',
+    ],
+    [
+      'a price of another kind',
+      () => createAgentLoop({ driver, prices: { m: { in: 1 } } } as never),
+      'the price of "m" has no option "in"',
+    ],
+    [
+      'a hook that is none',
+      () => new SessionRuntime({ store, agents: {}, hooks: { beforeLoad: () => undefined } } as never),
+      'hooks has no option "beforeLoad": a session can be changed once it is loaded: write "afterLoad".',
+    ],
+    [
+      'a hook that is not a function',
+      () => new SessionRuntime({ store, agents: {}, hooks: { afterSave: 5 } } as never),
+      'afterSave of hooks must be a function, found number 5.',
+    ],
+    [
+      'settings that are lists',
+      () => AgentBuilder.of().withSettings({ tools: [] } as never),
+      'withSettings has no option "tools": add them with withTools(search, read).',
+    ],
+  ])('%s', async (_, call, message) => {
+    expect(await outcome(call)).toEqual(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) }),
+    );
+  });
+
+  test('hooks of a class may have members of their own', () => {
+    class Sealing {
+      readonly key = 'k';
+      beforeSave(): void {}
+    }
+    expect(() => new SessionRuntime({ store, agents: {}, hooks: new Sealing() })).not.toThrow();
+  });
+});
+
+test.each<readonly [string, () => unknown]>([
+  ['sendMessage', () => sendMessage(undefined as never)],
+  ['sendMessage', () => sendMessage({ text: 'Hi.' } as never)],
+  ['approve', () => approve(undefined as never)],
+  ['deny', () => deny({ id: 'x' } as never)],
+  ['finishReason', () => finishReason('lenght' as never)],
+  ['cancellation', () => cancellation(true as never)],
+  ['on', () => on('step-completed', undefined as never)],
+  ['wiretap', () => wiretap({} as never)],
+  ['redacted', () => redacted(undefined as never)],
+  ['redacted', () => redacted(() => undefined, 'mask' as never)],
+  ['withListeners', () => AgentBuilder.of().withListeners([] as never)],
+  ['withTools', () => AgentBuilder.of().withTools([tool(init)] as never)],
+  ['withCapabilityFactories', () => AgentBuilder.of().withCapabilityFactories(null as never)],
+  ['guardsFor', () => guardsFor({ maxTokens: '5' as never })],
+  ['RunAbort', () => new RunAbort('yeild' as never)],
+  ['sweep', () => sweep({ store, engine: engine() } as never, undefined as never)],
+  ['sweep', () => sweep(store, {} as never)],
+  ['serve', () => engine().serve(runtime as never)],
+  ['execute', () => runtime.execute(sessionId, 'Hi.' as never)],
+])('%s refuses what it cannot use', async (_, call) => {
+  expect(await outcome(call)).toEqual(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
