@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HoldfastError } from '@holdfast/core';
+import { checkArgument, HoldfastError, mustBe } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
 import { DefinitionError } from './definition-error.ts';
 import type { DefinitionProblem } from './definition-error.ts';
@@ -24,9 +24,11 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
   /**
    * Reads the definition files of a folder and of the folders in it. What begins with `.` or `_` is left out, and so are
    * files of other endings. Links to files are followed, links to folders are not.
-   * @throws DefinitionError with the problems of all files; two definitions of one name and version are one.
+   * @throws DefinitionError with the problems of all files; two definitions of one name and version are one. TypeError
+   * `ARGUMENT_INVALID` for a path that is not a string.
    */
   static async load(folder: string): Promise<DefinitionRegistry> {
+    checkArgument('The path of a folder', folder, mustBe.string);
     const problems: DefinitionProblem[] = [];
     const found: FoundDefinition[] = [];
     for (const file of await filesIn(folder, problems)) {

@@ -1,4 +1,4 @@
-import { invalidArgument } from '@holdfast/core';
+import { checkArgument, invalidArgument, mustBe, optionsCheck } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
 import { checkMembers } from './check-members.ts';
 import type { DefinitionFormat } from './definition-format.ts';
@@ -21,6 +21,12 @@ export interface ParseDefinitionOptions {
   readonly format?: DefinitionFormat;
 }
 
+const checkOptions = optionsCheck<ParseDefinitionOptions>(
+  'parseDefinition',
+  { file: mustBe.required(mustBe.string), format: mustBe.oneOf([...DEFINITION_FORMATS]) },
+  { path: 'write "file"', name: 'write "file"', type: 'write "format"' },
+);
+
 /** A definition, and where its file names it. @internal */
 export interface PlacedDefinition {
   readonly definition: AgentDefinition;
@@ -29,7 +35,8 @@ export interface PlacedDefinition {
 
 /**
  * Reads a definition from a text. Its keys are those of `AgentDefinition`, and `model`; the README says more.
- * @throws DefinitionError with all that does not fit; RangeError `ARGUMENT_INVALID` when the format is not known.
+ * @throws DefinitionError with all that does not fit; RangeError or TypeError `ARGUMENT_INVALID` when the format is not known,
+ * and for an unknown option or a value that does not fit.
  * @example parseDefinition('---\nname: writer\n---\nYou write well.', { file: 'writer.md' }).systemPrompt
  */
 export function parseDefinition(text: string, options: ParseDefinitionOptions): AgentDefinition {
@@ -63,11 +70,9 @@ export function checkSize(bytes: number, report: ProblemReport): void {
 }
 
 function checkedFormat(text: string, options: ParseDefinitionOptions): DefinitionFormat {
-  if (typeof text !== 'string' || typeof options?.file !== 'string') {
-    throw invalidArgument('parseDefinition takes a text and the name of its file.', TypeError);
-  }
-  const { file, format = formatOf(file) } = options;
-  if (format !== undefined && DEFINITION_FORMATS.has(format)) return format;
+  checkArgument('The text of a definition', text, mustBe.string);
+  const { file, format = formatOf(file) } = checkOptions(options);
+  if (format !== undefined) return format;
   const formats = [...DEFINITION_FORMATS].join(', ');
   throw invalidArgument(
     `The format of "${file}" is not known: let its name end in one of ${DEFINITION_ENDINGS}, or pass a format of ${formats}.`,

@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { checkArgument, mustBe } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
 import { DEFINITION_ENDINGS, formatOf } from './definition-format.ts';
 import { checkSize, parsePlaced } from './parse-definition.ts';
@@ -7,9 +8,11 @@ import { ProblemReport } from './problem-report.ts';
 
 /**
  * Reads the definition in a file: Markdown with front matter (`.md`), YAML (`.yaml`, `.yml`) or JSON (`.json`).
- * @throws DefinitionError with all that does not fit, also when the file cannot be read.
+ * @throws DefinitionError with all that does not fit, also when the file cannot be read; TypeError `ARGUMENT_INVALID` for a
+ * path that is not a string.
  */
 export async function readDefinition(path: string): Promise<AgentDefinition> {
+  checkArgument('The path of a definition', path, mustBe.string);
   return (await readPlaced(path)).definition;
 }
 

@@ -1,13 +1,13 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
-import { invalidArgument } from '@holdfast/core';
+import { mustBe, optionsCheck } from '@holdfast/core';
 import type { CalledModel, CallPolicy } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import { PromptBuilder } from './prompt-builder.ts';
 import type { Download } from './prompt-files.ts';
 import { PromptFiles } from './prompt-files.ts';
 import type { ModelRegistry } from './resolve-model.ts';
-import { ModelResolver } from './resolve-model.ts';
+import { isModelInstance, ModelResolver } from './resolve-model.ts';
 import type { Wait } from './retry.ts';
 import { waitOnTimer } from './retry.ts';
 
@@ -36,6 +36,45 @@ export interface AiSdkDriverOptions {
   readonly wait?: Wait;
 }
 
+const MODEL = 'give the model, as in aiSdkDriver({ model: openai("gpt-5") })';
+const SETTINGS = 'the state has it, as in state.withLlmConfig({ temperature: 0 })';
+const TOOLS = 'the loop has them, as in createAgentLoop({ driver, tools })';
+
+const checkOptions = optionsCheck<AiSdkDriverOptions>(
+  'aiSdkDriver',
+  {
+    model: {
+      expected: 'a model or the id of one, as in model: openai("gpt-5")',
+      accepts: (value) => (typeof value === 'string' && value !== '') || isModelInstance(value),
+    },
+    registry: mustBe.objectWith('an object with languageModel(), as in registry: gateway', ['languageModel']),
+    maxRetries: mustBe.wholeNumber(0),
+    headers: mustBe.secret({
+      expected: 'an object of strings, as in headers: { "x-team": "support" }',
+      accepts: (value) =>
+        mustBe.object.accepts(value) && Object.values(value as object).every(mustBe.string.accepts),
+    }),
+    promptCache: mustBe.oneOf(['off', 'auto']),
+    onWarning: mustBe.function,
+    download: mustBe.function,
+    maxDownloadBytes: mustBe.number(0),
+    wait: mustBe.function,
+  },
+  {
+    modelId: MODEL,
+    specificationVersion: MODEL,
+    provider: 'give a registry, as in registry: gateway, or the model itself',
+    apiKey: 'the provider has it, as in model: createOpenAI({ apiKey })("gpt-5")',
+    baseURL: 'the provider has it, as in model: createOpenAI({ baseURL })("gpt-5")',
+    temperature: SETTINGS,
+    maxOutputTokens: SETTINGS,
+    providerOptions: SETTINGS,
+    tools: TOOLS,
+    system: 'the state has it, as in AgentState.empty().withSystemPrompt("Be brief.")',
+    timeout: 'pass a signal to the run, as in loop.run(state, { signal: AbortSignal.timeout(30_000) })',
+  },
+);
+
 /**
  * A driver that calls language models through the AI SDK. Each call goes to the model that `llmConfig.model`
  * names, else to `model`. One driver may serve any number of agents at the same time; it keeps converted messages
@@ -43,12 +82,12 @@ export interface AiSdkDriverOptions {
  *
  * `infer` throws a `DriverError` when there is no answer, and the signal's reason when that aborts the call before
  * anything arrived.
- * @throws RangeError `ARGUMENT_INVALID` when `maxRetries` is not a whole number of at least 0.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
  * @example
  * const loop = createAgentLoop({ driver: aiSdkDriver({ model: openai('gpt-5') }), tools });
  */
 export function aiSdkDriver(options: AiSdkDriverOptions = {}): Driver {
-  const policy = policyOf(options);
+  const policy = policyOf(checkOptions(options));
   const resolver = new ModelResolver(options);
   const files = new PromptFiles(options.download, options.maxDownloadBytes);
   const builders = new WeakMap<LanguageModelV4, PromptBuilder>();
@@ -76,8 +115,5 @@ function policyOf({
   headers,
   onWarning,
 }: AiSdkDriverOptions): CallPolicy {
-  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
-    throw invalidArgument(`maxRetries must be a whole number of at least 0, found ${String(maxRetries)}.`);
-  }
   return { maxRetries, wait, headers, onWarning };
 }

@@ -34,7 +34,7 @@ export class ModelResolver {
     const wanted = modelId ?? this.model;
     if (wanted === undefined) throw noModel();
     if (typeof wanted !== 'string') return this.upToDate(wanted);
-    if (!this.registry && isInstance(this.model) && this.model.modelId === wanted)
+    if (!this.registry && isModelInstance(this.model) && this.model.modelId === wanted)
       return this.upToDate(this.model);
     const known = this.byId.get(wanted);
     if (known) return known;
@@ -45,7 +45,7 @@ export class ModelResolver {
 
   /** The id of the model that a call with this id goes to, as far as it has one. */
   modelId(wanted: string | undefined): string | undefined {
-    return wanted ?? (isInstance(this.model) ? this.model.modelId : this.model);
+    return wanted ?? (isModelInstance(this.model) ? this.model.modelId : this.model);
   }
 
   private find(modelId: string): LanguageModelV4 {
@@ -57,7 +57,7 @@ export class ModelResolver {
     } catch (error) {
       throw notFound(modelId, this.registry !== undefined, error);
     }
-    if (!isInstance(model)) throw notFound(modelId, this.registry !== undefined, undefined);
+    if (!isModelInstance(model)) throw notFound(modelId, this.registry !== undefined, undefined);
     return this.upToDate(model);
   }
 
@@ -71,8 +71,10 @@ export class ModelResolver {
   }
 }
 
-function isInstance(model: ModelInstance | string | undefined): model is ModelInstance {
-  return typeof model === 'object' && model !== null && typeof model.doGenerate === 'function';
+/** Is it a model, of whatever specification? */
+export function isModelInstance(model: unknown): model is ModelInstance {
+  if (typeof model !== 'object' || model === null) return false;
+  return 'doGenerate' in model && typeof model.doGenerate === 'function';
 }
 
 /** The provider of the process, in which the AI SDK looks model ids up too. Read for each call: it may be set late. */

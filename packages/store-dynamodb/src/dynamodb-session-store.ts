@@ -1,8 +1,8 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { invalidArgument, systemClock } from '@holdfast/core';
+import { mustBe, optionsCheck, storeOptionChecks, systemClock } from '@holdfast/core';
 import { BackedSessionStore } from '@holdfast/core/store';
-import type { Clock } from '@holdfast/core';
+import type { Clock, OptionChecks } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core/store';
 import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';
@@ -18,6 +18,7 @@ import { MAX_SHARDS, Shards } from './shards.ts';
 import { Staging } from './staging.ts';
 import { sweepMarks } from './sweep-marks.ts';
 import { Sweeper } from './sweeper.ts';
+import { TABLE_NAME } from './table-definition.ts';
 import type { TableOptions } from './table-definition.ts';
 import { Table } from './table.ts';
 
@@ -54,6 +55,51 @@ export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
 export interface OpenDynamoDbOptions
   extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
+const TABLE_CHECKS: OptionChecks<DynamoDbTableOptions> = {
+  ...storeOptionChecks,
+  table: mustBe.required(TABLE_NAME),
+  isActivityListed: mustBe.boolean,
+  shards: mustBe.wholeNumber(1, MAX_SHARDS),
+  compactAfter: mustBe.wholeNumber(1),
+  blobs: mustBe.object,
+};
+
+const ADVICE = {
+  tableName: 'write "table"',
+  TableName: 'write "table"',
+  ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
+  bucket: 'give blobs, as in blobs: { store: bucket }',
+};
+
+const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(
+  'DynamoDbSessionStore',
+  {
+    ...TABLE_CHECKS,
+    client: mustBe.required(
+      mustBe.objectWith('a DynamoDBClient, or use DynamoDbSessionStore.open({ table })', ['send']),
+    ),
+  },
+  { ...ADVICE, region: 'the client has it, as in client: new DynamoDBClient({ region })' },
+);
+
+const checkOpenOptions = optionsCheck<OpenDynamoDbOptions>(
+  'DynamoDbSessionStore.open',
+  {
+    ...TABLE_CHECKS,
+    credentials: mustBe.secret(mustBe.anything),
+    endpoint: mustBe.anything,
+    region: mustBe.anything,
+  },
+  { ...ADVICE, client: 'new DynamoDbSessionStore({ client, table }) takes one' },
+);
+
+const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
+  store: mustBe.required(
+    mustBe.objectWith('an object with put(), get() and delete()', ['put', 'get', 'delete']),
+  ),
+  fromBytes: mustBe.wholeNumber(1, MAX_VALUE_BYTES),
+});
+
 /** A fourth of what a partition takes in a second, were it in the table. */
 const BLOB_BYTES = 256 * 1024;
 const CONNECTION_MILLISECONDS = 3_000;
@@ -69,22 +115,24 @@ export class DynamoDbSessionStore extends BackedSessionStore {
   private readonly shards: Shards;
   private ownClient: DynamoDBClient | undefined;
 
-  /** @throws RangeError `ARGUMENT_INVALID` for an option that cannot be. */
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
   constructor(options: DynamoDbSessionStoreOptions) {
+    const { clock, expiry, maxInboxItems } = checkOptions(options);
     const { backend, shards } = backendOf(options);
-    super(backend, options);
+    super(backend, { clock, expiry, maxInboxItems });
     this.shards = shards;
   }
 
   /**
    * A store with a client of its own, which `close()` destroys.
    * @throws StoreUnavailableError when no server answers, or has no such table; StateFormatError when another layout is
-   * there; RangeError `ARGUMENT_INVALID`.
+   * there; RangeError or TypeError `ARGUMENT_INVALID` as the constructor.
    */
   static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
-    const client = newClient(options);
+    const { credentials, endpoint, region, ...tableOptions } = checkOpenOptions(options);
+    const client = newClient({ credentials, endpoint, region });
     try {
-      const store = new DynamoDbSessionStore({ ...options, client });
+      const store = new DynamoDbSessionStore({ ...tableOptions, client });
       store.ownClient = client;
       await store.shards.refuseThird();
       return store;
@@ -101,8 +149,8 @@ export class DynamoDbSessionStore extends BackedSessionStore {
   }
 }
 
-function newClient({ credentials, endpoint, region }: OpenDynamoDbOptions): DynamoDBClient {
-  const given = Object.entries({ credentials, endpoint, region }).filter(([, value]) => value !== undefined);
+function newClient(connection: object): DynamoDBClient {
+  const given = Object.entries(connection).filter(([, value]) => value !== undefined);
   return new DynamoDBClient({
     ...Object.fromEntries(given),
     requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
@@ -114,9 +162,6 @@ function backendOf(options: DynamoDbSessionStoreOptions): {
   readonly shards: Shards;
 } {
   const { client, table: name, clock = systemClock, compactAfter = 200 } = options;
-  if (typeof name !== 'string' || name === '') throw invalidArgument('table must be the name of a table.');
-  if (options.shards !== undefined) checkCount('shards', options.shards, MAX_SHARDS);
-  checkCount('compactAfter', compactAfter, Number.MAX_SAFE_INTEGER);
   const { isActivityListed = true } = options;
   const table = new Table(client, name, clock);
   const blobs = options.blobs && blobsOf(options.blobs);
@@ -150,12 +195,7 @@ function tableBackend({
   return new DynamoDbBackend({ table, reader, staging, inbox, sweeper, mover, blobs }, index);
 }
 
-function blobsOf({ store, fromBytes = BLOB_BYTES }: BlobOptions): Blobs {
-  checkCount('blobs.fromBytes', fromBytes, MAX_VALUE_BYTES);
+function blobsOf(options: BlobOptions): Blobs {
+  const { store, fromBytes = BLOB_BYTES } = checkBlobOptions(options);
   return new Blobs(store, fromBytes);
-}
-
-function checkCount(name: string, count: number, most: number): void {
-  if (Number.isSafeInteger(count) && count >= 1 && count <= most) return;
-  throw invalidArgument(`${name} must be a whole number from 1 to ${most}, found ${String(count)}.`);
 }

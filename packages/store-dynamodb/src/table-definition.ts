@@ -1,4 +1,6 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
+import { checkArgument, mustBe, optionsCheck } from '@holdfast/core';
+import type { ArgumentCheck } from '@holdfast/core';
 
 /** The indexes, each by the attribute of its name within a shard. */
 export type IndexName = 'created' | 'active' | 'due' | 'sweep';
@@ -12,16 +14,25 @@ export interface TableOptions {
   readonly isActivityListed?: boolean | undefined;
 }
 
+/** @internal */
+export const TABLE_NAME: ArgumentCheck = {
+  expected: 'the name of a table',
+  accepts: (value) => typeof value === 'string' && value !== '',
+  type: 'string',
+};
+
+const checkOptions = optionsCheck<TableOptions>('tableDefinition', { isActivityListed: mustBe.boolean });
+
 /**
  * The table that the store works on, billed by request; change what you like but keys and indexes.
  *
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
  * @example
  * await client.send(new CreateTableCommand(tableDefinition('sessions')));
  */
-export function tableDefinition(
-  name: string,
-  { isActivityListed = true }: TableOptions = {},
-): CreateTableCommandInput {
+export function tableDefinition(name: string, options: TableOptions = {}): CreateTableCommandInput {
+  checkArgument('name', name, TABLE_NAME);
+  const { isActivityListed = true } = checkOptions(options);
   const indexes: IndexName[] = isActivityListed
     ? ['created', 'active', 'due', 'sweep']
     : ['created', 'due', 'sweep'];

@@ -1,5 +1,6 @@
-import { invalidArgument } from '@holdfast/core';
+import { invalidArgument, mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core';
 import { BackedSessionStore } from '@holdfast/core/store';
+import type { OptionChecks } from '@holdfast/core';
 import type { StoreOptions } from '@holdfast/core/store';
 import { connect } from './connect.ts';
 import type { RedisConnection } from './connect.ts';
@@ -42,6 +43,61 @@ const CLUSTER_BUCKETS = 32;
 const DEFAULT_MAX_VALUE_BYTES = 8_000_000;
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
+const REDIS_CHECKS: OptionChecks<RedisStoreOptions> = {
+  ...storeOptionChecks,
+  prefix: {
+    expected: 'a text without braces',
+    accepts: (value) =>
+      typeof value === 'string' && value !== '' && value.isWellFormed() && !/[{}]/.test(value),
+    type: 'string',
+  },
+  buckets: mustBe.wholeNumber(1, MAX_BUCKETS),
+  maxValueBytes: mustBe.wholeNumber(1),
+  timeoutSeconds: {
+    expected: 'a number of seconds above 0, at most 1,000,000',
+    accepts: (value) => typeof value === 'number' && value > 0 && value <= 1_000_000,
+    type: 'number',
+  },
+  minReplicas: mustBe.wholeNumber(0),
+  onWarning: mustBe.function,
+};
+
+const CONNECTION = 'give RedisSessionStore.open({ url }) or ({ redis: { host, port } })';
+const ADVICE = {
+  keyPrefix: 'write "prefix"',
+  namespace: 'write "prefix"',
+  ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
+  host: CONNECTION,
+  port: CONNECTION,
+  password: CONNECTION,
+};
+
+const checkOptions = optionsCheck<RedisSessionStoreOptions>(
+  'RedisSessionStore',
+  { ...REDIS_CHECKS, client: mustBe.anything }, // see checkedClient
+  { ...ADVICE, url: 'RedisSessionStore.open({ url }) makes a client', redis: 'write "client"' },
+);
+
+/** The members of all forms of `RedisConnection`. */
+interface AnyConnection {
+  readonly url?: unknown;
+  readonly redis?: unknown;
+  readonly cluster?: unknown;
+  readonly clusterOptions?: unknown;
+}
+
+const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
+  'RedisSessionStore.open',
+  {
+    ...REDIS_CHECKS,
+    url: mustBe.secret(mustBe.string),
+    redis: mustBe.object,
+    cluster: mustBe.listOf('nodes, as in cluster: [{ host, port }]'),
+    clusterOptions: mustBe.object,
+  },
+  { ...ADVICE, client: 'new RedisSessionStore({ client }) takes one' },
+);
+
 /**
  * Keeps sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry go by the
  * server's clock, unless the store is given one.
@@ -53,21 +109,35 @@ export class RedisSessionStore extends BackedSessionStore {
   private readonly redis: RedisBackend;
   private closeClient: (() => Promise<void>) | undefined;
 
-  /** @throws RangeError, TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, or an option that cannot be. */
-  constructor({ client, ...options }: RedisSessionStoreOptions) {
+  /**
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or a value that does
+   * not fit.
+   */
+  constructor(options: RedisSessionStoreOptions) {
+    const { client, clock, expiry, maxInboxItems } = checkOptions(options);
     const redis = backendOf(checkedClient(client), options);
-    super(redis, options);
+    super(redis, { clock, expiry, maxInboxItems });
     this.redis = redis;
   }
 
   /**
    * A store with a client of its own, which `close()` closes.
-   * @throws StoreUnavailableError when no server answers; StateFormatError when another layout is there.
+   * @throws StoreUnavailableError when no server answers; StateFormatError when another layout is there; RangeError or
+   * TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a server.
    */
   static async open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
+    const {
+      url,
+      redis,
+      cluster,
+      clusterOptions: _,
+      ...storeOptions
+    } = checkOpenOptions<RedisStoreOptions & AnyConnection>(options);
+    if (url === undefined && redis === undefined && cluster === undefined)
+      throw invalidArgument(`RedisSessionStore.open needs a url, redis or cluster.`, TypeError);
     const { client, close } = await connect(options);
     try {
-      const store = new RedisSessionStore({ ...options, client });
+      const store = new RedisSessionStore({ ...storeOptions, client });
       store.closeClient = close;
       await store.redis.ready();
       return store;
@@ -86,14 +156,6 @@ export class RedisSessionStore extends BackedSessionStore {
 function backendOf(client: RedisClient, options: RedisStoreOptions): RedisBackend {
   const { prefix = 'holdfast', timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, minReplicas = 0 } = options;
   const { buckets, maxValueBytes = DEFAULT_MAX_VALUE_BYTES, onWarning = warn } = options;
-  if (prefix === '' || !prefix.isWellFormed() || /[{}]/.test(prefix)) {
-    throw invalidArgument(`prefix must be a text without braces, found ${JSON.stringify(prefix)}.`);
-  }
-  checkNumber('timeoutSeconds', timeoutSeconds, timeoutSeconds > 0 && timeoutSeconds <= 1_000_000);
-  checkNumber('maxValueBytes', maxValueBytes, Number.isSafeInteger(maxValueBytes) && maxValueBytes > 0);
-  checkNumber('minReplicas', minReplicas, Number.isSafeInteger(minReplicas) && minReplicas >= 0);
-  const isNumber = buckets === undefined || (Number.isInteger(buckets) && buckets > 0);
-  checkNumber('buckets', buckets, isNumber && (buckets ?? 1) <= MAX_BUCKETS);
   if (minReplicas > 0 && isCluster(client)) {
     throw invalidArgument('minReplicas does not work in a Cluster, where a connection does not wait for it.');
   }
@@ -108,10 +170,6 @@ function backendOf(client: RedisClient, options: RedisStoreOptions): RedisBacken
     minReplicas,
     onWarning,
   });
-}
-
-function checkNumber(name: string, value: number | undefined, isPossible: boolean): void {
-  if (!isPossible) throw invalidArgument(`${name} cannot be ${String(value)}.`);
 }
 
 function warn(message: string): void {

@@ -1,29 +1,19 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
-import { invalidArgument } from '@holdfast/core';
 import { hasSchema, prepareSchema } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
 
 const MEMORY = ':memory:';
-const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;
 const MAX_WAL_ATTEMPTS = 100;
 
 /**
  * Opens a session database and makes it when there is none, its folder too.
  * @throws StateFormatError for a file that is not ours, or is of another schema: it is not touched;
- * StoreUnavailableError when it cannot be opened; RangeError `ARGUMENT_INVALID` for a path or a timeout that cannot be.
+ * StoreUnavailableError when it cannot be opened.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): DatabaseSync {
-  if (typeof path !== 'string' || path === '') {
-    throw invalidArgument(`path must name a file, or be ":memory:"; found ${JSON.stringify(path)}.`);
-  }
-  if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= MAX_BUSY_TIMEOUT_SECONDS)) {
-    throw invalidArgument(
-      `busyTimeoutSeconds must be from 0 to ${MAX_BUSY_TIMEOUT_SECONDS}, found ${busyTimeoutSeconds}.`,
-    );
-  }
   const location = path === MEMORY ? path : resolve(path);
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
   return attempt({ location, kind: 'read' }, () => {

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '@holdfast/core';
 import type { ConformanceTest } from '../conformance-test.ts';
 import type { CreateDriver } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';
@@ -8,7 +9,9 @@ import { driverCases } from './driver-cases.ts';
  * ```ts
  * for (const { name, skip, run } of driverTests(createDriver)) test(name, { skip }, run);
  * ```
+ * @throws TypeError `ARGUMENT_INVALID` for what is not a function.
  */
 export function driverTests(createDriver: CreateDriver): readonly ConformanceTest[] {
+  checkArgument('createDriver', createDriver, mustBe.function);
   return driverCases.map(({ name, run }) => ({ name, skip: false, run: () => run(createDriver) }));
 }

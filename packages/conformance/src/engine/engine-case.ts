@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { mustBe, optionsCheck } from '@holdfast/core';
 import type { Clock } from '@holdfast/core';
 import type { ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
 import type { EngineClock } from './engine-clock.ts';
@@ -27,6 +28,12 @@ export interface EngineAbilities {
    */
   readonly turnMilliseconds?: number | undefined;
 }
+
+/** An ability with another name would have cases skipped. */
+export const checkAbilities = optionsCheck<EngineAbilities>('abilities', {
+  clock: mustBe.boolean,
+  turnMilliseconds: mustBe.number(0),
+});
 
 /** The part of the contract that a case belongs to. */
 export type EngineGroup = 'wake-ups' | 'moments' | 'outcomes' | 'failures' | 'load' | 'stops' | 'sessions';

@@ -1,5 +1,7 @@
+import { checkArgument, mustBe } from '@holdfast/core';
 import type { ConformanceTest } from '../conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
+import { checkAbilities } from './store-case.ts';
 import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case.ts';
 
 /**
@@ -9,11 +11,14 @@ import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case
  * ```ts
  * for (const { name, skip, run } of sessionStoreTests(createStore)) test(name, { skip }, run);
  * ```
+ * @throws TypeError `ARGUMENT_INVALID` for an unknown ability or one that does not fit.
  */
 export function sessionStoreTests(
   createStore: CreateStore,
   abilities: StoreAbilities = {},
 ): readonly ConformanceTest[] {
+  checkArgument('createStore', createStore, mustBe.function);
+  checkAbilities(abilities);
   return sessionStoreCases.map(({ group, name, needs, run }) => {
     const skip = needs !== undefined && !canDo(abilities, needs);
     const missing = skip ? ` (needs ${needs})` : '';

@@ -1,4 +1,4 @@
-import { AgentSession, AgentState } from '@holdfast/core';
+import { AgentSession, AgentState, mustBe, optionsCheck } from '@holdfast/core';
 import type { Clock, Instant, SessionStore } from '@holdfast/core';
 import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
 
@@ -47,6 +47,14 @@ export interface StoreAbilities {
   /** Remembers what the last store keeps now. */
   readonly remember?: (() => Promise<SetBack>) | undefined;
 }
+
+/** An ability with another name would have cases skipped. */
+export const checkAbilities = optionsCheck<StoreAbilities>('abilities', {
+  reopen: mustBe.function,
+  measure: mustBe.function,
+  faults: mustBe.objectWith('an object with arm() and disarm()', ['arm', 'disarm']),
+  remember: mustBe.function,
+});
 
 /** The part of the contract that a case belongs to. */
 export type SessionStoreGroup =

@@ -4,7 +4,7 @@ import type { SessionClaim } from '@holdfast/core/store';
 import { userMessage } from '@holdfast/core';
 import { nextStep } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { emptyState, newSession, START, testClock } from './store-case.ts';
+import { checkAbilities, emptyState, newSession, START, testClock } from './store-case.ts';
 import type { CreateStore, StoreAbilities, StoreCost } from './store-case.ts';
 
 /** What is measured, each on a session of 100 messages of 1 KB that the store answered this process before. */
@@ -87,8 +87,9 @@ function claimed(claim: SessionClaim | undefined): SessionClaim {
  */
 export async function sessionStoreCosts(
   createStore: CreateStore,
-  { measure }: Pick<StoreAbilities, 'measure'>,
+  abilities: Pick<StoreAbilities, 'measure'>,
 ): Promise<Readonly<Record<MeasuredOperation, StoreCost>>> {
+  const { measure } = checkAbilities(abilities);
   assert(measure, 'The harness cannot measure.');
   const store = await createStore(testClock());
   // What is done once for a store belongs to no operation: the first session shows it.

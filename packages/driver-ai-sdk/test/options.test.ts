@@ -1,0 +1,40 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
+import { expect, test } from 'vitest';
+
+const model = createOpenAI({ apiKey: 'none' }).chat('gpt-5');
+
+const invalid = (message: string): unknown =>
+  expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) });
+
+test.each<readonly [unknown, string]>([
+  [{ nonsense: 1 }, 'aiSdkDriver has no option "nonsense". Known options: model, registry,'],
+  [model, 'give the model, as in aiSdkDriver({ model: openai("gpt-5") }).'],
+  ['openai/gpt-5', 'aiSdkDriver takes an object with options, found a string. Known options: model,'],
+  [null, 'aiSdkDriver takes an object with options, found null.'],
+  [{ temperature: 0 }, 'the state has it, as in state.withLlmConfig({ temperature: 0 })'],
+  [{ apiKey: 'sk-1' }, 'has no option "apiKey": the provider has it'],
+  [{ maxRetry: 1 }, 'did you mean "maxRetries"?'],
+  [
+    { model: () => model },
+    'model of aiSdkDriver must be a model or the id of one, as in model: openai("gpt-5")',
+  ],
+  [{ model: '' }, 'model of aiSdkDriver must be a model or the id of one'],
+  [{ registry: 'gateway' }, 'registry of aiSdkDriver must be an object with languageModel()'],
+  [{ maxRetries: -1 }, 'maxRetries of aiSdkDriver must be a whole number of at least 0, found number -1.'],
+  [{ headers: { 'x-team': 5 } }, 'headers of aiSdkDriver must be an object of strings'],
+  [{ promptCache: true }, 'promptCache of aiSdkDriver must be one of off, auto, found boolean true.'],
+  [{ onWarning: 'log' }, 'onWarning of aiSdkDriver must be a function'],
+  [{ download: true }, 'download of aiSdkDriver must be a function'],
+  [{ maxDownloadBytes: '5' }, 'maxDownloadBytes of aiSdkDriver must be a number of at least 0'],
+  [{ wait: 5 }, 'wait of aiSdkDriver must be a function'],
+])('aiSdkDriver refuses %o', (options, message) => {
+  expect(() => aiSdkDriver(options as never)).toThrow(invalid(message));
+});
+
+test('a secret in the wrong place is not shown', () => {
+  const make = (headers: unknown) => () => aiSdkDriver({ headers: headers as never });
+  for (const headers of ['Bearer sk-1', ['Bearer sk-1']])
+    expect(make(headers)).not.toThrow(expect.objectContaining({ message: expect.stringContaining('sk-1') }));
+  expect(make('Bearer sk-1')).toThrow(invalid('headers of aiSdkDriver must be an object of strings'));
+});
