@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkArgument, HoldfastError, mustBe } from '@holdfast/core';
+import { HoldfastError } from '@holdfast/core';
+import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { AgentDefinition } from '@holdfast/core';
 import { DefinitionError } from './definition-error.ts';
 import type { DefinitionProblem } from './definition-error.ts';

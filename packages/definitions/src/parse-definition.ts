@@ -1,4 +1,5 @@
-import { checkArgument, invalidArgument, mustBe, optionsCheck } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
+import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { AgentDefinition } from '@holdfast/core';
 import { checkMembers } from './check-members.ts';
 import type { DefinitionFormat } from './definition-format.ts';

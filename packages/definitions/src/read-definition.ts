@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { checkArgument, mustBe } from '@holdfast/core';
+import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { AgentDefinition } from '@holdfast/core';
 import { DEFINITION_ENDINGS, formatOf } from './definition-format.ts';
 import { checkSize, parsePlaced } from './parse-definition.ts';

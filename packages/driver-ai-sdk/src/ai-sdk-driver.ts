@@ -1,6 +1,6 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4, SharedV4Warning } from '@ai-sdk/provider';
 import type { Driver, InferenceOptions, InferenceRequest, InferenceResponse } from '@holdfast/core/driver';
-import { mustBe, optionsCheck } from '@holdfast/core';
+import { mustBe, optionsCheck } from '@holdfast/core/driver';
 import type { CalledModel, CallPolicy } from './model-call.ts';
 import { ModelCall } from './model-call.ts';
 import { PromptBuilder } from './prompt-builder.ts';

@@ -1,8 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
-import { mustBe, optionsCheck, storeOptionChecks, systemClock } from '@holdfast/core';
+import { systemClock } from '@holdfast/core';
+import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
-import type { Clock, OptionChecks } from '@holdfast/core';
+import type { Clock } from '@holdfast/core';
+import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
 import type { BlobOptions } from './blob-store.ts';
 import { Blobs } from './blobs.ts';

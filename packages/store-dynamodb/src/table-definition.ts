@@ -1,6 +1,6 @@
 import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/client-dynamodb';
-import { checkArgument, mustBe, optionsCheck } from '@holdfast/core';
-import type { ArgumentCheck } from '@holdfast/core';
+import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
+import type { ArgumentCheck } from '@holdfast/core/store';
 
 /** The indexes, each by the attribute of its name within a shard. */
 export type IndexName = 'created' | 'active' | 'due' | 'sweep';

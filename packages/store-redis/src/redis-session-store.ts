@@ -1,6 +1,7 @@
-import { invalidArgument, mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core';
+import { invalidArgument } from '@holdfast/core';
+import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
-import type { OptionChecks } from '@holdfast/core';
+import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
 import { connect } from './connect.ts';
 import type { RedisConnection } from './connect.ts';

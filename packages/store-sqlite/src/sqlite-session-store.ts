@@ -1,4 +1,4 @@
-import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core';
+import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
 import { fileWatch, openDatabase, prepareDatabase } from './open-database.ts';

@@ -1,4 +1,4 @@
-import { checkArgument, mustBe } from '@holdfast/core';
+import { checkArgument, mustBe } from '@holdfast/core/driver';
 import type { ConformanceTest } from '../conformance-test.ts';
 import type { CreateDriver } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';

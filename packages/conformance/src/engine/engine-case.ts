@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { mustBe, optionsCheck } from '@holdfast/core';
+import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
 import type { ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
 import type { EngineClock } from './engine-clock.ts';

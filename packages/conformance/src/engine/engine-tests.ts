@@ -1,4 +1,4 @@
-import { checkArgument, mustBe } from '@holdfast/core';
+import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { ConformanceTest } from '../conformance-test.ts';
 import { checkAbilities } from './engine-case.ts';
 import type { CreateEngine, EngineAbilities } from './engine-case.ts';

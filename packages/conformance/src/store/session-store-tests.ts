@@ -1,4 +1,4 @@
-import { checkArgument, mustBe } from '@holdfast/core';
+import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { ConformanceTest } from '../conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
 import { checkAbilities } from './store-case.ts';

@@ -1,4 +1,5 @@
-import { AgentSession, AgentState, mustBe, optionsCheck } from '@holdfast/core';
+import { AgentSession, AgentState } from '@holdfast/core';
+import { mustBe, optionsCheck } from '@holdfast/core/store';
 import type { Clock, Instant, SessionStore } from '@holdfast/core';
 import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
 
