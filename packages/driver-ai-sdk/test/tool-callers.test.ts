@@ -31,7 +31,7 @@ const answers = response('resp_2', [
 
 const inputSchema = z.object({ a: z.number() });
 const add = ({ a }: { readonly a: number }): number => a + 1;
-const fail = (): never => {
+const fail = (): string => {
   throw new Error('No luck.');
 };
 

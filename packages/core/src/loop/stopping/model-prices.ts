@@ -61,7 +61,7 @@ export function costOf(usage: Usage, price: ModelPrice): number | undefined {
 }
 
 /** The price of the first of the ids that has one. */
-export function priceOf(
+function priceOf(
   prices: ModelPrices,
   ...modelIds: readonly (string | undefined)[]
 ): ModelPrice | undefined {
