@@ -1,6 +1,6 @@
 import type { Instant } from '../clock.ts';
-import type { Read } from '../json.ts';
-import { readCount, readInstant, readOneOf, readString } from '../json.ts';
+import type { Read } from '../document.ts';
+import { readCount, readInstant, readOneOf, readString } from '../document.ts';
 import type { ExecutionStatus } from '../state/execution/execution.ts';
 import { EXECUTION_STATUSES } from '../state/execution/execution.ts';
 import { SessionId } from '../state/values/ids.ts';

@@ -1,6 +1,8 @@
 import type { Clock, Instant } from '../clock.ts';
-import type { JsonObject, Read } from '../json.ts';
-import { checked, compact, readJsonObject, readString } from '../json.ts';
+import type { Read } from '../document.ts';
+import type { JsonObject } from '../json.ts';
+import { checked, readJsonObject, readString } from '../document.ts';
+import { compact } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import type { BudgetLimits } from './execution/budget.ts';
 import { readBudgetLimits, toJsonLimits } from './execution/budget.ts';

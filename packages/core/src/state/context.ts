@@ -1,5 +1,6 @@
-import type { Read } from '../json.ts';
-import { checked, compact, DocumentReader, isSameJson, readFilled, readString } from '../json.ts';
+import type { Read } from '../document.ts';
+import { checked, DocumentReader, readFilled, readString } from '../document.ts';
+import { compact, isSameJson } from '../json.ts';
 import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
 import { MessageStore, readMessageStore } from './messages/message-store.ts';

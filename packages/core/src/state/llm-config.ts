@@ -1,13 +1,7 @@
-import type { JsonObject, Read } from '../json.ts';
-import {
-  compact,
-  readCount,
-  readFrozenList,
-  readJsonObject,
-  readNumber,
-  readOneOf,
-  readString,
-} from '../json.ts';
+import type { Read } from '../document.ts';
+import type { JsonObject } from '../json.ts';
+import { readCount, readFrozenList, readJsonObject, readNumber, readOneOf, readString } from '../document.ts';
+import { compact } from '../json.ts';
 import type { ProviderOptions } from './messages/messages.ts';
 
 /** Which model to call and how: a JSON value. Secrets and live objects belong to the driver, never here. */

@@ -1,5 +1,7 @@
-import type { JsonObject, JsonValue, Read } from '../json.ts';
-import { DocumentReader, isSameJson, readJsonObject, toJsonObject } from '../json.ts';
+import type { Read } from '../document.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { DocumentReader, readJsonObject } from '../document.ts';
+import { isSameJson, toJsonObject } from '../json.ts';
 import { requireObject, requireString } from './values/require-argument.ts';
 
 /** A name in the metadata together with the type of its value. */

@@ -1,5 +1,5 @@
 import { HoldfastError } from '../../errors.ts';
-import { checked } from '../../json.ts';
+import { checked } from '../../document.ts';
 import { some } from '../../state/values/frozen-array.ts';
 import { LineageNotes, List, ListNotes } from '../../state/values/list.ts';
 import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';

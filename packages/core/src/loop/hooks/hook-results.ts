@@ -1,5 +1,5 @@
 import { describeValue, hasErrorCode, HoldfastError } from '../../errors.ts';
-import { checked } from '../../json.ts';
+import { checked } from '../../document.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';

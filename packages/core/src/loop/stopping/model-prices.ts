@@ -61,10 +61,7 @@ export function costOf(usage: Usage, price: ModelPrice): number | undefined {
 }
 
 /** The price of the first of the ids that has one. */
-function priceOf(
-  prices: ModelPrices,
-  ...modelIds: readonly (string | undefined)[]
-): ModelPrice | undefined {
+function priceOf(prices: ModelPrices, ...modelIds: readonly (string | undefined)[]): ModelPrice | undefined {
   for (const id of modelIds) {
     for (const name of id === undefined ? [] : [id, id.replace(/^[^:/]*[:/]/, '')]) {
       if (Object.hasOwn(prices, name)) return prices[name];

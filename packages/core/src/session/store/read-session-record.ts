@@ -1,4 +1,4 @@
-import type { Read } from '../../json.ts';
+import type { Read, Readers, Shaped } from '../../document.ts';
 import {
   DocumentReader,
   readAmount,
@@ -8,7 +8,7 @@ import {
   readShape,
   readString,
   shapeOf,
-} from '../../json.ts';
+} from '../../document.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isInOrder } from './inbox-cursor.ts';
 import { readSessionInfo } from '../session-info.ts';
@@ -23,17 +23,17 @@ export function readSessionRecord(json: unknown): SessionRecord {
   });
 }
 
-const shaped = <T>(readers: Readonly<Record<string, Read<unknown>>>): Read<T> => {
-  const shape = shapeOf<T>(readers);
+const shaped = <const R extends Readers>(readers: R): Read<Shaped<R>> => {
+  const shape = shapeOf(readers);
   return (reader, value) => readShape(reader, value, shape);
 };
 
-const readMoment = shaped<SessionExpiry>({ at: readInstant });
-const readDuration = shaped<SessionExpiry>({ afterSeconds: readAmount });
+const readMoment = shaped({ at: readInstant });
+const readDuration = shaped({ afterSeconds: readAmount });
 const readExpiry: Read<SessionExpiry> = (reader, value) =>
   (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
 
-const readCursor = shaped<InboxCursor>({
+const readCursor = shaped({
   first: readCount,
   next: readCount,
   'used?': readFrozenList(readCount),
@@ -44,7 +44,7 @@ const readInbox: Read<InboxCursor> = (reader, value) => {
   return isInOrder(inbox) ? inbox : reader.fail('positions in ascending order', value);
 };
 
-const readRecord: Read<SessionRecord> = shaped<SessionRecord>({
+const readRecord: Read<SessionRecord> = shaped({
   info: readSessionInfo,
   incarnation: readString,
   writes: readCount,

@@ -1,7 +1,7 @@
 import { describeValue, hasErrorCode, HoldfastError, invalidArgument } from '../../errors.ts';
-import type { JsonObject, Read } from '../../json.ts';
+import type { Read } from '../../document.ts';
+import type { JsonObject } from '../../json.ts';
 import {
-  compact,
   DocumentReader,
   readCount,
   readFilled,
@@ -9,8 +9,8 @@ import {
   readOneOf,
   readString,
   readTrue,
-  toJsonObject,
-} from '../../json.ts';
+} from '../../document.ts';
+import { compact, toJsonObject } from '../../json.ts';
 import { List, ListNotes } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../values/require-argument.ts';
 

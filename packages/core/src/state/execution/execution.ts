@@ -2,17 +2,9 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { Read } from '../../json.ts';
-import {
-  checked,
-  compact,
-  DocumentReader,
-  isSameJson,
-  readAmount,
-  readFilled,
-  readInstant,
-  readOneOf,
-} from '../../json.ts';
+import type { Read } from '../../document.ts';
+import { checked, DocumentReader, readAmount, readFilled, readInstant, readOneOf } from '../../document.ts';
+import { compact, isSameJson } from '../../json.ts';
 import { addSeconds } from './amounts.ts';
 import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';

@@ -1,13 +1,7 @@
 import { describeValue, HoldfastError } from '../../errors.ts';
-import type { Members, Read } from '../../json.ts';
-import {
-  DocumentReader,
-  readJsonObject,
-  readOneOf,
-  readString,
-  toJsonObject,
-  toJsonValue,
-} from '../../json.ts';
+import type { Members, Read } from '../../document.ts';
+import { DocumentReader, readJsonObject, readOneOf, readString } from '../../document.ts';
+import { toJsonObject, toJsonValue } from '../../json.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from '../messages/messages.ts';
 import {

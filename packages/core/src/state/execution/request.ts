@@ -1,5 +1,6 @@
-import type { DocumentReader, Read } from '../../json.ts';
-import { compact, isSameJson, readOneOf, readShape, readString, shapeOf } from '../../json.ts';
+import type { DocumentReader, Read } from '../../document.ts';
+import { readOneOf, readShape, readString, shapeOf } from '../../document.ts';
+import { compact, isSameJson } from '../../json.ts';
 import type { LlmConfig } from '../llm-config.ts';
 import { readLlmConfig } from '../llm-config.ts';
 
@@ -39,7 +40,7 @@ export function filledSettings(llmConfig: LlmConfig | undefined): LlmConfig | un
   return undefined;
 }
 
-const TOOL = shapeOf<Exclude<ToolChoice, string>>({ toolName: readString });
+const TOOL = shapeOf({ toolName: readString });
 const readWord = readOneOf(['auto', 'none', 'required']);
 const readWordThatSaysSomething = readOneOf(['none', 'required']);
 

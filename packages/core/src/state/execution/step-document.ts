@@ -1,4 +1,5 @@
-import type { DocumentReader, JsonValue, Members } from '../../json.ts';
+import type { DocumentReader, Members } from '../../document.ts';
+import type { JsonValue } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { pushed } from '../values/frozen-array.ts';
 import type { StepId } from '../values/ids.ts';

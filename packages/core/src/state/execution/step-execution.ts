@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
-import type { Members, Read } from '../../json.ts';
-import { DocumentReader, isInstant, readInstant } from '../../json.ts';
+import type { Members, Read } from '../../document.ts';
+import { DocumentReader, isInstant, readInstant } from '../../document.ts';
 import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
 import { List } from '../values/list.ts';

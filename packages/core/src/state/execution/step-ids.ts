@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors.ts';
-import type { DocumentReader } from '../../json.ts';
+import type { DocumentReader } from '../../document.ts';
 import type { StepId, ToolExecutionId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { ListNotes } from '../values/list.ts';

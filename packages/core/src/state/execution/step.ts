@@ -1,7 +1,8 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
-import type { Members } from '../../json.ts';
-import { checked, DocumentReader, isSameJson } from '../../json.ts';
+import type { Members } from '../../document.ts';
+import { checked, DocumentReader } from '../../document.ts';
+import { isSameJson } from '../../json.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';

@@ -1,11 +1,11 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
-import type { JsonValue, Members, Read } from '../../json.ts';
+import type { Members, Read, Shape } from '../../document.ts';
+import type { JsonValue } from '../../json.ts';
 import {
   checked,
   DocumentReader,
   isInstant,
-  isSameJson,
   readCount,
   readInstant,
   readJson,
@@ -13,8 +13,8 @@ import {
   readShape,
   readString,
   shapeOf,
-  toJsonValue,
-} from '../../json.ts';
+} from '../../document.ts';
+import { isSameJson, toJsonValue } from '../../json.ts';
 import { addCounts } from './amounts.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
@@ -422,13 +422,13 @@ export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);
-const DECISION = shapeOf<ApprovalDecision>({
+const DECISION: Shape<ApprovalDecision> = shapeOf({
   type: readOneOf(['approved', 'denied']),
   at: readInstant,
   'by?': readString,
   'reason?': readString,
 });
-const APPROVAL = shapeOf<Approval>({ requestedAt: readInstant, 'decision?': readDecision });
+const APPROVAL: Shape<Approval> = shapeOf({ requestedAt: readInstant, 'decision?': readDecision });
 const readApproval: Read<Approval> = (reader, value) => readShape(reader, value, APPROVAL);
 
 /** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */

@@ -1,16 +1,8 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
-import type { DocumentReader, JsonObject, JsonValue, Read } from '../../json.ts';
-import {
-  checked,
-  compact,
-  isJsonObject,
-  readFilled,
-  readJson,
-  readJsonObject,
-  readOneOf,
-  toJsonObject,
-  toJsonValue,
-} from '../../json.ts';
+import type { DocumentReader, Read } from '../../document.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { checked, readFilled, readJson, readJsonObject, readOneOf } from '../../document.ts';
+import { compact, isJsonObject, toJsonObject, toJsonValue } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord, toErrorRecord } from '../values/error-record.ts';
 import type { ToolOutput } from '../messages/messages.ts';

@@ -1,14 +1,14 @@
-import type { Read } from '../../json.ts';
+import type { Read, Shape } from '../../document.ts';
 import {
   checked,
   DocumentReader,
-  isPlainObject,
   readAmount,
   readCount,
   readFilled,
   readShape,
   shapeOf,
-} from '../../json.ts';
+} from '../../document.ts';
+import { isPlainObject } from '../../json.ts';
 import { addAmounts, addCounts } from './amounts.ts';
 import { wrongArgument } from '../values/require-argument.ts';
 
@@ -182,13 +182,13 @@ const REPORTED = {
   'reasoningTokens?': readCount,
   'cost?': readAmount,
 };
-const USAGE = shapeOf<UsageFields>({
+const USAGE: Shape<UsageFields> = shapeOf({
   ...REPORTED,
   'unreportedCalls?': readFilled(readCount),
   'unpricedCalls?': readFilled(readCount),
 });
 const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
-const CALL_USAGE = shapeOf<CallUsage>(REPORTED);
+const CALL_USAGE: Shape<CallUsage> = shapeOf(REPORTED);
 
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
 const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);

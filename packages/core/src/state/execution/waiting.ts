@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { Read } from '../../json.ts';
-import { readInstant, readString, readVariant, shapeOf } from '../../json.ts';
+import type { Read } from '../../document.ts';
+import { readInstant, readString, readVariant, shapeOf } from '../../document.ts';
 import { SessionId, ToolExecutionId } from '../values/ids.ts';
 
 /** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
@@ -12,7 +12,7 @@ export type Waiting =
 
 export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
 
-const readWaiting: Read<Waiting> = readVariant<Waiting>('type', {
+const readWaiting: Read<Waiting> = readVariant('type', {
   approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
   until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
   child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),

@@ -1,5 +1,6 @@
-import type { DocumentReader, Members, Read } from '../../json.ts';
-import { isSameJson, readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../../json.ts';
+import type { DocumentReader, Members, Read, Shape } from '../../document.ts';
+import { readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../../document.ts';
+import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
 import { MessageStore } from './message-store.ts';
 import type { Message, Messages } from './messages.ts';
@@ -265,6 +266,6 @@ export function readRefs(reader: DocumentReader, members: Members, store: Messag
 }
 
 const readOthers: Read<Messages> = readFilled((reader, value) => List.from(reader.list(value, readMessage)));
-const RANGE = shapeOf<MessageRange>({ 'section?': readString, from: readCount, to: readCount });
+const RANGE: Shape<MessageRange> = shapeOf({ 'section?': readString, from: readCount, to: readCount });
 const VIEW_NAMES = new Set(['continues', 'ranges']);
 const NOTHING: readonly never[] = Object.freeze([]);

@@ -1,5 +1,5 @@
-import type { Read } from '../../json.ts';
-import { DocumentReader, readString } from '../../json.ts';
+import type { Read } from '../../document.ts';
+import { DocumentReader, readString } from '../../document.ts';
 import { List } from '../values/list.ts';
 import type { Message, Messages } from './messages.ts';
 import { checkedMessage, readMessage } from './messages.ts';

@@ -2,21 +2,23 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { JsonObject, JsonValue, Read, Shape } from '../../json.ts';
+import type { Read, Readers, Shape, Shaped, Shapes, Variant } from '../../document.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
 import {
   checked,
   checkedValue,
   readBoolean,
   readFilled,
   readFrozenList,
+  readFrozenRecord,
   readInstant,
   readJson,
   readJsonObject,
   readString,
   readVariant,
   shapeOf,
-  toJsonObject,
-} from '../../json.ts';
+} from '../../document.ts';
+import { toJsonObject } from '../../json.ts';
 import { some } from '../values/frozen-array.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
@@ -312,33 +314,28 @@ function partsOf(content: Message | readonly MessagePart[]): readonly MessagePar
   return 'role' in content ? content.content : content;
 }
 
-/** The shape of one of several kinds of object that `type` tells apart. */
-function variant(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
-  return shapeOf({ type: readString, ...readers });
-}
-
-const readFileIds: Read<JsonObject> = (reader, value) => {
-  reader.entries(value, readString);
-  return readJsonObject(reader, value);
-};
-
-const readFileData: Read<FileData> = readVariant<FileData>('type', {
-  data: variant({ data: readString }),
-  url: variant({ url: readString }),
-  reference: variant({ reference: readFileIds }),
-  text: variant({ text: readString }),
+const readFileData: Read<FileData> = readVariant('type', {
+  data: shapeOf({ type: readString, data: readString }),
+  url: shapeOf({ type: readString, url: readString }),
+  reference: shapeOf({ type: readString, reference: readFrozenRecord(readString) }),
+  text: shapeOf({ type: readString, text: readString }),
 });
 
+interface PartReaders {
+  readonly type: Read<string>;
+  readonly 'providerOptions?': Read<JsonObject>;
+}
+
 /** The shape of a part: its own members and the provider options that every part may have. */
-function part(readers: Readonly<Record<string, Read<unknown>>>): Shape<unknown> {
-  return variant({ ...readers, 'providerOptions?': readJsonObject });
+function part<const R extends Readers>(readers: R): Shape<Shaped<PartReaders & R>> {
+  return shapeOf({ type: readString, ...readers, 'providerOptions?': readJsonObject });
 }
 
 const TEXT = part({ text: readString });
 const FILE = part({ mediaType: readString, data: readFileData, 'filename?': readString });
 
 /** Reads what a model is shown of a result. @internal */
-export const readToolOutput: Read<ToolOutput> = readVariant<ToolOutput>('type', {
+export const readToolOutput: Read<ToolOutput> = readVariant('type', {
   text: part({ value: readString }),
   json: part({ value: readJson }),
   'error-text': part({ value: readString }),
@@ -364,11 +361,11 @@ const PARTS = {
   custom: part({ kind: readString }),
 } as const;
 
-function readContent(shapes: Readonly<Record<string, Shape<unknown>>>): Read<readonly MessagePart[]> {
-  return readFrozenList(readVariant<MessagePart>('type', shapes));
+function readContent<S extends Shapes>(shapes: S): Read<readonly Variant<'type', S>[]> {
+  return readFrozenList(readVariant('type', shapes));
 }
 
-const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>> = {
+const contentReaders = {
   system: readContent({ text: PARTS.text }),
   user: readContent({ text: PARTS.text, file: PARTS.file }),
   assistant: readContent(PARTS),
@@ -376,19 +373,19 @@ const contentReaders: Readonly<Record<MessageRole, Read<readonly MessagePart[]>>
 };
 
 /** Reads one tool call. @internal */
-export const readToolCall: Read<ToolCallPart> = readVariant<ToolCallPart>('type', {
+export const readToolCall: Read<ToolCallPart> = readVariant('type', {
   'tool-call': PARTS['tool-call'],
 });
 
 /** Reads the content of an assistant message. @internal */
 export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
-  (takesOverAnswer(value) ? value : contentReaders.assistant(reader, value)) as readonly AssistantPart[];
+  takesOverAnswer(value) ? (value as readonly AssistantPart[]) : contentReaders.assistant(reader, value);
 
-function messageShape(role: MessageRole): Shape<unknown> {
+function messageShape<T>(content: Read<T>): Shape<MessageBase & { readonly content: T }> {
   return shapeOf({
     id: MessageId.read,
     role: readString,
-    content: contentReaders[role],
+    content,
     'createdAt?': readInstant,
     'providerOptions?': readFilled(readJsonObject),
     'metadata?': readFilled(readJsonObject),
@@ -399,9 +396,9 @@ function messageShape(role: MessageRole): Shape<unknown> {
 export const readMessage: Read<Message> = (reader, value) =>
   takesOverMessage(value) ? (value as Message) : readAnyMessage(reader, value);
 
-const readAnyMessage = readVariant<Message>('role', {
-  system: messageShape('system'),
-  user: messageShape('user'),
-  assistant: messageShape('assistant'),
-  tool: messageShape('tool'),
+const readAnyMessage: Read<Message> = readVariant('role', {
+  system: messageShape(contentReaders.system),
+  user: messageShape(contentReaders.user),
+  assistant: messageShape(contentReaders.assistant),
+  tool: messageShape(contentReaders.tool),
 });

@@ -1,4 +1,5 @@
-import { isInstant, isPlainObject, takesOver } from '../../json.ts';
+import { isInstant } from '../../document.ts';
+import { isPlainObject, takesOver } from '../../json.ts';
 import { MessageId } from '../values/ids.ts';
 
 // What nearly all messages of a document are, checked in one pass without a path to tell of. `false` means no more than that

@@ -1,6 +1,8 @@
 import { describeValue } from '../../errors.ts';
-import type { JsonValue, Read } from '../../json.ts';
-import { compact, readJson, readString, toJsonValue } from '../../json.ts';
+import type { Read } from '../../document.ts';
+import type { JsonValue } from '../../json.ts';
+import { readJson, readString } from '../../document.ts';
+import { compact, toJsonValue } from '../../json.ts';
 
 /** An error as a value: what can be kept, compared and read back. Stack traces are left out on purpose. */
 export interface ErrorRecord {

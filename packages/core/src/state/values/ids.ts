@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { describeValue, HoldfastError } from '../../errors.ts';
-import type { Read } from '../../json.ts';
+import type { Read } from '../../document.ts';
 import { requireClock } from './require-argument.ts';
 
 declare const kind: unique symbol;
