@@ -73,3 +73,4 @@ export type { ToolBlock } from './state/execution/tool-outcome.ts';
 export type { ToolUseContext } from './loop/hooks/hook.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
+export type { ConsoleObserverOptions } from './observe/console-observer.ts';

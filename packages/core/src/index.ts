@@ -71,7 +71,6 @@ export { RunAbort } from './loop/stopping/abort.ts';
 export type { AgentEvent, AgentEventListener } from './loop/events.ts';
 export { on, wiretap } from './observe/observe.ts';
 export { consoleObserver } from './observe/console-observer.ts';
-export type { ConsoleObserverOptions } from './observe/console-observer.ts';
 export { redacted } from './loop/redact.ts';
 export type { Redact } from './loop/redact.ts';
 

@@ -1,5 +1,6 @@
 import { AgentState, AgentStop, consoleObserver, createAgentLoop, redacted, RunAbort } from '@holdfast/core';
-import type { AgentEvent, ConsoleObserverOptions } from '@holdfast/core';
+import type { AgentEvent } from '@holdfast/core';
+import type { ConsoleObserverOptions } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
