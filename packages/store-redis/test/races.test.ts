@@ -2,7 +2,7 @@ import { withFact } from '@holdfast/conformance';
 import { hasErrorCode, SessionRuntime } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisServer } from './redis-server.ts';
+import { RedisServer } from './support/redis-server.ts';
 
 let server: RedisServer;
 let store: RedisSessionStore;

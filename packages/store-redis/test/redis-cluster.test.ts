@@ -3,9 +3,9 @@ import type { AgentSession } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { harness, testConformance, newPrefix, Writer } from './harness.ts';
-import { RedisCluster } from './redis-cluster.ts';
-import { until } from './redis-server.ts';
+import { harness, testConformance, newPrefix, Writer } from './support/harness.ts';
+import { RedisCluster } from './support/redis-cluster.ts';
+import { until } from './support/redis-server.ts';
 
 let cluster: RedisCluster;
 let client: Cluster;

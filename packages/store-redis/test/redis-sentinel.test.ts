@@ -2,8 +2,8 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { harness, testConformance, newPrefix } from './harness.ts';
-import { RedisServer, until } from './redis-server.ts';
+import { harness, testConformance, newPrefix } from './support/harness.ts';
+import { RedisServer, until } from './support/redis-server.ts';
 
 const NAME = 'sessions';
 const servers: RedisServer[] = [];

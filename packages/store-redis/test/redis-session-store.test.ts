@@ -1,10 +1,12 @@
 import { assertStoreCosts } from '@holdfast/conformance';
 import type { MeasuredOperation, StoreCost, StoreFaults } from '@holdfast/conformance';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { harness, scans, testConformance } from './harness.ts';
-import { FAULTS, Proxy } from './proxy.ts';
-import { RedisServer } from './redis-server.ts';
+import { harness, scans, testConformance } from './support/harness.ts';
+import { FAULTS, Proxy } from './support/proxy.ts';
+import { RedisServer } from './support/redis-server.ts';
 
 /** Another server to run the cases on. What they leave there begins with `holdfast-test-`. */
 const { REDIS_URL } = process.env;
@@ -65,6 +67,22 @@ test('each operation exchanges with the server what it did before', async () => 
 
 describe('seven buckets', () => {
   testConformance(harness(() => client, { buckets: 7 }));
+});
+
+test.each<[string, RedisStoreOptions]>([
+  ['a prefix with braces', { prefix: 'a{b}' }],
+  ['an empty prefix', { prefix: '' }],
+  ['a prefix that is no text', { prefix: '\ud800' }],
+  ['no buckets', { buckets: 0 }],
+  ['too many buckets', { buckets: 1_025 }],
+  ['half a bucket', { buckets: 1.5 }],
+  ['no time', { timeoutSeconds: 0 }],
+  ['no bytes', { maxValueBytes: 0 }],
+  ['less than no replicas', { minReplicas: -1 }],
+])('%s is refused', (_, options) => {
+  expect(() => new RedisSessionStore({ client, ...options })).toThrow(
+    expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+  );
 });
 
 // A server of one's own has seen nothing but the cases above.

@@ -2,7 +2,7 @@ import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newPrefix, observed, testServer } from './harness.ts';
+import { newPrefix, observed, testServer } from './support/harness.ts';
 
 const redis = testServer();
 let prefix: string;

@@ -2,9 +2,9 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { Proxy } from './proxy.ts';
-import { RedisServer, until } from './redis-server.ts';
+import { newPrefix } from './support/harness.ts';
+import { Proxy } from './support/proxy.ts';
+import { RedisServer, until } from './support/redis-server.ts';
 
 const servers: RedisServer[] = [];
 let replica: RedisServer;

@@ -1,8 +1,8 @@
 import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { afterEach, expect, test } from 'vitest';
-import { Writer } from './harness.ts';
-import { RedisServer, until } from './redis-server.ts';
+import { Writer } from './support/harness.ts';
+import { RedisServer, until } from './support/redis-server.ts';
 
 let server: RedisServer;
 let store: RedisSessionStore;

@@ -2,7 +2,7 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
-import { freePort, RedisServer, until } from './redis-server.ts';
+import { freePort, RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let client: Redis;

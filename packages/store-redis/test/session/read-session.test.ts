@@ -3,7 +3,7 @@ import type { AgentSession } from '@holdfast/core';
 import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { beforeEach, expect, test } from 'vitest';
-import { newPrefix, observed, testServer } from './harness.ts';
+import { newPrefix, observed, testServer } from '../support/harness.ts';
 
 const redis = testServer();
 /** Another process, which writes. */

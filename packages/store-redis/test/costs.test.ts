@@ -4,7 +4,7 @@ import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newPrefix, testServer } from './harness.ts';
+import { newPrefix, testServer } from './support/harness.ts';
 
 const redis = testServer();
 let observer: Redis;

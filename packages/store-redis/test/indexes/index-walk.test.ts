@@ -2,8 +2,8 @@ import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newPrefix } from './harness.ts';
-import { RedisServer } from './redis-server.ts';
+import { newPrefix } from '../support/harness.ts';
+import { RedisServer } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let client: Redis;

@@ -1,0 +1,43 @@
+import { newSession } from '@holdfast/conformance';
+import { RedisSessionStore } from '@holdfast/store-redis';
+import type { RedisStoreOptions } from '@holdfast/store-redis';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { newPrefix, testServer } from '../support/harness.ts';
+
+const redis = testServer();
+let prefix: string;
+
+beforeEach(() => {
+  prefix = newPrefix();
+});
+
+const opened = (options: RedisStoreOptions = {}) =>
+  new RedisSessionStore({ client: redis.client, prefix, ...options });
+
+describe('a prefix', () => {
+  test('holds so many buckets as it was begun with', async () => {
+    await opened({ buckets: 3 }).create(newSession('a'));
+    const before = await redis.client.hgetall(`${prefix}:meta`);
+    expect(before).toEqual({ schema: '3', buckets: '3' });
+    await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    await expect(opened().exists('a')).resolves.toBe(true);
+    expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual(before);
+  });
+
+  test.each([
+    ['4', 'STATE_VERSION'],
+    ['2', 'STATE_FORMAT'],
+    ['x', 'STATE_FORMAT'],
+  ])('whose schema is %s is left as it is', async (schema, code) => {
+    await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });
+    await expect(opened().create(newSession('a'))).rejects.toMatchObject({ code });
+    expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
+    expect(await redis.client.exists(`${prefix}:{0}:s:a`)).toBe(0);
+  });
+
+  test('of which something else has the key of the layout is left as it is', async () => {
+    await redis.client.set(`${prefix}:meta`, 'mine');
+    await expect(opened().list()).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    expect(await redis.client.get(`${prefix}:meta`)).toBe('mine');
+  });
+});
