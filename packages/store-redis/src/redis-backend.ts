@@ -14,82 +14,82 @@ import type {
   StoredSession,
   SwapResult,
 } from '@holdfast/core/store';
-import { evictionWarning, prepareKeys } from './prepare.ts';
-import type { KeysRequest } from './prepare.ts';
-import { readInbox } from './read-inbox.ts';
-import { readSession } from './read-session.ts';
-import type { SessionPlace } from './read-session.ts';
-import type { RedisCalls } from './redis-calls.ts';
-import type { RedisKeys } from './redis-keys.ts';
-import { SWAP, SWAPPED } from './scripts.ts';
-import type { ServerClock } from './server-clock.ts';
-import { readRecord, RECORD_FIELDS } from './session-hash.ts';
-import type { Fields } from './session-hash.ts';
-import { dueRange, EXPIRY, expiryRange, listRange } from './session-indexes.ts';
-import { sessionsAlong, unlessExpired } from './session-walk.ts';
-import { swapInput } from './swap-arguments.ts';
-import type { ScriptInput } from './swap-arguments.ts';
+import { compareAndSetInput } from './compare-and-set.ts';
+import type { ScriptInput } from './compare-and-set.ts';
+import { findSessions, pickUnexpired } from './indexes/find-sessions.ts';
+import { dueRange, EXPIRY, expiryRange, listRange } from './indexes/session-indexes.ts';
+import { preparePrefix } from './layout/prepare-prefix.ts';
+import type { PrefixOptions } from './layout/prepare-prefix.ts';
+import type { RedisKeys } from './layout/redis-keys.ts';
+import { COMPARE_AND_SET, RESULT } from './scripts/redis-script.ts';
+import { evictionWarning } from './server/eviction.ts';
+import type { RedisCalls } from './server/redis-calls.ts';
+import type { ServerClock } from './server/server-clock.ts';
+import { readInbox } from './session/read-inbox.ts';
+import { readSession } from './session/read-session.ts';
+import type { SessionLocation } from './session/read-session.ts';
+import { readRecord, RECORD_FIELDS } from './session/session-hash.ts';
+import type { FieldValues } from './session/session-hash.ts';
 
-/** What a backend is made of. */
-export interface RedisBackendFields extends KeysRequest {
+export interface RedisBackendInit extends PrefixOptions {
   readonly calls: RedisCalls;
   readonly maxValueBytes: number;
   readonly minReplicas: number;
   readonly onWarning: (message: string) => void;
-  /** Absent when the store has a clock of its own. */
+  /** Absent when the caller of the store has set a clock. */
   readonly serverClock: ServerClock | undefined;
 }
 
-/** The server may remove a hash so long after its session has expired: until then `prune` finds its index entries. */
-const REMOVED_AFTER_MILLISECONDS = 3_600_000;
+/** The server removes a hash so long after its session has expired. Until then, `prune` finds its index entries. */
+const REMOVAL_DELAY_MILLISECONDS = 3_600_000;
 const REPLICAS_WAIT_MILLISECONDS = 1_000;
 const MAX_RECONNECTIONS = 10;
-/** So often a write also removes what has expired beside it, at most so many: nobody need call `prune`. */
-const PRUNE_EVERY_WRITES = 20;
-const PRUNE_BESIDE_LIMIT = 40;
+/** Every so many writes of expiring sessions, a write also prunes, so that nobody needs to call `prune`. */
+const WRITES_BETWEEN_PRUNES = 20;
+const MAX_PRUNED_BY_WRITE = 40;
 const PRUNE_BATCH = 100;
 
-/** Keeps each session in one hash, and changes it with one call of a script. */
+/** Stores each session in one hash, and changes it with one call of a script. */
 export class RedisBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities;
   readonly now?: () => Promise<Instant>;
-  private readonly fields: RedisBackendFields;
+  private readonly init: RedisBackendInit;
   private readonly calls: RedisCalls;
-  private prepared: Promise<RedisKeys> | undefined;
-  private lostConnections = 0;
+  private preparing: Promise<RedisKeys> | undefined;
+  private closedConnections = 0;
   private expiringWrites = 0;
 
-  constructor(fields: RedisBackendFields) {
-    const { calls, serverClock, maxValueBytes, minReplicas } = fields;
-    this.fields = fields;
+  constructor(init: RedisBackendInit) {
+    const { calls, serverClock, maxValueBytes, minReplicas } = init;
+    this.init = init;
     this.calls = calls;
     if (serverClock) this.now = () => this.ready().then(() => serverClock.now());
     const clock = serverClock ? 'server' : 'client';
     this.capabilities = Object.freeze({ listing: 'strong', clock, maxValueBytes });
-    if (minReplicas > 0) calls.client.on('close', () => this.lostConnections++);
+    if (minReplicas > 0) calls.client.on('close', () => this.closedConnections++);
   }
 
-  /** Looks at the server before anything else: what it holds, and what time it is there. */
+  /** The keys of the store. The first call checks the layout on the server, and learns the server's time. */
   ready(): Promise<RedisKeys> {
-    this.prepared ??= this.prepare().catch((error: unknown) => {
-      this.prepared = undefined;
+    this.preparing ??= this.prepare().catch((error: unknown) => {
+      this.preparing = undefined;
       throw error;
     });
-    return this.prepared;
+    return this.preparing;
   }
 
   async read(sessionId: string): Promise<SessionRecord | undefined> {
     const key = (await this.ready()).session(sessionId);
-    const [fields] = await this.calls.read<[Fields]>([['hmget', key, ...RECORD_FIELDS]]);
-    return readRecord(fields, sessionId);
+    const [values] = await this.calls.read<[FieldValues]>([['hmget', key, ...RECORD_FIELDS]]);
+    return readRecord(values, sessionId);
   }
 
   async readAll(sessionId: string): Promise<StoredSession | undefined> {
-    return readSession(await this.placeOf(sessionId));
+    return readSession(await this.locationOf(sessionId));
   }
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
-    return readInbox(await this.placeOf(sessionId), incarnation, range);
+    return readInbox(await this.locationOf(sessionId), incarnation, range);
   }
 
   async swap(
@@ -99,38 +99,40 @@ export class RedisBackend implements SessionBackend {
     change: RecordChange,
   ): Promise<SwapResult> {
     const keys = await this.ready();
-    const expiresAt = this.now ? after?.expiresAt : undefined; // another clock than the server's decides
-    const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVED_AFTER_MILLISECONDS;
-    const swap = { sessionId, before, after, change, removeAt };
-    const code = await this.swapKept(swapInput(swap, keys, this.fields.maxValueBytes));
-    if (code === SWAPPED.torn) {
+    // With a clock of the caller, the server's clock does not decide what has expired.
+    const expiresAt = this.now ? after?.expiresAt : undefined;
+    const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVAL_DELAY_MILLISECONDS;
+    const write = { sessionId, before, after, change, removeAt };
+    const result = await this.replicate(compareAndSetInput(write, keys, this.init.maxValueBytes));
+    if (result === RESULT.torn) {
       const where = `session ${JSON.stringify(sessionId)}`;
       throw new StateFormatError(where, 'lists as long as they were written', 'a shorter one');
     }
-    if (code === SWAPPED.duplicate) return 'duplicate';
-    if (code !== SWAPPED.done) return 'outdated';
-    if (expiresAt !== undefined) await this.pruneBeside(keys.bucketOf(sessionId));
+    if (result === RESULT.duplicate) return 'duplicate';
+    if (result !== RESULT.done) return 'outdated';
+    if (expiresAt !== undefined) await this.pruneBucket(keys.bucketOf(sessionId));
     return 'done';
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const [keys, { calls }] = [await this.ready(), this];
-    const pick = unlessExpired(now, (record) => {
+    const pick = pickUnexpired(now, (record) => {
       const listed = listedSession(record);
       return fitsQuery(listed, query) ? listed : undefined;
     });
-    return sessionsAlong({ calls, keys, range: listRange(query), count: query.limit + 1, pick });
+    return findSessions({ calls, keys, range: listRange(query), count: query.limit + 1, pick });
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
     const [keys, { calls }] = [await this.ready(), this];
-    const pick = unlessExpired(now, (record): DueSession | undefined => {
+    const pick = pickUnexpired(now, (record): DueSession | undefined => {
       const at = dueAt(record);
       return at === undefined ? undefined : { sessionId: record.info.sessionId, dueAt: at };
     });
-    // Whoever looks at it hears what is wrong with it; others must not wait for that.
-    const pickUnread = (sessionId: string, at: number): DueSession => ({ sessionId, dueAt: at });
-    return sessionsAlong({ calls, keys, range: dueRange(query), count: query.limit + 1, pick, pickUnread });
+    // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
+    const pickUnreadable = (sessionId: string, at: number): DueSession => ({ sessionId, dueAt: at });
+    const range = dueRange(query);
+    return findSessions({ calls, keys, range, count: query.limit + 1, pick, pickUnreadable });
   }
 
   async prune(now: Instant, limit: number): Promise<number> {
@@ -141,40 +143,40 @@ export class RedisBackend implements SessionBackend {
     this.calls.close();
   }
 
-  private async placeOf(sessionId: string): Promise<SessionPlace> {
+  private async locationOf(sessionId: string): Promise<SessionLocation> {
     return { calls: this.calls, key: (await this.ready()).session(sessionId), sessionId };
   }
 
   private async prepare(): Promise<RedisKeys> {
     const [keys, warning] = await Promise.all([
-      prepareKeys(this.calls, this.fields),
+      preparePrefix(this.calls, this.init),
       evictionWarning(this.calls),
     ]);
-    if (warning !== undefined) this.fields.onWarning(warning);
+    if (warning !== undefined) this.init.onWarning(warning);
     return keys;
   }
 
-  /** Swaps, and sees to it that as many replicas as asked for have it. */
-  private async swapKept({ keys, args }: ScriptInput): Promise<number> {
-    const { minReplicas } = this.fields;
+  /** Runs `COMPARE_AND_SET`, and waits until as many replicas as required have the write. */
+  private async replicate({ keys, args }: ScriptInput): Promise<number> {
+    const { minReplicas } = this.init;
     for (let reconnections = 0; reconnections < MAX_RECONNECTIONS; reconnections++) {
-      const { lostConnections } = this;
-      const code = Number(await this.calls.run(SWAP, keys, args)); // some clients give numbers as texts
-      if (code !== SWAPPED.done || minReplicas === 0) return code;
-      const replicas = await this.calls.replicas(minReplicas, REPLICAS_WAIT_MILLISECONDS);
-      // WAIT knows only of what its own connection wrote, and a new one may lead to another master.
-      if (lostConnections !== this.lostConnections) continue;
-      if (replicas >= minReplicas) return code;
+      const { closedConnections } = this;
+      const result = Number(await this.calls.run(COMPARE_AND_SET, keys, args)); // some clients return texts
+      if (result !== RESULT.done || minReplicas === 0) return result;
+      const replicas = await this.calls.waitForReplicas(minReplicas, REPLICAS_WAIT_MILLISECONDS);
+      // WAIT counts the writes of its own connection only, and a new connection may lead to another master.
+      if (closedConnections !== this.closedConnections) continue;
+      if (replicas >= minReplicas) return result;
       throw notReplicated(`${replicas} of ${minReplicas} replicas have it after a second.`);
     }
     throw notReplicated('The connection was lost again and again.');
   }
 
-  /** The write was done: what goes wrong here is no failure of it. */
-  private async pruneBeside(bucket: number): Promise<void> {
-    if (!this.now || ++this.expiringWrites % PRUNE_EVERY_WRITES !== 0) return;
+  /** Prunes a bucket after some writes. An error here is not an error of the write. */
+  private async pruneBucket(bucket: number): Promise<void> {
+    if (!this.now || ++this.expiringWrites % WRITES_BETWEEN_PRUNES !== 0) return;
     const indexKeys = [(await this.ready()).index(bucket, EXPIRY)];
-    await this.pruneIndexes(indexKeys, await this.now(), PRUNE_BESIDE_LIMIT).catch(() => 0);
+    await this.pruneIndexes(indexKeys, await this.now(), MAX_PRUNED_BY_WRITE).catch(() => 0);
   }
 
   private async pruneIndexes(indexKeys: readonly string[], now: Instant, limit: number): Promise<number> {
@@ -184,10 +186,10 @@ export class RedisBackend implements SessionBackend {
       const count = Math.min(limit - removed, PRUNE_BATCH);
       if (count === 0) return removed;
       const pick = (record: SessionRecord) => (isExpired(record, now) ? record : undefined);
-      const expired = await sessionsAlong({ calls, keys, indexKeys, range: expiryRange(now), count, pick });
+      const expired = await findSessions({ calls, keys, indexKeys, range: expiryRange(now), count, pick });
       if (expired.length === 0) return removed;
-      const swaps = expired.map((record) => this.swap(record.info.sessionId, record, undefined, {}));
-      removed += (await Promise.all(swaps)).filter((result) => result === 'done').length;
+      const deletes = expired.map((record) => this.swap(record.info.sessionId, record, undefined, {}));
+      removed += (await Promise.all(deletes)).filter((result) => result === 'done').length;
     }
   }
 }

@@ -3,39 +3,39 @@ import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
-import { connect } from './connect.ts';
-import type { RedisConnection } from './connect.ts';
 import { RedisBackend } from './redis-backend.ts';
-import { RedisCalls } from './redis-calls.ts';
-import { checkedClient, isCluster } from './redis-client.ts';
-import type { RedisClient } from './redis-client.ts';
-import { ServerClock } from './server-clock.ts';
+import { connect } from './server/connect.ts';
+import type { RedisConnection } from './server/connect.ts';
+import { RedisCalls } from './server/redis-calls.ts';
+import { checkClient, isCluster } from './server/redis-client.ts';
+import type { RedisClient } from './server/redis-client.ts';
+import { ServerClock } from './server/server-clock.ts';
 
-/** How sessions are kept in Redis. */
+/** How sessions are stored in Redis. */
 export interface RedisStoreOptions extends StoreOptions {
-  /** What all keys begin with, without braces; default `holdfast`. */
+  /** The start of all keys, without braces; default `holdfast`. */
   readonly prefix?: string | undefined;
   /**
-   * Over how many slots of a Cluster the sessions are spread, 1 to 1,024. Fixed by the first store under a prefix: 1 by
-   * default, 32 in a Cluster. A list reads from each.
+   * The number of slots of a Cluster over which the sessions are spread, 1 to 1,024. The first store under a prefix fixes
+   * it: 1 by default, 32 in a Cluster. A list reads from each.
    */
   readonly buckets?: number | undefined;
-  /** The largest message, step or value, in bytes of JSON; default 8 MB. */
+  /** The size limit of one message, step, value or inbox item, in bytes of JSON; default 8,000,000. */
   readonly maxValueBytes?: number | undefined;
-  /** How long one command is tried, also while no server answers; default 10. */
+  /** How long the store attempts one command, also while no server replies; default 10. */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * How many replicas must have a write before it is acknowledged; they get one second. Default 0. Not in a Cluster. The
-   * connection waits meanwhile: give the store its own.
+   * The number of replicas that must have a write within a second, before the store acknowledges it. Default 0. Not
+   * supported in a Cluster. The connection serves no other commands meanwhile: give the store its own.
    */
   readonly minReplicas?: number | undefined;
-  /** Is told when the server may throw sessions away; default: `process.emitWarning`. */
+  /** Called with a warning when the server may evict sessions; default: `process.emitWarning`. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The same, with a client of yours. */
+/** The same, with a client that the caller created. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** Stays open when the store is closed. */
+  /** The store does not close it. */
   readonly client: RedisClient;
 }
 
@@ -100,8 +100,8 @@ const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
 );
 
 /**
- * Keeps sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry go by the
- * server's clock, unless the store is given one.
+ * Stores sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry go by the
+ * server's clock, unless the option `clock` is set.
  *
  * @example
  * const store = new RedisSessionStore({ client: new Redis('redis://localhost') });
@@ -116,14 +116,14 @@ export class RedisSessionStore extends BackedSessionStore {
    */
   constructor(options: RedisSessionStoreOptions) {
     const { client, clock, expiry, maxInboxItems } = checkOptions(options);
-    const redis = backendOf(checkedClient(client), options);
+    const redis = newBackend(client, options);
     super(redis, { clock, expiry, maxInboxItems });
     this.redis = redis;
   }
 
   /**
-   * A store with a client of its own, which `close()` closes.
-   * @throws StoreUnavailableError when no server answers; StateFormatError when another layout is there; RangeError or
+   * Creates a store with a client of its own, which `close()` closes.
+   * @throws StoreUnavailableError when no server replies; StateFormatError when the prefix has another layout; RangeError or
    * TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a server.
    */
   static async open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
@@ -154,7 +154,8 @@ export class RedisSessionStore extends BackedSessionStore {
   }
 }
 
-function backendOf(client: RedisClient, options: RedisStoreOptions): RedisBackend {
+function newBackend(client: RedisClient, options: RedisStoreOptions): RedisBackend {
+  checkClient(client);
   const { prefix = 'holdfast', timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, minReplicas = 0 } = options;
   const { buckets, maxValueBytes = DEFAULT_MAX_VALUE_BYTES, onWarning = warn } = options;
   if (minReplicas > 0 && isCluster(client)) {

@@ -44,7 +44,7 @@ describe('what the server removes by itself', () => {
   test('and is created again before its entry is dropped is still listed', async () => {
     let happens: (() => Promise<unknown>) | undefined;
     const late = observed(redis.client, async (script) => {
-      if (script === 'drop') await happens?.();
+      if (script === 'drop-index-entry') await happens?.();
     });
     const [store, other] = [new RedisSessionStore({ client: late, prefix }), opened()];
     await store.create(newSession('a'));

@@ -1,41 +1,38 @@
 import { invalidArgument } from '@holdfast/core';
 
-/** What a command may be given. */
+/** An argument of a command. */
 export type RedisArgument = string | number | Buffer;
 
 /** Commands that are sent together. */
 export interface RedisBatch {
-  /** For each command an error or a reply. */
+  /** An error or a reply for each command. */
   exec(): Promise<readonly (readonly [error: Error | null, reply: unknown])[] | null>;
 }
 
-/**
- * What the store uses of a client. `Redis` and `Cluster` of ioredis 5 and 6 have it, and those of iovalkey.
- */
+/** The members of a client that the store uses: those of `Redis` and `Cluster` of ioredis 5 and 6, and of iovalkey. */
 export interface RedisClient {
   readonly status: string;
   readonly options: object;
-  /** Only a Cluster has it. */
+  /** Present on clients of a Cluster only. */
   readonly nodes?: ((role?: never) => readonly unknown[]) | undefined;
   defineCommand(name: string, definition: { readonly lua: string }): void;
   callBuffer(command: string, args: RedisArgument[]): Promise<unknown>;
-  /** @param commands each the name of a method, and its arguments */
+  /** @param commands each the name of a method and its arguments */
   pipeline(commands: unknown[][]): RedisBatch;
-  /** The same, as a transaction. */
+  /** Like `pipeline`, as a transaction. */
   multi(commands: unknown[][]): RedisBatch;
   on(event: 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** Is it a client of a Redis Cluster? */
 export function isCluster(client: RedisClient): boolean {
   return typeof client.nodes === 'function';
 }
 
 const METHODS = ['defineCommand', 'callBuffer', 'pipeline', 'multi'] as const;
 
-/** @throws TypeError `ARGUMENT_INVALID` for what is no client, or one that changes keys. */
-export function checkedClient(client: RedisClient): RedisClient {
+/** @throws TypeError `ARGUMENT_INVALID` for a value that is not a client, RangeError for a client with a `keyPrefix`. */
+export function checkClient(client: RedisClient): void {
   if (!METHODS.every((name) => typeof client?.[name] === 'function')) {
     throw invalidArgument('client must be a Redis or Cluster of ioredis or iovalkey.', TypeError);
   }
@@ -47,5 +44,4 @@ export function checkedClient(client: RedisClient): RedisClient {
     const advice = 'Use a client without it, and the option "prefix" of the store.';
     throw invalidArgument(`The client has a keyPrefix, which the store's scripts would not see. ${advice}`);
   }
-  return client;
 }

@@ -1,6 +1,7 @@
 import { hasErrorCode, StateFormatError } from '@holdfast/core';
 import { readSessionRecord } from '@holdfast/core/store';
 import type { SessionRecord } from '@holdfast/core/store';
+import { escapeName } from '../layout/redis-keys.ts';
 import { decodeValue } from './value-codec.ts';
 
 /**
@@ -10,26 +11,26 @@ import { decodeValue } from './value-codec.ts';
  *     t                  the tokens of the 15 writes before, newest first
  *     r, h               the record, the head
  *     v:<value>          a value of the session
- *     n:<list>           how long a list is
- *     l:<list>:<index>   an element of it
+ *     n:<list>           the length of a list
+ *     l:<list>:<index>   an element of a list
  *     q:<position>       an item of the inbox
  *     k:<item id>        the position of the item with this id
  */
 export const RECORD_FIELDS = ['w', 'r'] as const;
-/** What fields hold, in the order in which they were asked for. */
-export type Fields = readonly (Buffer | null | undefined)[];
+/** The values of fields, in the order in which the fields were read. */
+export type FieldValues = readonly (Buffer | null | undefined)[];
 
 export function valueField(name: string): string {
-  return `v:${toName(name)}`;
+  return `v:${escapeName(name)}`;
 }
 
 export function lengthField(list: string): string {
-  return `n:${toName(list)}`;
+  return `n:${escapeName(list)}`;
 }
 
-/** What the fields of the elements of a list begin with; the index follows. */
+/** The start of the field of each element of a list; the index follows. */
 export function elementPrefix(list: string): string {
-  return `l:${toName(list)}:`;
+  return `l:${escapeName(list)}:`;
 }
 
 export function itemField(position: number): string {
@@ -37,26 +38,21 @@ export function itemField(position: number): string {
 }
 
 export function itemIdField(itemId: string): string {
-  return `k:${toName(itemId)}`;
+  return `k:${escapeName(itemId)}`;
 }
 
-/** Any text as part of a field's name. */
-export function toName(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
-
-/** A record as it is kept: without a content token that is its own token, as after each save. */
+/** A record as it is stored. The content token is omitted when it is the record's own token, as after each save. */
 export function recordText(record: SessionRecord): string {
   const { token, contentToken } = record;
   return JSON.stringify(token === contentToken ? { ...record, contentToken: undefined } : record);
 }
 
-/** The record in the fields of `RECORD_FIELDS`; `undefined` for no session. @throws StateFormatError naming the session. */
-export function readRecord([token, record]: Fields, sessionId: string): SessionRecord | undefined {
+/** The record in `RECORD_FIELDS`; `undefined` for no session. @throws StateFormatError that names the session */
+export function readRecord([token, record]: FieldValues, sessionId: string): SessionRecord | undefined {
   if (!token && !record) return undefined;
-  return naming(sessionId, () => {
-    const kept: object = JSON.parse(textOf(record, 'the record'));
-    const read = readSessionRecord({ contentToken: String(token), ...kept });
+  return addSessionToError(sessionId, () => {
+    const stored: object = JSON.parse(fieldText(record, 'the record'));
+    const read = readSessionRecord({ contentToken: String(token), ...stored });
     const expected = `write ${String(token)} of ${sessionId}`;
     const found = `write ${read.token} of ${read.info.sessionId}`;
     if (found !== expected) throw new StateFormatError('the record', expected, found);
@@ -64,14 +60,14 @@ export function readRecord([token, record]: Fields, sessionId: string): SessionR
   });
 }
 
-/** The text of a field. @throws StateFormatError when it is missing or damaged. */
-export function textOf(bytes: Buffer | null | undefined, what: string): string {
+/** The text of a field. @throws StateFormatError when the field is missing or damaged */
+export function fieldText(bytes: Buffer | null | undefined, what: string): string {
   if (bytes) return decodeValue(bytes, what);
   throw new StateFormatError(what, 'a part that is there', 'nothing');
 }
 
-/** Adds the id of the session to the error of a part that cannot be read. */
-export function naming<T>(sessionId: string, read: () => T): T {
+/** Calls a function, and adds the session id to an error that it throws. */
+export function addSessionToError<T>(sessionId: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -1,24 +1,24 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StateFormatError } from '@holdfast/core';
 
-/** From so many bytes on it pays: memory of the server for time of the process. */
-const DEFLATED_FROM_BYTES = 4_096;
-/** No JSON text begins with it. */
+/** From this size on, the saved memory of the server is worth the time of the process. */
+const DEFLATE_FROM_BYTES = 4_096;
+/** No JSON text begins with this byte. */
 const DEFLATED = 1;
-/** The first bytes that a JSON text cannot have are kept for encodings to come. */
+/** Bytes below it, with which no JSON text begins, are reserved for further encodings. */
 const FIRST_TEXT_BYTE = 0x20;
 
-/** A JSON text as it is kept: its bytes, or deflated behind one byte that says so. */
+/** A JSON text as it is stored: the text itself, or deflated after the byte `DEFLATED` if that is shorter. */
 export function encodeValue(json: string): string | Buffer {
-  if (json.length * 3 < DEFLATED_FROM_BYTES) return json;
+  if (json.length * 3 < DEFLATE_FROM_BYTES) return json;
   const bytes = Buffer.byteLength(json);
-  if (bytes < DEFLATED_FROM_BYTES) return json;
+  if (bytes < DEFLATE_FROM_BYTES) return json;
   const deflated = deflateRawSync(json);
   if (deflated.length + 1 >= bytes) return json;
   return Buffer.concat([Buffer.of(DEFLATED), deflated]);
 }
 
-/** The JSON text of a value. @throws StateFormatError when its encoding is not known, or it is damaged. */
+/** The JSON text of a stored value. @throws StateFormatError for an unknown encoding, or damaged bytes */
 export function decodeValue(bytes: Buffer, what: string): string {
   const first = bytes[0] ?? 0;
   if (first >= FIRST_TEXT_BYTE) return bytes.toString('utf8');

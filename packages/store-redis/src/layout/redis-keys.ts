@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The names of keys. Sessions are spread over buckets; the number of the bucket is the hash tag, before anything that a
- * user chose, so that a session and its indexes are always on one node of a Cluster.
+ * The names of the keys under a prefix. Sessions are spread over buckets. The number of the bucket is the hash tag, before
+ * any text that a user chose, so that a session and its indexes are always on one node of a Cluster.
  */
 export class RedisKeys {
   readonly buckets: number;
@@ -13,7 +13,7 @@ export class RedisKeys {
     this.buckets = buckets;
   }
 
-  /** Says how sessions are kept under a prefix. */
+  /** The key that describes how sessions are stored under a prefix. */
   static meta(prefix: string): string {
     return `${prefix}:meta`;
   }
@@ -27,24 +27,29 @@ export class RedisKeys {
     return `${this.bucket(this.bucketOf(sessionId))}s:${sessionId}`;
   }
 
-  /** @param index one of `indexMoves` */
+  /** @param index a name of `session-indexes.ts` */
   index(bucket: number, index: string): string {
     return this.bucket(bucket) + index;
   }
 
-  /** The key of a session, and behind it those of indexes in its bucket. */
+  /** The key of a session, followed by the keys of indexes in its bucket. */
   sessionWith(sessionId: string, indexes: readonly { readonly index: string }[]): readonly string[] {
     const bucket = this.bucket(this.bucketOf(sessionId));
     return [`${bucket}s:${sessionId}`, ...indexes.map(({ index }) => bucket + index)];
   }
 
-  /** The same index in all buckets. */
+  /** The keys of one index in all buckets. */
   indexes(index: string): readonly string[] {
     return Array.from({ length: this.buckets }, (_, bucket) => this.index(bucket, index));
   }
 
-  /** What all keys of a bucket begin with. */
+  /** The start of all keys of a bucket. */
   private bucket(bucket: number): string {
     return `${this.prefix}:{${bucket}}:`;
   }
+}
+
+/** Any text as a part of the name of a key or a field: lone surrogates and control characters are escaped. */
+export function escapeName(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

@@ -1,0 +1,120 @@
+import { StateFormatError } from '@holdfast/core';
+import { isExpired } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import type { SessionRecord } from '@holdfast/core/store';
+import type { RedisKeys } from '../layout/redis-keys.ts';
+import { DROP_INDEX_ENTRY } from '../scripts/redis-script.ts';
+import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
+import { readRecord, RECORD_FIELDS } from '../session/session-hash.ts';
+import type { FieldValues } from '../session/session-hash.ts';
+import { IndexWalk } from './index-walk.ts';
+import type { IndexEntry } from './index-walk.ts';
+import { scoreIn } from './session-indexes.ts';
+import type { IndexRange } from './session-indexes.ts';
+
+const MAX_ENTRIES = 500;
+const UNREADABLE = Symbol('a record that cannot be read');
+type ReadableRecord = SessionRecord | typeof UNREADABLE;
+
+export interface SessionSearch<T> {
+  readonly calls: RedisCalls;
+  readonly keys: RedisKeys;
+  readonly range: IndexRange;
+  /** The parts of the index to search; absent: those of all buckets. */
+  readonly indexKeys?: readonly string[];
+  readonly count: number;
+  /** What to return for a session; `undefined` leaves it out. */
+  readonly pick: (record: SessionRecord) => T | undefined;
+  /** What to return for a session that cannot be read; without it, such a session is an error. */
+  readonly pickUnreadable?: (sessionId: string, score: number) => T;
+}
+
+/**
+ * Returns what `pick` returns for the sessions of a range, in its order. An index entry is only a hint. If the session's
+ * record does not agree with it, because the server evicted or removed the hash, the entry is dropped.
+ */
+export async function findSessions<T>(search: SessionSearch<T>): Promise<readonly T[]> {
+  const { calls, keys, range, count } = search;
+  const walk = new IndexWalk(calls, search.indexKeys ?? keys.indexes(range.index), range, count);
+  const found: T[] = [];
+  // Each step is twice as long as the one before, for filters that few sessions fit.
+  for (let step = count; found.length < count; step *= 2) {
+    const entries = await walk.take(Math.min(step, MAX_ENTRIES));
+    if (entries.length === 0) break;
+    found.push(...(await pickEntries(search, entries)));
+  }
+  return found.slice(0, count);
+}
+
+/** What `pick` returns for the sessions of some entries. Drops stale entries. */
+async function pickEntries<T>(search: SessionSearch<T>, entries: readonly IndexEntry[]): Promise<T[]> {
+  const { range, pick, pickUnreadable } = search;
+  const records = await readRecords(search, entries);
+  const found: T[] = [];
+  const drops: Promise<unknown>[] = [];
+  for (const entry of entries) {
+    const record = records.get(String(entry.id));
+    if (record === UNREADABLE) {
+      if (pickUnreadable) found.push(pickUnreadable(String(entry.id), entry.score));
+    } else if (!record || scoreIn(record, range.index) !== entry.score) {
+      drops.push(dropEntry(search, entry, record));
+    } else {
+      const picked = pick(record);
+      if (picked !== undefined) found.push(picked);
+    }
+  }
+  await Promise.all(drops);
+  return found;
+}
+
+/** The records of the sessions that exist, by id, with one request for each bucket. */
+async function readRecords(
+  { calls, keys, pickUnreadable }: Pick<SessionSearch<unknown>, 'calls' | 'keys' | 'pickUnreadable'>,
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<string, ReadableRecord>> {
+  const sessionIds = entries.map(({ id }) => String(id));
+  const buckets = Map.groupBy(sessionIds, (sessionId) => keys.bucketOf(sessionId));
+  const records = new Map<string, ReadableRecord>();
+  const readBucket = async (ids: readonly string[]): Promise<void> => {
+    const commands = ids.map((sessionId): ReadCommand => [
+      'hmget',
+      keys.session(sessionId),
+      ...RECORD_FIELDS,
+    ]);
+    const replies = await calls.read<readonly FieldValues[]>(commands);
+    for (const [index, sessionId] of ids.entries()) {
+      const values = replies[index] ?? [];
+      const record = pickUnreadable ? readIfReadable(values, sessionId) : readRecord(values, sessionId);
+      if (record) records.set(sessionId, record);
+    }
+  };
+  await Promise.all([...buckets.values()].map(readBucket));
+  return records;
+}
+
+function readIfReadable(values: FieldValues, sessionId: string): ReadableRecord | undefined {
+  try {
+    return readRecord(values, sessionId);
+  } catch (error) {
+    if (error instanceof StateFormatError) return UNREADABLE;
+    throw error;
+  }
+}
+
+/** A function that returns what `pick` returns, and leaves out expired sessions. */
+export function pickUnexpired<T>(
+  now: Instant,
+  pick: (record: SessionRecord) => T | undefined,
+): (record: SessionRecord) => T | undefined {
+  return (record) => (isExpired(record, now) ? undefined : pick(record));
+}
+
+/** Removes an entry, unless it or its session has changed since. */
+function dropEntry(
+  { calls, keys }: Pick<SessionSearch<unknown>, 'calls' | 'keys'>,
+  { id, score, indexKey }: IndexEntry,
+  record: SessionRecord | undefined,
+): Promise<unknown> {
+  const expected = [record?.token ?? '', id, score];
+  return calls.run(DROP_INDEX_ENTRY, [keys.session(String(id)), indexKey], expected);
+}

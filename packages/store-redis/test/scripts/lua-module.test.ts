@@ -1,0 +1,36 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { LUA_MODULE, luaModule } from '../../scripts/lua-module.ts';
+import { LUA } from '../../src/scripts/lua.ts';
+import { RESULT } from '../../src/scripts/redis-script.ts';
+
+test('the module holds the .lua files as they are: else run `pnpm --filter @holdfast/store-redis lua`', async () => {
+  await expect(readFile(LUA_MODULE, 'utf8')).resolves.toBe(await luaModule());
+});
+
+describe.each(Object.entries(LUA))('%s', (_, lua) => {
+  test('gives each key and argument the name that its comment gives it, and no other number', () => {
+    expect(namesInCode(lua)).toEqual(namesInComment(lua));
+    expect(lua.match(/\b(?:KEYS|ARGV)\[\d+\]/gu)).toHaveLength(namesInCode(lua).length);
+  });
+});
+
+test.each(Object.entries(RESULT))('the result %s has the same number in the script', (name, number) => {
+  expect(LUA['compare-and-set']).toContain(`\nlocal ${name.toUpperCase()} = ${number}\n`);
+});
+
+/** As `KEYS 1 name`, from the lines of the first comment. */
+function namesInComment(lua: string): string[] {
+  let group = '';
+  return lua.split('\n').flatMap((line) => {
+    const [, heading, index, name] = /^-- (KEYS|ARGV|    )  (\d+) +(\w+)/u.exec(line) ?? [];
+    group = heading?.trim() || group;
+    return name === undefined ? [] : [`${group} ${index} ${name}`];
+  });
+}
+
+/** The same, from the locals at the top. */
+function namesInCode(lua: string): string[] {
+  const locals = lua.matchAll(/^local (\w+) = (?:tonumber\()?(KEYS|ARGV)\[(\d+)\]\)?$/gmu);
+  return [...locals].map(([, name, group, index]) => `${group} ${index} ${name}`);
+}
