@@ -16,8 +16,8 @@ export interface RedisStoreOptions extends StoreOptions {
   /** The start of all keys, without braces; default `holdfast`. */
   readonly prefix?: string | undefined;
   /**
-   * The number of slots of a Cluster over which the sessions are spread, 1 to 1,024. The first store under a prefix fixes
-   * it: 1 by default, 32 in a Cluster. A list reads from each.
+   * The number of slots of a Cluster over which the sessions are spread, 1 to 1,024. The first store under a prefix
+   * fixes it: 1 by default, 32 in a Cluster. A list reads from each.
    */
   readonly buckets?: number | undefined;
   /** The size limit of one message, step, value or inbox item, in bytes of JSON; default 8,000,000. */

@@ -30,8 +30,8 @@ export interface SessionSearch<T> {
 }
 
 /**
- * Returns what `pick` returns for the sessions of a range, in its order. An index entry is only a hint. If the session's
- * record does not agree with it, because the server evicted or removed the hash, the entry is dropped.
+ * Returns what `pick` returns for the sessions of a range, in its order. An index entry is only a hint. If the
+ * session's record does not agree with it, because the server evicted or removed the hash, the entry is dropped.
  */
 export async function findSessions<T>(search: SessionSearch<T>): Promise<readonly T[]> {
   const { calls, keys, range, count } = search;

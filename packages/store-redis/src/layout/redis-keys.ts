@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The names of the keys under a prefix. Sessions are spread over buckets. The number of the bucket is the hash tag, before
- * any text that a user chose, so that a session and its indexes are always on one node of a Cluster.
+ * The names of the keys under a prefix. Sessions are spread over buckets. The number of the bucket is the hash tag,
+ * before any text that a user chose, so that a session and its indexes are always on one node of a Cluster.
  */
 export class RedisKeys {
   readonly buckets: number;

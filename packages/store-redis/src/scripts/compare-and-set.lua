@@ -1,11 +1,11 @@
--- Replaces the record of a session, and everything that changes with it, if the stored record is still the expected one.
--- A record is known by its token. A call that was sent twice returns DONE the second time too, even if other writers
+-- Replaces the record of a session, and all that changes with it, if the stored record is still the expected one. A
+-- record is known by its token. A call that was sent twice returns DONE the second time too, even if other writers
 -- have written in between. The client names every field, so that the script builds no lists.
 --
 -- KEYS  1     session_key     the hash of the session
---       2…    index_keys      the indexes in which the entry of the session changes
+--       2...  index_keys      the indexes in which the entry of the session changes
 -- ARGV  1     mode            'keep': fields that are not named here stay; 'whole': so do they, but for values and
---                             lists; 'new': another incarnation begins, no field stays; 'delete': the session is deleted
+--                             lists; 'new': another incarnation begins, no field stays; 'delete': the session goes
 --       2     expected_token  the token of the record before, '' for no session
 --       3     new_token       the token of the record after, '' for 'delete'
 --       4     remove_at       when the server removes the hash, in milliseconds since 1970; 'persist' for no longer; ''

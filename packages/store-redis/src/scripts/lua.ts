@@ -3,14 +3,14 @@
  * `pnpm --filter @holdfast/store-redis lua`.
  */
 export const LUA = {
-  'compare-and-set': `-- Replaces the record of a session, and everything that changes with it, if the stored record is still the expected one.
--- A record is known by its token. A call that was sent twice returns DONE the second time too, even if other writers
+  'compare-and-set': `-- Replaces the record of a session, and all that changes with it, if the stored record is still the expected one. A
+-- record is known by its token. A call that was sent twice returns DONE the second time too, even if other writers
 -- have written in between. The client names every field, so that the script builds no lists.
 --
 -- KEYS  1     session_key     the hash of the session
---       2…    index_keys      the indexes in which the entry of the session changes
+--       2...  index_keys      the indexes in which the entry of the session changes
 -- ARGV  1     mode            'keep': fields that are not named here stay; 'whole': so do they, but for values and
---                             lists; 'new': another incarnation begins, no field stays; 'delete': the session is deleted
+--                             lists; 'new': another incarnation begins, no field stays; 'delete': the session goes
 --       2     expected_token  the token of the record before, '' for no session
 --       3     new_token       the token of the record after, '' for 'delete'
 --       4     remove_at       when the server removes the hash, in milliseconds since 1970; 'persist' for no longer; ''
@@ -190,7 +190,7 @@ if redis.call('EXISTS', meta_key) == 0 then
 end
 return {time[1], time[2], redis.call('HMGET', meta_key, 'schema', 'buckets')}
 `,
-  'read-index': `-- Reads the entries of an index that follow a position, in the order of the index: by score, then by the bytes of the id.
+  'read-index': `-- Reads the entries of an index that follow a position, in its order: by score, then by the bytes of the id.
 --
 -- KEYS  1  index_key    the sorted set
 -- ARGV  1  after_score  the position that the entries follow; there need not be an entry at it
@@ -198,7 +198,7 @@ return {time[1], time[2], redis.call('HMGET', meta_key, 'schema', 'buckets')}
 --       3  max_score    the highest score
 --       4  limit        the largest number of entries
 --
--- Returns {seconds, microseconds, {id, score, id, score, …}}: the server's time, and the entries.
+-- Returns {seconds, microseconds, {id, score, id, score, ...}}: the server's time, and the entries.
 
 local index_key = KEYS[1]
 local after_score = ARGV[1]

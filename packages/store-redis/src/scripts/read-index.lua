@@ -1,4 +1,4 @@
--- Reads the entries of an index that follow a position, in the order of the index: by score, then by the bytes of the id.
+-- Reads the entries of an index that follow a position, in its order: by score, then by the bytes of the id.
 --
 -- KEYS  1  index_key    the sorted set
 -- ARGV  1  after_score  the position that the entries follow; there need not be an entry at it
@@ -6,7 +6,7 @@
 --       3  max_score    the highest score
 --       4  limit        the largest number of entries
 --
--- Returns {seconds, microseconds, {id, score, id, score, …}}: the server's time, and the entries.
+-- Returns {seconds, microseconds, {id, score, id, score, ...}}: the server's time, and the entries.
 
 local index_key = KEYS[1]
 local after_score = ARGV[1]

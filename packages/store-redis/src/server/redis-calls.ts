@@ -29,7 +29,9 @@ export class RedisCalls {
   private readonly clock: ServerClock;
   private readonly timeoutSeconds: number;
   private isClosed = false;
-  /** The last error of the connection since the last reply. Without a connection, a command times out and says no more. */
+  /**
+   * The last error of the connection since the last reply. Without a connection, a command times out and says no more.
+   */
   private connectionError: Error | undefined;
 
   constructor({ client, clock, timeoutSeconds }: RedisCallsInit) {

@@ -31,7 +31,9 @@ export function isCluster(client: RedisClient): boolean {
 
 const METHODS = ['defineCommand', 'callBuffer', 'pipeline', 'multi'] as const;
 
-/** @throws TypeError `ARGUMENT_INVALID` for a value that is not a client, RangeError for a client with a `keyPrefix`. */
+/**
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not a client, RangeError for a client with a `keyPrefix`.
+ */
 export function checkClient(client: RedisClient): void {
   if (!METHODS.every((name) => typeof client?.[name] === 'function')) {
     throw invalidArgument('client must be a Redis or Cluster of ioredis or iovalkey.', TypeError);

@@ -5,8 +5,8 @@ import { fieldText, itemField, readRecord, RECORD_FIELDS } from './session-hash.
 import type { FieldValues } from './session-hash.ts';
 
 /**
- * Reads the waiting items of a range, at most `limit`. The first request reads the positions from `from` on, which usually
- * suffices. If some of these were used, the record lists the positions to read next.
+ * Reads the waiting items of a range, at most `limit`. The first request reads the positions from `from` on, which
+ * usually suffices. If some of these were used, the record lists the positions to read next.
  */
 export async function readInbox(
   { calls, key, sessionId }: SessionLocation,

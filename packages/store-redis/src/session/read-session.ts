@@ -13,7 +13,10 @@ import {
 } from './session-hash.ts';
 import type { FieldValues } from './session-hash.ts';
 
-/** The number of fields that one request reads. It takes the server 0.15 ms; other requests are served between two pages. */
+/**
+ * The number of fields that one request reads. It takes the server 0.15 ms; other requests are served between two
+ * pages.
+ */
 const PAGE_FIELDS = 500;
 /** After so many attempts in pages, the content is read at once, which blocks the server for longer. */
 const PAGED_ATTEMPTS = 2;
@@ -83,7 +86,9 @@ function readParts(head: string): SavedParts {
   return parts;
 }
 
-/** Commands for all fields of the content, in the order in which `savedSession` reads them. Each reads the token first. */
+/**
+ * Commands for all fields of the content, in the order in which `savedSession` reads them. Each reads the token first.
+ */
 function pageCommands(key: string, { values, lists }: SavedParts): ReadCommand[] {
   const fields = values.map(valueField);
   for (const [list, length] of lists) {
