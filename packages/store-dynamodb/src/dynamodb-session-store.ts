@@ -6,54 +6,60 @@ import { BackedSessionStore } from '@holdfast/core/store';
 import type { Clock } from '@holdfast/core';
 import type { OptionChecks } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
-import type { BlobOptions } from './blob-store.ts';
-import { Blobs } from './blobs.ts';
+import type { BlobOptions } from './blobs/blob-store.ts';
+import { Blobs } from './blobs/blobs.ts';
+import { NotedBlobs } from './blobs/noted-blobs.ts';
 import { DynamoDbBackend } from './dynamodb-backend.ts';
-import type { IndexOptions } from './header.ts';
-import { Inbox } from './inbox.ts';
-import { MAX_VALUE_BYTES } from './plan-entries.ts';
-import type { DynamoDbSender } from './requests.ts';
-import { SessionBlobs } from './session-blobs.ts';
-import { SessionReader } from './session-reader.ts';
-import { ShardMover } from './shard-mover.ts';
-import { MAX_SHARDS, Shards } from './shards.ts';
-import { Staging } from './staging.ts';
-import { sweepMarks } from './sweep-marks.ts';
-import { Sweeper } from './sweeper.ts';
-import { TABLE_NAME } from './table-definition.ts';
-import type { TableOptions } from './table-definition.ts';
-import { Table } from './table.ts';
+import type { IndexOptions } from './header/header-item.ts';
+import { InboxRemoval } from './inbox/inbox-removal.ts';
+import { Inbox } from './inbox/inbox.ts';
+import { SessionIndex } from './indexes/session-index.ts';
+import { MAX_VALUE_BYTES } from './log/plan-entries.ts';
+import { IncarnationRemoval } from './session/incarnation-removal.ts';
+import { SessionLoader } from './session/session-loader.ts';
+import { SessionWrites } from './session/session-writes.ts';
+import { Staging } from './session/staging.ts';
+import { ShardMover } from './shards/shard-mover.ts';
+import { Shards } from './shards/shards.ts';
+import { sweepMarks } from './shards/sweep-marks.ts';
+import { MAX_SHARDS } from './shards/table-layout.ts';
+import { BlobCollector } from './sweep/blob-collector.ts';
+import { Sweeper } from './sweep/sweeper.ts';
+import type { DynamoDbSender } from './table/requests.ts';
+import { TABLE_NAME } from './table/table-definition.ts';
+import type { TableOptions } from './table/table-definition.ts';
+import { Table } from './table/table.ts';
 
-/** What the store needs to know of its table. All processes that share a table say the same. */
+/** The table and how to use it. All processes that share a table pass the same options. */
 export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
-  /** A table made from `tableDefinition`. */
+  /** The name of a table that was created from `tableDefinition`. */
   readonly table: string;
   /**
-   * How many shards each index has at least, 1 to 100. A new table has 4 by default; more are made of a table that has
-   * fewer, while it is in use, and `prune` moves its sessions. While sessions move, `open` refuses still more, and other
-   * stores work with what there is, and raise the number afterwards. One shard takes about 500 claims and releases a second; a
-   * list asks each.
+   * The least number of shards of each index, 1 to 100. A new table has 4 by default. A table with fewer shards gets
+   * more while it is in use, and `prune` moves its sessions. While sessions move, `open` refuses a higher number; a
+   * store that was created with `new` uses the present number, and raises it afterwards. One shard takes about 500
+   * claims and releases a second. A list queries each shard.
    */
   readonly shards?: number | undefined;
   /**
-   * After how many saves, at least, a session's log is written anew as a whole, at the cost of its size. Only once as
-   * many bytes were added. Default 200.
+   * The least number of saves after which a session's log is compacted: written again as a whole, at the cost of its
+   * size. The log must also have doubled since. Default 200.
    */
   readonly compactAfter?: number | undefined;
   /**
-   * Where large values are kept, beside the table; absent: in it. Sessions that have such values can be loaded, changed
-   * and deleted only by stores that are told the same.
+   * Where large values are stored, outside of the table; absent: in the table. Sessions with such values can be loaded,
+   * changed and deleted only by stores with this option.
    */
   readonly blobs?: BlobOptions | undefined;
 }
 
-/** A table, and the client to reach it by. */
+/** The same, with a client that the caller created. */
 export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
-  /** A `DynamoDBClient`. It stays open. */
+  /** A `DynamoDBClient`. The store does not close it. */
   readonly client: DynamoDbSender;
 }
 
-/** As those of a `DynamoDBClient`; what is left out comes from the environment. */
+/** The same, with options of a `DynamoDBClient`; those that are omitted come from the environment. */
 export interface OpenDynamoDbOptions
   extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
@@ -102,13 +108,13 @@ const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
   fromBytes: mustBe.wholeNumber(1, MAX_VALUE_BYTES),
 });
 
-/** A fourth of what a partition takes in a second, were it in the table. */
-const BLOB_BYTES = 256 * 1024;
+/** A partition takes four times as many bytes in a second. */
+const BLOBS_FROM_BYTES = 256 * 1024;
 const CONNECTION_MILLISECONDS = 3_000;
 const REQUEST_MILLISECONDS = 15_000;
 
 /**
- * Keeps sessions in a DynamoDB table. Any number of processes in one region may share it.
+ * Stores sessions in a DynamoDB table, which any number of processes in one region may share.
  *
  * @example
  * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
@@ -120,15 +126,15 @@ export class DynamoDbSessionStore extends BackedSessionStore {
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
   constructor(options: DynamoDbSessionStoreOptions) {
     const { clock, expiry, maxInboxItems } = checkOptions(options);
-    const { backend, shards } = backendOf(options);
+    const { backend, shards } = newBackend(options);
     super(backend, { clock, expiry, maxInboxItems });
     this.shards = shards;
   }
 
   /**
-   * A store with a client of its own, which `close()` destroys.
-   * @throws StoreUnavailableError when no server answers, or has no such table; StateFormatError when another layout is
-   * there; RangeError or TypeError `ARGUMENT_INVALID` as the constructor.
+   * Creates a store with a client of its own, which `close()` destroys.
+   * @throws StoreUnavailableError when no server replies, or the table does not exist; StateFormatError when the table
+   * has another layout; RangeError or TypeError `ARGUMENT_INVALID` as the constructor.
    */
   static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
     const { credentials, endpoint, region, ...tableOptions } = checkOpenOptions(options);
@@ -136,7 +142,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     try {
       const store = new DynamoDbSessionStore({ ...tableOptions, client });
       store.ownClient = client;
-      await store.shards.refuseThird();
+      await store.shards.checkRaise();
       return store;
     } catch (error) {
       client.destroy();
@@ -144,7 +150,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     }
   }
 
-  /** Destroys the client, if the store made it. */
+  /** Destroys the client, if the store created it. */
   override async close(): Promise<void> {
     await super.close();
     this.ownClient?.destroy();
@@ -159,20 +165,20 @@ function newClient(connection: object): DynamoDBClient {
   });
 }
 
-function backendOf(options: DynamoDbSessionStoreOptions): {
+function newBackend(options: DynamoDbSessionStoreOptions): {
   readonly backend: DynamoDbBackend;
   readonly shards: Shards;
 } {
   const { client, table: name, clock = systemClock, compactAfter = 200 } = options;
   const { isActivityListed = true } = options;
   const table = new Table(client, name, clock);
-  const blobs = options.blobs && blobsOf(options.blobs);
+  const blobs = options.blobs && newBlobs(options.blobs);
   const shards = new Shards(table, clock, options.shards);
   const index = { shards, isActivityListed };
-  return { backend: tableBackend({ table, clock, blobs, compactAfter, index }), shards };
+  return { backend: assembleBackend({ table, clock, blobs, compactAfter, index }), shards };
 }
 
-interface TableBackendInit {
+interface BackendOptions {
   readonly table: Table;
   readonly clock: Clock;
   readonly blobs: Blobs | undefined;
@@ -180,24 +186,30 @@ interface TableBackendInit {
   readonly index: IndexOptions;
 }
 
-function tableBackend({
-  table,
-  clock,
-  blobs: store,
-  compactAfter,
-  index,
-}: TableBackendInit): DynamoDbBackend {
-  const marks = sweepMarks(index.shards, clock);
-  const reader = new SessionReader(table, store);
-  const blobs = store && new SessionBlobs({ table, reader, blobs: store, marks, clock, index });
-  const inbox = new Inbox({ table, reader, marks, blobs: store, clock });
-  const staging = new Staging({ reader, inbox, marks, compactAfter, blobsFrom: store?.fromBytes });
-  const sweeper = new Sweeper({ table, inbox, shards: index.shards, marks, blobs });
-  const mover = new ShardMover(table, index.shards);
-  return new DynamoDbBackend({ table, reader, staging, inbox, sweeper, mover, blobs }, index);
+function assembleBackend({ table, clock, blobs, compactAfter, index }: BackendOptions): DynamoDbBackend {
+  const { shards } = index;
+  const marks = sweepMarks(shards, clock);
+  const noted = blobs && new NotedBlobs({ table, blobs, marks, clock });
+  const loader = new SessionLoader(table, blobs);
+  const inbox = new Inbox({ table, readHeader: (pk) => loader.readHeader(pk), marks, blobs });
+  const inboxRemoval = new InboxRemoval({ table, blobs, clock });
+  const removal = new IncarnationRemoval({ table, inbox: inboxRemoval, marks, blobs: noted });
+  const staging = new Staging({ loader, inbox, marks, compactAfter, blobsFromBytes: blobs?.fromBytes });
+  const collector = noted && new BlobCollector({ table, loader, blobs: noted, index });
+  return new DynamoDbBackend({
+    loader,
+    writes: new SessionWrites({ table, loader, staging, inbox: inboxRemoval, removal, blobs: noted, index }),
+    removal,
+    inbox,
+    index: new SessionIndex(table, index),
+    shards,
+    mover: new ShardMover(table, shards),
+    sweeper: new Sweeper({ table, inbox: inboxRemoval, removal, shards, marks, collector }),
+    hasBlobs: blobs !== undefined,
+  });
 }
 
-function blobsOf(options: BlobOptions): Blobs {
-  const { store, fromBytes = BLOB_BYTES } = checkBlobOptions(options);
+function newBlobs(options: BlobOptions): Blobs {
+  const { store, fromBytes = BLOBS_FROM_BYTES } = checkBlobOptions(options);
   return new Blobs(store, fromBytes);
 }

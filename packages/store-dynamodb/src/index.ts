@@ -1,10 +1,10 @@
-export type { BlobOptions, BlobStore } from './blob-store.ts';
+export type { BlobOptions, BlobStore } from './blobs/blob-store.ts';
 export { DynamoDbSessionStore } from './dynamodb-session-store.ts';
 export type {
   DynamoDbSessionStoreOptions,
   DynamoDbTableOptions,
   OpenDynamoDbOptions,
 } from './dynamodb-session-store.ts';
-export type { DynamoDbSender } from './requests.ts';
-export { tableDefinition } from './table-definition.ts';
-export type { TableOptions } from './table-definition.ts';
+export type { DynamoDbSender } from './table/requests.ts';
+export { tableDefinition } from './table/table-definition.ts';
+export type { TableOptions } from './table/table-definition.ts';

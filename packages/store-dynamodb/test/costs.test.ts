@@ -3,12 +3,12 @@ import { newSession, testClock, withFact } from '@holdfast/conformance';
 import { createAgentLoop, sendMessage, SessionRuntime, tool } from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { fromItem } from '../src/header.ts';
-import { itemBytes } from '../src/item-size.ts';
-import { isFlip, itemsOf } from './stored-items.ts';
-import type { StoredItem } from './stored-items.ts';
-import { testBlobs } from './test-blobs.ts';
-import { testDatabase } from './test-database.ts';
+import { headerFromItem } from '../src/header/header-item.ts';
+import { itemBytes } from '../src/table/item.ts';
+import { isFlip, itemsOf } from './support/stored-items.ts';
+import type { StoredItem } from './support/stored-items.ts';
+import { testBlobs } from './support/test-blobs.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 const ID = '5a8e2f60-5c1c-4f7b-9d0e-2b8f1f6f7a10';
@@ -178,7 +178,7 @@ test('a header that remembers 16 items that were used is below 1 KB', async () =
   }
   await store.enqueue(ID, { id: randomUUID(), content: 'Hello' });
   const header = (await itemsOf(database.client(), table, ID)).find(({ sk }) => sk?.S === 'A') ?? {};
-  const { record } = await fromItem(header);
+  const { record } = await headerFromItem(header);
   expect(record.used).toHaveLength(16);
   expect(itemBytes(header)).toBeLessThan(1_024);
 });

@@ -2,10 +2,10 @@ import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
 import { sessionStoreTests } from '@holdfast/conformance';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
 import { describe, test } from 'vitest';
-import type { FileBlobs } from './file-blobs.ts';
-import { ProxiedFaults } from './proxied-faults.ts';
-import { testBlobs } from './test-blobs.ts';
-import { testDatabase } from './test-database.ts';
+import type { FileBlobs } from './support/file-blobs.ts';
+import { ProxiedFaults } from './support/proxied-faults.ts';
+import { testBlobs } from './support/test-blobs.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 /** More of it runs all cases with blobs too. */

@@ -7,10 +7,10 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
-import { throttled } from './fault-proxy.ts';
-import type { Fault } from './fault-proxy.ts';
-import { isFlip } from './stored-items.ts';
-import { testDatabase } from './test-database.ts';
+import { throttled } from './support/fault-proxy.ts';
+import type { Fault } from './support/fault-proxy.ts';
+import { isFlip } from './support/stored-items.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { newSession, testClock } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
-import { testDatabase } from './test-database.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 

@@ -3,8 +3,8 @@ import { newSession } from '@holdfast/conformance';
 import type { SessionAction } from '@holdfast/core';
 import { hasErrorCode, SessionRuntime } from '@holdfast/core';
 import { expect, test } from 'vitest';
-import { isLogRead } from './stored-items.ts';
-import { testDatabase } from './test-database.ts';
+import { isLogRead } from './support/stored-items.ts';
+import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 

@@ -1,5 +1,5 @@
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
-import { FileBlobs } from '../file-blobs.ts';
+import { FileBlobs } from '../support/file-blobs.ts';
 
 const [endpoint = '', table = '', folder = ''] = process.argv.slice(2);
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };

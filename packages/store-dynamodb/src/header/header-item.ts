@@ -1,0 +1,124 @@
+import { hasErrorCode, SessionTooLargeError, StateFormatError } from '@holdfast/core';
+import { dueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import type { SessionRecord } from '@holdfast/core/store';
+import type { Shards } from '../shards/shards.ts';
+import { itemBytes, MAX_ITEM_BYTES } from '../table/item.ts';
+import type { Item } from '../table/item.ts';
+import { describeSession, HEADER, instantKey, instantOf, orderKey, partitionOf } from '../table/keys.ts';
+import { fromPayload, parseJson, toPayload } from '../table/payload.ts';
+import { SHARD } from '../table/table-definition.ts';
+import type { Header } from './header.ts';
+
+/** How headers are indexed. */
+export interface IndexOptions {
+  readonly shards: Shards;
+  readonly isActivityListed: boolean;
+}
+
+/** @param room bytes of the item that must stay free @throws SessionTooLargeError */
+export async function headerToItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
+  const { record, sweepAt, ...rest } = header;
+  const { sessionId, createdAt } = record.info;
+  const due = dueAt(record);
+  const pk = partitionOf(sessionId);
+  const texts = {
+    pk,
+    sk: HEADER,
+    rev: recordName(record),
+    [SHARD]: await options.shards.shardOf(pk),
+    created: orderKey(-createdAt, sessionId),
+    active: options.isActivityListed ? orderKey(-record.lastActiveAt, sessionId) : undefined,
+    due: due === undefined ? undefined : orderKey(due, sessionId),
+    sweep: sweepAt === undefined ? undefined : instantKey(sweepAt),
+  };
+  const item: Item = { payload: { B: await toPayload(payloadText(record, rest), pk + texts.rev) } };
+  for (const [name, text] of Object.entries(texts)) if (text !== undefined) item[name] = { S: text };
+  const bytes = itemBytes(item) + room;
+  if (bytes > MAX_ITEM_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_ITEM_BYTES);
+  return item;
+}
+
+/** @throws StateFormatError */
+export async function headerFromItem(item: Item): Promise<Header> {
+  const what = `the header of ${describeSession(item['pk']?.S ?? '')}`;
+  const { pk, rev, sweep, payload } = item;
+  const text = await fromPayload(payload?.B, what, `${pk?.S}${rev?.S}`);
+  const [factsLine = '', recordLine = '', head] = text.split('\n');
+  const record = readRecord(parseJson(recordLine, what), rev?.S, what);
+  const sweepAt = sweep?.S === undefined ? undefined : readInstant(sweep.S, what);
+  return { ...readFacts(parseJson(factsLine, what), what), record, head, sweepAt };
+}
+
+/** The incarnation of a header item, read from its revision; `undefined` without an item. */
+export function incarnationOfHeader(item: Item | undefined): string | undefined {
+  return /^\d+\.[^.]*\.(.*)$/su.exec(item?.['rev']?.S ?? '')?.[1];
+}
+
+/** Whether a header item was written with a record, or soon after it. @throws StateFormatError */
+export async function includesFlip(item: Item | undefined, record: SessionRecord): Promise<boolean> {
+  if (item === undefined) return false;
+  if (item['rev']?.S === recordName(record)) return true;
+  return (await headerFromItem(item)).flips.includes(record.token);
+}
+
+type Facts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
+
+/** Three lines, as JSON has no line breaks: the facts, the record, and the head if the header holds it. */
+function payloadText(
+  record: SessionRecord,
+  { lastEntry, log, head, lastItem, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,
+): string {
+  const { entries, bytes, base } = log;
+  const facts = {
+    entry: lastEntry,
+    log: [entries, bytes, base],
+    flips,
+    item: lastItem,
+    blobs: hasBlobs || undefined,
+    fence,
+  };
+  const lines = [JSON.stringify(facts), JSON.stringify(record)];
+  return (head === undefined ? lines : [...lines, head]).join('\n');
+}
+
+function readFacts(json: unknown, what: string): Facts {
+  const { entry, log, flips, item, blobs, fence } = Object(json) as Readonly<Record<string, unknown>>;
+  const [entries, bytes, base] = Array.isArray(log) ? (log as readonly unknown[]) : [];
+  const sizes = { entries: Number(entries), bytes: Number(bytes), base: Number(base) };
+  if (typeof entry !== 'string' || !Object.values(sizes).every(Number.isFinite) || !isTextList(flips)) {
+    throw new StateFormatError(what, 'the last entry and the size of its log', JSON.stringify(json));
+  }
+  return {
+    lastEntry: entry,
+    log: sizes,
+    flips,
+    lastItem: typeof item === 'string' ? item : undefined,
+    hasBlobs: blobs === true,
+    fence: typeof fence === 'string' ? fence : undefined,
+  };
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function readRecord(json: unknown, rev: string | undefined, what: string): SessionRecord {
+  let record: SessionRecord;
+  try {
+    record = readSessionRecord(json);
+  } catch (cause) {
+    if (!(cause instanceof StateFormatError)) throw cause;
+    const code = hasErrorCode(cause, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
+    throw new StateFormatError(what, 'what this release has written', cause.message, { code, cause });
+  }
+  // Each write is conditional on the revision: with another one, no write would ever succeed.
+  const name = recordName(record);
+  if (rev !== name) throw new StateFormatError(what, `revision ${name}`, String(rev));
+  return record;
+}
+
+function readInstant(key: string, what: string): Instant {
+  if (!/^\d{17}$/.test(key)) throw new StateFormatError(what, 'when to sweep it, in 17 digits', key);
+  return instantOf(key);
+}

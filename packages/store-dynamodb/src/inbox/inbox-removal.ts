@@ -1,0 +1,115 @@
+import { isItemWaiting } from '@holdfast/core/store';
+import type { Clock } from '@holdfast/core';
+import type { InboxCursor } from '@holdfast/core/store';
+import type { Blobs } from '../blobs/blobs.ts';
+import { isReference } from '../blobs/references.ts';
+import type { Header } from '../header/header.ts';
+import type { Item } from '../table/item.ts';
+import { instantKey } from '../table/keys.ts';
+import type { IncarnationKey, ItemKey } from '../table/keys.ts';
+import { LAST_KEY } from '../table/table.ts';
+import type { KeyRange, Table } from '../table/table.ts';
+import {
+  itemNameIn,
+  itemNameOf,
+  markerKey,
+  markersPrefix,
+  positionPrefix,
+  rowsPrefix,
+} from './inbox-keys.ts';
+import { removablePositions } from './removable-positions.ts';
+
+export interface InboxRemovalInit {
+  readonly table: Table;
+  /** Stores large items; absent: the table does. */
+  readonly blobs: Blobs | undefined;
+  readonly clock: Clock;
+}
+
+/** Removes inbox items, with what other writers have staged for their positions. */
+export class InboxRemoval {
+  private readonly table: Table;
+  private readonly blobs: Blobs | undefined;
+  private readonly clock: Clock;
+
+  constructor({ table, blobs, clock }: InboxRemovalInit) {
+    this.table = table;
+    this.blobs = blobs;
+    this.clock = clock;
+  }
+
+  /**
+   * Removes the items of used positions. Keeps a row after a waiting item, because it names the item that was accepted.
+   */
+  async removeUsed(key: IncarnationKey, positions: readonly number[], cursor: InboxCursor): Promise<void> {
+    const { pk, incarnation } = key;
+    for (const [from, to] of removablePositions(positions, cursor)) {
+      const first = from === 0 ? rowsPrefix(incarnation) : positionPrefix(incarnation, from);
+      const rows: Item[] = [];
+      for await (const items of this.keyPages(pk, { from: first, to: positionPrefix(incarnation, to) }))
+        rows.push(...items);
+      await this.deleteRows(key, rows);
+    }
+  }
+
+  /**
+   * Removes the inbox of an incarnation without a header. A marker of the last day stays if its blob may yet be put.
+   */
+  async removeAll(key: IncarnationKey): Promise<void> {
+    const { pk, incarnation } = key;
+    const [rows, markers] = [rowsPrefix(incarnation), markersPrefix(incarnation)];
+    for await (const items of this.keyPages(pk, { from: markers, to: markers + LAST_KEY })) {
+      await this.blobs?.delete(key, referencesIn(items));
+      await this.deleteEach(
+        pk,
+        items.filter((item) => this.isSettled(item)),
+      );
+    }
+    for await (const items of this.keyPages(pk, { from: rows, to: rows + LAST_KEY }))
+      await this.deleteEach(pk, items);
+  }
+
+  /**
+   * Removes the item of a marker, with its blob, if it was used; `false` if it waits, or a writer may yet write its
+   * header.
+   */
+  async removeIfUsed({ pk, sk }: ItemKey, { record: { incarnation, inbox } }: Header): Promise<boolean> {
+    const position = itemNameIn(sk)?.position;
+    if (inbox === undefined || position === undefined) return false;
+    if (position >= inbox.next || isItemWaiting(inbox, position)) return false;
+    const key = { pk, incarnation };
+    await this.removeUsed(key, [position], inbox);
+    const marker: Item = { sk: { S: sk } };
+    await this.blobs?.delete(key, referencesIn([marker]));
+    await this.deleteEach(pk, [marker]);
+    return true;
+  }
+
+  /** Whether a marker is not needed any more, after its blob was deleted. */
+  private isSettled(marker: Item): boolean {
+    if (!isReference(itemNameOf(marker).unique)) return true;
+    const { sweep } = marker;
+    const isOld = sweep?.S === undefined || sweep.S <= instantKey(this.clock.now());
+    return this.blobs !== undefined && isOld;
+  }
+
+  /** Deletes the blobs of rows, then the rows and their markers. */
+  private async deleteRows(key: IncarnationKey, rows: readonly Item[]): Promise<void> {
+    await this.blobs?.delete(key, referencesIn(rows));
+    const markers = new Set(rows.map((row) => markerKey(key.incarnation, itemNameOf(row))));
+    await this.deleteEach(key.pk, [...rows, ...[...markers].map((sk) => ({ sk: { S: sk } }))]);
+  }
+
+  private async deleteEach(pk: string, items: readonly Item[]): Promise<void> {
+    await this.table.deleteEach(items.map(({ sk }) => ({ pk, sk: sk?.S ?? '' })));
+  }
+
+  private keyPages(pk: string, range: KeyRange): AsyncGenerator<readonly Item[]> {
+    return this.table.itemPages(pk, range, { ProjectionExpression: 'sk, sweep' });
+  }
+}
+
+/** The references of the blobs that rows or markers belong to. */
+function referencesIn(items: readonly Item[]): string[] {
+  return [...new Set(items.map((item) => itemNameOf(item).unique))].filter(isReference);
+}

@@ -1,0 +1,152 @@
+import { invalidArgument, StateFormatError } from '@holdfast/core';
+import {
+  compareDue,
+  compareListedSessions,
+  dueAt,
+  fitsDue,
+  fitsQuery,
+  isExpired,
+  listedSession,
+} from '@holdfast/core/store';
+import type { Instant, ListedSession } from '@holdfast/core';
+import type { DueSession, ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
+import { headerFromItem } from '../header/header-item.ts';
+import type { IndexOptions } from '../header/header-item.ts';
+import type { Generation } from '../shards/generation.ts';
+import type { Item } from '../table/item.ts';
+import { instantKey, instantOf, orderKey, sessionIdOf } from '../table/keys.ts';
+import { LAST_KEY } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import { mergedIndex } from './merged-index.ts';
+import type { IndexEntry, IndexRange } from './merged-index.ts';
+
+const MAX_BATCH = 100;
+/** Sorts before every key of an index. */
+const FIRST_KEY = '0';
+
+interface Search<T> extends IndexRange {
+  readonly count: number;
+  /** What to return for a session; `undefined` leaves it out. */
+  readonly pick: (record: SessionRecord) => T | undefined;
+  /** What to return for a header that cannot be read; without a result, such a header is an error. */
+  readonly pickUnreadable?: (entry: IndexEntry) => T | undefined;
+  readonly compare: (left: T, right: T) => number;
+}
+
+interface FoundSession {
+  readonly sessionId: string;
+}
+
+/**
+ * Searches the indexes. An index holds only keys, and lags. Each session is then read consistently, and counts where
+ * its header has the key of the entry. A session that has moved since is found at its new key.
+ */
+export class SessionIndex {
+  private readonly table: Table;
+  private readonly options: IndexOptions;
+
+  constructor(table: Table, options: IndexOptions) {
+    this.table = table;
+    this.options = options;
+  }
+
+  async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
+    const { order, after, limit, cursor: _, ...filters } = query;
+    const isByActivity = order === 'lastActiveAt';
+    if (isByActivity && !this.options.isActivityListed) {
+      throw invalidArgument('The store does not list by last activity: isActivityListed is false.');
+    }
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    return this.search<ListedSession>({
+      index: isByActivity ? 'active' : 'created',
+      from: after ? orderKey(-after.at, after.sessionId) : FIRST_KEY,
+      to: LAST_KEY,
+      count: limit + 1,
+      batch: isFiltered ? MAX_BATCH : limit + 1,
+      pick: (record) => {
+        const listed = listedSession(record);
+        return !isExpired(record, now) && fitsQuery(listed, query) ? listed : undefined;
+      },
+      compare: compareListedSessions(order),
+    });
+  }
+
+  async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
+    const { at, after, limit } = query;
+    return this.search<DueSession>({
+      index: 'due',
+      from: after ? orderKey(after.at, after.sessionId) : FIRST_KEY,
+      to: `${instantKey(at)}${LAST_KEY}`,
+      count: limit + 1,
+      batch: limit + 1,
+      pick: (record) => {
+        const due = dueAt(record);
+        const session = { sessionId: record.info.sessionId, dueAt: due ?? 0 };
+        return due !== undefined && !isExpired(record, now) && fitsDue(session, query) ? session : undefined;
+      },
+      // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
+      pickUnreadable: ({ pk, key }) => {
+        const sessionId = sessionIdOf(pk);
+        return sessionId === undefined ? undefined : { sessionId, dueAt: instantOf(key) };
+      },
+      compare: compareDue,
+    });
+  }
+
+  /** Searches the older generation first: a session that moves to the newer one meanwhile is found in at least one. */
+  private async search<T extends FoundSession>(search: Search<T>): Promise<readonly T[]> {
+    const found = new Map<string, T>();
+    for (const generation of await this.options.shards.liveGenerations()) {
+      for (const each of await this.searchIn(generation, search)) found.set(each.sessionId, each);
+    }
+    return [...found.values()].toSorted(search.compare).slice(0, search.count);
+  }
+
+  /** The first sessions of a generation. Long ids can share a key, so sessions with the same key are sorted here. */
+  private async searchIn<T>(generation: Generation, search: Search<T>): Promise<readonly T[]> {
+    const { index, compare, count, batch } = search;
+    const found: T[] = [];
+    let tied: T[] = [];
+    const entries = mergedIndex(this.table, generation, search);
+    for await (const some of inBatches(entries, Math.min(MAX_BATCH, batch))) {
+      const headers = await this.table.headers([...new Set(some.map(({ pk }) => pk))]);
+      for (const entry of some) {
+        const item = headers.get(entry.pk);
+        const isCurrent = item?.[index]?.S === entry.key;
+        const picked = isCurrent ? await pickHeader(search, item, entry) : undefined;
+        if (picked !== undefined) tied.push(picked);
+        if (entry.isTied) continue;
+        if (found.push(...tied.toSorted(compare)) >= count) return found.slice(0, count);
+        tied = [];
+      }
+    }
+    return found;
+  }
+}
+
+async function pickHeader<T>(
+  { pick, pickUnreadable }: Search<T>,
+  item: Item,
+  entry: IndexEntry,
+): Promise<T | undefined> {
+  let record: SessionRecord;
+  try {
+    ({ record } = await headerFromItem(item));
+  } catch (error) {
+    const unreadable = error instanceof StateFormatError ? pickUnreadable?.(entry) : undefined;
+    if (unreadable === undefined) throw error;
+    return unreadable;
+  }
+  return pick(record);
+}
+
+async function* inBatches<T>(values: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let batch: T[] = [];
+  for await (const value of values) {
+    batch.push(value);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,109 @@
+import { StateFormatError } from '@holdfast/core';
+import { carriedOut } from '@holdfast/core/store';
+import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import type { Header, LogSize } from '../header/header.ts';
+import type { Item } from '../table/item.ts';
+import type { IncarnationKey } from '../table/keys.ts';
+import { joinParts, newUniqueText, toParts } from '../table/parts.ts';
+import { jsonFromPayload } from '../table/payload.ts';
+import { entryName, entryPosition, logPrefix } from './entry-keys.ts';
+import { planFromJson, planToJson } from './plan-entries.ts';
+
+/** The end of a log, where entries are added. */
+export interface LogEnd {
+  readonly segment: number;
+  /** The position of the next entry in the segment. */
+  readonly position: number;
+  /** The name of the last entry. */
+  readonly previous: string | undefined;
+  readonly log: LogSize;
+}
+
+/** New entries, and what the header says of the log with them. */
+export interface LogEntries extends Pick<Header, 'lastEntry' | 'log'> {
+  readonly items: readonly Item[];
+}
+
+const EMPTY: LogSize = { entries: 0, bytes: 0, base: 0 };
+
+export function endOfLog({ lastEntry, log }: Header): LogEnd {
+  const [segment, position] = entryPosition(lastEntry);
+  return { segment, position: position + 1, previous: lastEntry, log };
+}
+
+/** The beginning of a log, in the segment after that of the header if there is one. */
+export function newSegment(header: Header | undefined): LogEnd {
+  const segment = header ? entryPosition(header.lastEntry)[0] + 1 : 0;
+  return { segment, position: 0, previous: undefined, log: EMPTY };
+}
+
+/** An end of a log that also counts bytes outside of the log: those of new blobs. */
+export function withBytes(end: LogEnd, bytes: number): LogEnd {
+  return { ...end, log: { ...end.log, bytes: end.log.bytes + bytes } };
+}
+
+/**
+ * The longest head that a header holds, in UTF-16 code units. Each claim, renewal and release writes the header, and
+ * DynamoDB bills reads in steps of 4 KB.
+ */
+const MAX_HEAD_LENGTH = 4_096;
+
+/** The head of a plan, if the header holds it; `undefined` if the entry of the plan does. */
+export function headForHeader({ head }: SavePlan): string | undefined {
+  return head.length <= MAX_HEAD_LENGTH && !head.includes('\n') ? head : undefined;
+}
+
+/** One entry for each plan. @param attributes further attributes of the first item */
+export async function toEntries(
+  plans: readonly SavePlan[],
+  { segment, position, previous, log }: LogEnd,
+  { pk, incarnation, attributes }: IncarnationKey & { readonly attributes?: Item | undefined },
+): Promise<LogEntries> {
+  const items: Item[] = [];
+  let [last, { entries, bytes }] = [previous, log];
+  for (const [index, plan] of plans.entries()) {
+    const parts = await toParts({
+      pk,
+      prefix: logPrefix(incarnation),
+      nameOf: (count) => entryName(segment, position + index, newUniqueText(), count),
+      text: planToJson(plan),
+      attributes: { ...(last !== undefined && { prev: { S: last } }), ...(index === 0 && attributes) },
+    });
+    items.push(...parts.items);
+    last = parts.name;
+    entries += 1;
+    bytes += parts.bytes;
+  }
+  const base = previous === undefined ? bytes : log.base;
+  return { items, lastEntry: last ?? '', log: { entries, bytes, base } };
+}
+
+/**
+ * The content of a session: what its header holds, and the entries that the header names. Other entries, of writers
+ * that lost or died, are ignored. `undefined` when an entry is missing.
+ */
+export async function readLog(
+  { record, lastEntry, head }: Header,
+  items: ReadonlyMap<string, Item>,
+): Promise<SavedSession | undefined> {
+  const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
+  for (let name: string | undefined = lastEntry; name !== undefined;) {
+    const found = joinParts(logPrefix(record.incarnation), name, items);
+    const isLoop = entries.length > items.size; // of a damaged log
+    if (found === undefined || isLoop) return undefined;
+    entries.push({ name, payload: found.payload });
+    name = found.first['prev']?.S;
+  }
+  let saved: SavedSession | undefined;
+  for (const { name, payload } of entries.toReversed()) {
+    const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
+    saved = carriedOut(saved, planFromJson(await jsonFromPayload(payload, what), what));
+  }
+  return saved && { ...saved, head: head ?? saved.head };
+}
+
+/** The error for a header that names a missing entry. */
+export function missingEntryError({ record, lastEntry }: Header): StateFormatError {
+  const what = `the log of session ${JSON.stringify(record.info.sessionId)}`;
+  return new StateFormatError(what, `all entries up to ${lastEntry}`, 'some of them');
+}

@@ -1,0 +1,102 @@
+import { recordName } from '@holdfast/core/store';
+import { blobNotePrefix } from '../blobs/blob-keys.ts';
+import { blobsRequiredError } from '../blobs/blobs.ts';
+import type { NotedBlobs } from '../blobs/noted-blobs.ts';
+import { incarnationOfHeader } from '../header/header-item.ts';
+import type { Header } from '../header/header.ts';
+import type { InboxRemoval } from '../inbox/inbox-removal.ts';
+import { logPrefix, segmentPrefix } from '../log/entry-keys.ts';
+import type { SweepMarks } from '../shards/sweep-marks.ts';
+import { keyOf } from '../table/item.ts';
+import { HEADER } from '../table/keys.ts';
+import type { IncarnationKey } from '../table/keys.ts';
+import { ignoreOutage } from '../table/requests.ts';
+import type { KeyRange, Table } from '../table/table.ts';
+
+export interface IncarnationRemovalInit {
+  readonly table: Table;
+  readonly inbox: InboxRemoval;
+  readonly marks: SweepMarks;
+  readonly blobs: NotedBlobs | undefined;
+}
+
+/**
+ * Deletes sessions, and the items of incarnations whose header is gone. An incarnation without a header never gets one
+ * again, so that this harms no writer, however slow.
+ */
+export class IncarnationRemoval {
+  private readonly table: Table;
+  private readonly inbox: InboxRemoval;
+  private readonly marks: SweepMarks;
+  private readonly blobs: NotedBlobs | undefined;
+
+  constructor({ table, inbox, marks, blobs }: IncarnationRemovalInit) {
+    this.table = table;
+    this.inbox = inbox;
+    this.marks = marks;
+    this.blobs = blobs;
+  }
+
+  /**
+   * Writes a note that an incarnation is about to lose its header, so that `prune` finds its items if this process
+   * dies.
+   */
+  async writeNote({ pk, incarnation }: IncarnationKey): Promise<void> {
+    // A store without a blob store ignores notes about blobs. It would delete the other kind of note, but not the
+    // blobs.
+    const sk = this.blobs ? blobNotePrefix(incarnation) : deletionNoteKey(incarnation);
+    await this.table.put({ pk: { S: pk }, sk: { S: sk }, ...(await this.marks(pk)) });
+  }
+
+  async deleteNote({ pk, incarnation }: IncarnationKey): Promise<void> {
+    await this.table.deleteEach([{ pk, sk: deletionNoteKey(incarnation) }]);
+  }
+
+  /**
+   * Deletes a session, if the record is still stored: first its header, with which it ends for readers, then its items.
+   * @throws StateFormatError when it has blobs and this store has no blob store
+   */
+  async deleteSession(pk: string, { record, hasBlobs }: Header): Promise<boolean> {
+    if (hasBlobs && this.blobs === undefined) throw blobsRequiredError(record.info.sessionId);
+    const key = { pk, incarnation: record.incarnation };
+    await this.writeNote(key);
+    const { isDone, isAmbiguous } = await this.table.deleteHeader(pk, recordName(record));
+    // If nothing was deleted, the note stays: another writer may rely on it, and `prune` removes it.
+    if (!isDone && !(isAmbiguous && (await this.isWithoutHeader(key)))) return false;
+    await ignoreOutage(() => this.deleteItems(key));
+    return true;
+  }
+
+  /** Deletes all items and blobs of an incarnation without a header, and its notes. */
+  async deleteItems(key: IncarnationKey): Promise<void> {
+    const from = logPrefix(key.incarnation);
+    await this.deleteRange(key.pk, { from, to: `${from}:` });
+    await this.inbox.removeAll(key);
+    await this.blobs?.deleteAll(key);
+    await this.deleteNote(key);
+  }
+
+  /** Deletes the segments of a log before a segment. */
+  async deleteSegmentsBefore({ pk, incarnation }: IncarnationKey, segment: number): Promise<void> {
+    await this.deleteRange(pk, { from: logPrefix(incarnation), to: segmentPrefix(incarnation, segment) });
+  }
+
+  private async isWithoutHeader({ pk, incarnation }: IncarnationKey): Promise<boolean> {
+    return incarnationOfHeader(await this.table.get({ pk, sk: HEADER })) !== incarnation;
+  }
+
+  private async deleteRange(pk: string, range: KeyRange): Promise<void> {
+    const pages = this.table.itemPages(pk, range, { ProjectionExpression: 'pk, sk' });
+    for await (const items of pages) await this.table.deleteEach(items.map(keyOf));
+  }
+}
+
+/** The sort key of the note that an incarnation without blobs is about to lose its header. */
+export function deletionNoteKey(incarnation: string): string {
+  return `G#${incarnation}`;
+}
+
+/** The incarnation of such a note; `undefined` for another sort key. */
+export function incarnationOfDeletionNote(sk: string): string | undefined {
+  return sk.startsWith('G#') ? sk.slice(2) : undefined;
+}

@@ -1,0 +1,126 @@
+import { StateFormatError } from '@holdfast/core';
+import { recordName } from '@holdfast/core/store';
+import type { SavedSession, SessionRecord, StoredSession } from '@holdfast/core/store';
+import { notesIn } from '../blobs/blob-notes.ts';
+import type { BlobNote } from '../blobs/blob-notes.ts';
+import { blobsRequiredError, missingBlobError } from '../blobs/blobs.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { referencesInSession, resolveReferences } from '../blobs/references.ts';
+import { headerFromItem } from '../header/header-item.ts';
+import type { Header } from '../header/header.ts';
+import { LOG_END } from '../log/entry-keys.ts';
+import { missingEntryError, readLog } from '../log/session-log.ts';
+import type { Item } from '../table/item.ts';
+import { HEADER, partitionOf } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+
+/** A bound on the attempts to read a session that other writers change meanwhile. */
+const MAX_ATTEMPTS = 10;
+
+/** A session as the table holds it. */
+export interface UnresolvedSession {
+  readonly header: Header;
+  /** With references in the place of large values. */
+  readonly saved: SavedSession;
+  /** The notes of the incarnation, also of blobs to which it does not refer. */
+  readonly notes: readonly BlobNote[];
+}
+
+/** Loads sessions, and remembers the header of each record that it has read. */
+export class SessionLoader {
+  private readonly table: Table;
+  private readonly blobs: Blobs | undefined;
+  private readonly headers = new WeakMap<SessionRecord, Header>();
+
+  constructor(table: Table, blobs: Blobs | undefined) {
+    this.table = table;
+    this.blobs = blobs;
+  }
+
+  async readHeader(pk: string): Promise<Header | undefined> {
+    const item = await this.table.get({ pk, sk: HEADER });
+    return item && this.remember(await headerFromItem(item));
+  }
+
+  /** The header of a record. Reads it if it is not remembered; `undefined` if the table then holds another record. */
+  async headerOf(pk: string, record: SessionRecord): Promise<Header | undefined> {
+    const remembered = this.headers.get(record);
+    if (remembered) return remembered;
+    const header = await this.readHeader(pk);
+    return header && recordName(header.record) === recordName(record) ? header : undefined;
+  }
+
+  /** Remembers a header by its record. Returns it. */
+  remember(header: Header): Header {
+    this.headers.set(header.record, header);
+    return header;
+  }
+
+  /** Loads a session without its inbox. */
+  async load(sessionId: string): Promise<StoredSession | undefined> {
+    const texts = new Map<string, string>();
+    return this.readUntilWhole(partitionOf(sessionId), async (header, items) => {
+      const unresolved = await readLog(header, items);
+      const saved = unresolved
+        ? await this.resolveBlobs(header, unresolved, texts)
+        : missingEntryError(header);
+      return saved instanceof StateFormatError ? saved : { record: header.record, saved };
+    });
+  }
+
+  /** Loads a session without its inbox and its blobs. */
+  async loadUnresolved(pk: string): Promise<UnresolvedSession | undefined> {
+    return this.readUntilWhole(pk, async (header, items) => {
+      const saved = await readLog(header, items);
+      const notes = notesIn(items.values(), header.record.incarnation);
+      return saved ? { header, saved, notes } : missingEntryError(header);
+    });
+  }
+
+  /** A session with its blobs in the place of references, or the error for a missing blob. */
+  private async resolveBlobs(
+    { record, hasBlobs }: Header,
+    saved: SavedSession,
+    texts: Map<string, string>,
+  ): Promise<SavedSession | StateFormatError> {
+    if (!hasBlobs) return saved;
+    const { info, incarnation } = record;
+    if (this.blobs === undefined) throw blobsRequiredError(info.sessionId);
+    const references = referencesInSession(saved);
+    await this.blobs.read({ sessionId: info.sessionId, incarnation }, references, texts);
+    for (const reference of references) if (!texts.has(reference)) return missingBlobError(record, reference);
+    return resolveReferences(saved, texts);
+  }
+
+  /**
+   * Reads header, log and notes until no part is missing. A part can be missing because another writer replaced the log
+   * during the read. If `use` returns an error for the same record twice, that error is thrown.
+   */
+  private async readUntilWhole<T>(
+    pk: string,
+    use: (header: Header, items: ReadonlyMap<string, Item>) => Promise<T | StateFormatError>,
+  ): Promise<T | undefined> {
+    let last: string | undefined;
+    for (let attempts = 1; ; attempts++) {
+      const items = await this.readItems(pk);
+      const item = items.get(HEADER);
+      if (item === undefined) return undefined;
+      const header = this.remember(await headerFromItem(item));
+      const result = await use(header, items);
+      if (!(result instanceof StateFormatError)) return result;
+      const name = recordName(header.record);
+      if (name === last || attempts === MAX_ATTEMPTS) throw result;
+      last = name;
+    }
+  }
+
+  /** The header, the notes and the log of a session, by sort key. */
+  private async readItems(pk: string): Promise<ReadonlyMap<string, Item>> {
+    const items = new Map<string, Item>();
+    for await (const page of this.table.itemPages(pk, { from: HEADER, to: LOG_END })) {
+      for (const item of page) items.set(item['sk']?.S ?? '', item);
+      if (!items.has(HEADER)) break;
+    }
+    return items;
+  }
+}

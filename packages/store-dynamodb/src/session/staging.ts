@@ -1,0 +1,239 @@
+import { carriedOut, recordName } from '@holdfast/core/store';
+import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core/store';
+import { unusedBlobs } from '../blobs/blob-notes.ts';
+import type { UnusedBlob } from '../blobs/blob-notes.ts';
+import { offloadPlan, referencesInPlan, referencesInSession } from '../blobs/references.ts';
+import type { NewBlob, Offloaded } from '../blobs/references.ts';
+import { nextFlips, nextSweepAt } from '../header/header.ts';
+import type { Header } from '../header/header.ts';
+import type { Inbox, StagedItem } from '../inbox/inbox.ts';
+import { checkTextSizes, splitPlan, wholePlan } from '../log/plan-entries.ts';
+import { endOfLog, headForHeader, newSegment, toEntries, withBytes } from '../log/session-log.ts';
+import type { LogEnd, LogEntries } from '../log/session-log.ts';
+import type { SweepMarks } from '../shards/sweep-marks.ts';
+import { keyOf } from '../table/item.ts';
+import type { Item } from '../table/item.ts';
+import type { IncarnationKey, ItemKey } from '../table/keys.ts';
+import type { SessionLoader, UnresolvedSession } from './session-loader.ts';
+
+export interface StagingInit {
+  readonly loader: SessionLoader;
+  readonly inbox: Inbox;
+  readonly marks: SweepMarks;
+  /** A segment with so many entries may be compacted. */
+  readonly compactAfter: number;
+  /** Values of so many bytes become blobs; absent: none do. */
+  readonly blobsFromBytes: number | undefined;
+}
+
+/** Items and blobs that only the new header will name: if it is refused, its writer deletes them. */
+interface OwnParts {
+  readonly keys: readonly ItemKey[];
+  readonly references: readonly string[];
+}
+
+/** A new header, and what must be written before it. */
+export interface StagedWrite {
+  readonly header: Header;
+  /** The entries of the log. */
+  readonly items: readonly Item[];
+  /** The blobs of the log, each of which needs a note. */
+  readonly blobs: readonly NewBlob[];
+  /** A new inbox item. Its marker is the note of its blob. */
+  readonly item: StagedItem | undefined;
+  /** Blobs to which the header no longer refers. */
+  readonly unused: readonly UnusedBlob[];
+  /** What is staged for this header, also by an earlier attempt. */
+  readonly own: OwnParts;
+}
+
+type StagedLog = LogEntries & Pick<Header, 'head'> & Pick<StagedWrite, 'blobs' | 'unused' | 'own'>;
+
+/** A log that was written for a plan whose header was refused. */
+interface EarlierAttempt {
+  /** The header that the log continues. */
+  readonly base: Header;
+  readonly log: StagedLog;
+}
+
+const NOTHING: Pick<StagedLog, 'items' | 'blobs' | 'unused' | 'own'> = {
+  items: [],
+  blobs: [],
+  unused: [],
+  own: { keys: [], references: [] },
+};
+
+/** Computes what a change must write, and the header that makes it true. Writes nothing. */
+export class Staging {
+  private readonly init: StagingInit;
+  private readonly attempts = new WeakMap<SavePlan, EarlierAttempt>();
+
+  constructor(init: StagingInit) {
+    this.init = init;
+  }
+
+  /** `undefined` when another writer has changed the session. */
+  async prepare(
+    pk: string,
+    known: Header | undefined,
+    after: SessionRecord,
+    { plan, enqueue }: RecordChange,
+  ): Promise<StagedWrite | undefined> {
+    const base = known?.record.incarnation === after.incarnation ? known : undefined;
+    const log = plan ? await this.prepareLog(pk, base, after, plan) : base && { ...NOTHING, ...base };
+    if (log === undefined) return undefined;
+    const key = { pk, incarnation: after.incarnation };
+    const item = enqueue && (await this.init.inbox.stage(key, enqueue, base?.lastItem));
+    const { items, blobs, unused } = log;
+    const own = item ? addParts(log.own, item.items, item.blobs) : log.own;
+    const header: Header = {
+      record: after,
+      lastEntry: log.lastEntry,
+      log: log.log,
+      head: log.head,
+      lastItem: item?.unique ?? base?.lastItem,
+      flips: base ? nextFlips(base) : [],
+      sweepAt: nextSweepAt(base?.sweepAt, after),
+      hasBlobs: (base?.hasBlobs ?? false) || own.references.length > 0,
+      fence: base?.fence,
+    };
+    return { header, items, blobs, item, unused, own };
+  }
+
+  /**
+   * Remembers the staged log of a plan whose header was refused, for the next attempt with this plan. Returns `false`
+   * when the log does not continue the present header, so that it must be deleted.
+   */
+  rememberAttempt(
+    plan: SavePlan,
+    base: Header,
+    { header, unused, own }: StagedWrite,
+    present: Header | undefined,
+  ): boolean {
+    // After a change of the claim, the next attempt will be refused too.
+    const canContinue = present && hasSameLog(base, present) && present.record.epoch === base.record.epoch;
+    if (!canContinue || header.record.incarnation !== base.record.incarnation) return false;
+    const { lastEntry, log, head } = header;
+    this.attempts.set(plan, { base, log: { ...NOTHING, lastEntry, log, head, unused, own } });
+    return true;
+  }
+
+  private async prepareLog(
+    pk: string,
+    base: Header | undefined,
+    after: SessionRecord,
+    plan: SavePlan,
+  ): Promise<StagedLog | undefined> {
+    const attempt = this.attempts.get(plan);
+    if (attempt && base && hasSameLog(attempt.base, base)) return attempt.log;
+    if (this.init.blobsFromBytes === undefined) checkTextSizes(after.info.sessionId, plan);
+    const head = headForHeader(plan);
+    const change = head === undefined ? plan : { ...plan, head: '' };
+    const isCompaction = base !== undefined && !plan.isWhole && this.isCompactionDue(base);
+    if (base && isEmpty(change) && !isCompaction)
+      return { ...NOTHING, lastEntry: base.lastEntry, log: base.log, head };
+    const key = { pk, incarnation: after.incarnation };
+    // The first entry of a new incarnation is marked, so that `prune` finds it if its header is never written.
+    const attributes = base ? undefined : await this.init.marks(pk, after.info.updatedAt);
+    const options = { ...key, attributes };
+    const isRewrite = isCompaction || (plan.isWhole && base?.hasBlobs === true);
+    const log = isRewrite
+      ? await this.rewriteLog(base, change, options)
+      : await this.extendLog(base, change, options);
+    return log && { ...log, head };
+  }
+
+  /** Entries that follow the log; for a whole plan, or a new session, a new segment. */
+  private async extendLog(
+    base: Header | undefined,
+    plan: SavePlan,
+    options: EntryOptions,
+  ): Promise<PreparedEntries> {
+    const offloaded = await this.offload(plan);
+    const end =
+      base && !plan.isWhole ? withBytes(endOfLog(base), bytesOf(offloaded.blobs)) : newSegment(base);
+    return newEntries(offloaded, end, options);
+  }
+
+  /** A new segment with the whole session, which refers to blobs of the old one; `undefined` when it has changed. */
+  private async rewriteLog(
+    base: Header,
+    plan: SavePlan,
+    options: EntryOptions,
+  ): Promise<PreparedEntries | undefined> {
+    const old = await this.init.loader.loadUnresolved(options.pk);
+    if (old === undefined || recordName(old.header.record) !== recordName(base.record)) return undefined;
+    const offloaded = await this.offload(plan, referencesInSession(old.saved));
+    const content = wholePlan(carriedOut(old.saved, offloaded.content));
+    const entries = await newEntries({ ...offloaded, content }, newSegment(base), options);
+    return { ...entries, unused: blobsUnusedBy(content, old) };
+  }
+
+  private async offload(plan: SavePlan, inUse?: ReadonlySet<string>): Promise<Offloaded<SavePlan>> {
+    const { blobsFromBytes } = this.init;
+    return blobsFromBytes === undefined
+      ? { content: plan, blobs: [] }
+      : offloadPlan(plan, blobsFromBytes, inUse);
+  }
+
+  /** A compaction writes no more than was added since the last one: so the mean cost of a save does not grow. */
+  private isCompactionDue({ log: { entries, bytes, base } }: Header): boolean {
+    return entries >= this.init.compactAfter && bytes - base >= base;
+  }
+}
+
+type EntryOptions = IncarnationKey & { readonly attributes: Item | undefined };
+type PreparedEntries = Omit<StagedLog, 'head'>;
+
+async function newEntries(
+  { content, blobs }: Offloaded<SavePlan>,
+  end: LogEnd,
+  options: EntryOptions,
+): Promise<PreparedEntries> {
+  const entries = await toEntries(splitPlan(content), end, options);
+  return { ...entries, blobs, unused: [], own: addParts(NOTHING.own, entries.items, blobs) };
+}
+
+/**
+ * Whether what was staged to follow one header follows another one too, and `prune` has deleted nothing of it since.
+ */
+function hasSameLog(left: Header, right: Header): boolean {
+  return (
+    left.lastEntry === right.lastEntry &&
+    left.fence === right.fence &&
+    left.record.contentToken === right.record.contentToken
+  );
+}
+
+/** Whether a plan needs no entry of the log. */
+function isEmpty({ isWhole, head, values, lists }: SavePlan): boolean {
+  return !isWhole && head === '' && values.size === 0 && lists.length === 0;
+}
+
+function addParts(own: OwnParts, items: readonly Item[], blobs: readonly NewBlob[]): OwnParts {
+  return {
+    keys: [...own.keys, ...items.map(keyOf)],
+    references: [...own.references, ...blobs.map(({ reference }) => reference)],
+  };
+}
+
+/**
+ * The size of new blobs. It counts as growth of the log, so that a compaction finds the blobs that they replace in
+ * time.
+ */
+function bytesOf(blobs: readonly NewBlob[]): number {
+  return blobs.reduce((total, { payload }) => total + payload.length, 0);
+}
+
+/**
+ * Blobs that the session referred to and no longer does, or that a writer put whose header was refused. A blob without
+ * a date in its note was in use once: no writer is about to put it.
+ */
+function blobsUnusedBy(plan: SavePlan, { saved, notes }: UnresolvedSession): UnusedBlob[] {
+  const before = referencesInSession(saved);
+  return unusedBlobs(
+    notes,
+    referencesInPlan(plan),
+    ({ name, sweep }) => sweep === undefined || before.has(name),
+  );
+}

@@ -1,0 +1,43 @@
+import { keyOf } from '../table/item.ts';
+import type { Item } from '../table/item.ts';
+import { SHARD } from '../table/table-definition.ts';
+import type { Table } from '../table/table.ts';
+import { shardsOf } from './generation.ts';
+import type { Shards } from './shards.ts';
+
+const MOVES_AT_ONCE = 10;
+
+/** Moves items out of the outgoing generation. If a process dies meanwhile, the next call moves the remaining items. */
+export class ShardMover {
+  private readonly table: Table;
+  private readonly shards: Shards;
+
+  constructor(table: Table, shards: Shards) {
+    this.table = table;
+    this.shards = shards;
+  }
+
+  /** Moves about `limit` items. Ends the generation if there are none. */
+  async move(limit: number): Promise<void> {
+    const outgoing = await this.shards.outgoingGeneration();
+    if (outgoing === undefined) return;
+    let moved = 0;
+    // All headers are in `created`. Entries and notes for `prune` are in `sweep`.
+    for (const index of ['created', 'sweep'] as const) {
+      for (const shard of shardsOf(outgoing)) {
+        for await (const items of this.table.shardPages(index, shard, { Limit: MOVES_AT_ONCE })) {
+          await Promise.all(items.map((item) => this.moveItem(item, shard)));
+          moved += items.length;
+          if (moved >= limit) return;
+        }
+      }
+    }
+    if (moved === 0) await this.shards.endOutgoing();
+  }
+
+  /** Moves an item, unless a write has moved it. The revision of a header stays, so that no writer is refused. */
+  private async moveItem(item: Item, from: string): Promise<void> {
+    const key = keyOf(item);
+    await this.table.changeAttribute(key, SHARD, from, await this.shards.shardOf(key.pk));
+  }
+}

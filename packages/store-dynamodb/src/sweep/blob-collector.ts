@@ -1,0 +1,70 @@
+import { recordName } from '@holdfast/core/store';
+import type { Instant } from '@holdfast/core';
+import { blobNotePrefix } from '../blobs/blob-keys.ts';
+import { isOldNote, ticketsIn, unusedBlobs } from '../blobs/blob-notes.ts';
+import type { NotedBlobs } from '../blobs/noted-blobs.ts';
+import { referencesInSession } from '../blobs/references.ts';
+import { headerToItem } from '../header/header-item.ts';
+import type { IndexOptions } from '../header/header-item.ts';
+import { nextFlips } from '../header/header.ts';
+import type { Header } from '../header/header.ts';
+import type { SessionLoader } from '../session/session-loader.ts';
+import { newUniqueText } from '../table/parts.ts';
+import type { Table } from '../table/table.ts';
+
+export interface BlobCollectorInit {
+  readonly table: Table;
+  readonly loader: SessionLoader;
+  readonly blobs: NotedBlobs;
+  readonly index: IndexOptions;
+}
+
+/** Deletes blobs to which a session does not refer, and whose writers have not deleted them. */
+export class BlobCollector {
+  private readonly table: Table;
+  private readonly loader: SessionLoader;
+  private readonly blobs: NotedBlobs;
+  private readonly index: IndexOptions;
+
+  constructor({ table, loader, blobs, index }: BlobCollectorInit) {
+    this.table = table;
+    this.loader = loader;
+    this.blobs = blobs;
+    this.index = index;
+  }
+
+  /** Deletes the unused blobs of old notes. `prune` does not look at the other old notes again. */
+  async collect(pk: string, now: Instant): Promise<void> {
+    const unresolved = await this.loader.loadUnresolved(pk);
+    if (unresolved === undefined) return;
+    const { header, saved, notes } = unresolved;
+    const key = { pk, incarnation: header.record.incarnation };
+    const inUse = referencesInSession(saved);
+    const old = notes.filter((note) => isOldNote(note, now));
+    const unused = unusedBlobs(old, inUse, () => true);
+    if (unused.length > 0 && !(await this.moveFence(header))) return;
+    await this.blobs.delete(key, unused, ticketsIn(old));
+    for (const { name, sweep } of old) {
+      if (sweep === undefined || !inUse.has(name)) continue;
+      const sk = blobNotePrefix(key.incarnation) + name;
+      await this.table.changeAttribute({ pk, sk }, 'sweep', sweep, undefined);
+    }
+  }
+
+  /**
+   * Writes the header with another fence: `false` if another writer has changed the session. A writer that stalled
+   * after it staged something is refused from now on, and stages again.
+   */
+  private async moveFence(header: Header): Promise<boolean> {
+    const { record } = header;
+    const fence = newUniqueText();
+    const next: Header = {
+      ...header,
+      fence,
+      flips: nextFlips(header),
+      record: { ...record, writes: record.writes + 1, token: fence },
+    };
+    const item = await headerToItem(next, this.index);
+    return (await this.table.compareAndPut(item, recordName(record))).isDone;
+  }
+}

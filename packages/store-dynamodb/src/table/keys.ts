@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import type { Instant } from '@holdfast/core';
+
+/** The key of an item. */
+export interface ItemKey {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** A session with one of the incarnations that its id had. */
+export interface IncarnationKey {
+  readonly pk: string;
+  readonly incarnation: string;
+}
+
+/** The sort key of a header. It sorts before all other items of a session, so that a query reads the header first. */
+export const HEADER = 'A';
+
+/** The item that describes the table. No session has this partition. */
+export const META: ItemKey = { pk: 'M', sk: 'M' };
+
+/** Longer ids are hashed: a partition key holds 2,048 bytes, and every item repeats it. */
+const MAX_PLAIN_ID_BYTES = 512;
+const PLAIN = 'S#';
+
+/** The partition of a session. */
+export function partitionOf(sessionId: string): string {
+  return Buffer.byteLength(sessionId) <= MAX_PLAIN_ID_BYTES
+    ? PLAIN + sessionId
+    : `H#${sha256(sessionId).toString('hex')}`;
+}
+
+/** The session id of a partition; `undefined` for a hashed id. */
+export function sessionIdOf(partition: string): string | undefined {
+  return partition.startsWith(PLAIN) ? partition.slice(PLAIN.length) : undefined;
+}
+
+/** The session of a partition, for messages. */
+export function describeSession(partition: string): string {
+  const sessionId = sessionIdOf(partition);
+  return sessionId === undefined
+    ? `the session in the partition ${partition}`
+    : `session ${JSON.stringify(sessionId)}`;
+}
+
+const MAX_INSTANT = Number.MAX_SAFE_INTEGER;
+const ID_LENGTH = 64;
+const INSTANT_LENGTH = 17;
+
+/** A text that sorts as the instant does, also before 1970. */
+export function instantKey(at: Instant): string {
+  const whole = Math.trunc(Math.max(-MAX_INSTANT, Math.min(MAX_INSTANT, at)));
+  return String(BigInt(whole) + 2n ** 53n).padStart(INSTANT_LENGTH, '0');
+}
+
+/** The instant of a key that is or begins with an `instantKey`. */
+export function instantOf(key: string): Instant {
+  return Number(BigInt(key.slice(0, INSTANT_LENGTH)) - 2n ** 53n);
+}
+
+/** A text that sorts by an instant, then by the session id. Long ids that begin alike may have the same text. */
+export function orderKey(at: Instant, sessionId: string): string {
+  return `${instantKey(at)}#${inAscii(sessionId).slice(0, ID_LENGTH)}`;
+}
+
+/** A text in ASCII that sorts by code points, whether it is compared by bytes or by UTF-16 units. */
+function inAscii(text: string): string {
+  return text.replaceAll(/[\u007f-\u{10ffff}]/gu, (character) =>
+    [...Buffer.from(character)].map((byte) => `\u007f${byte.toString(16)}`).join(''),
+  );
+}
+
+/** A number with leading zeros, so that it sorts as a text. */
+export function padNumber(value: number, digits: number): string {
+  return String(value).padStart(digits, '0');
+}
+
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,218 @@
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { QueryCommandInput, WriteRequest } from '@aws-sdk/client-dynamodb';
+import type { Clock } from '@holdfast/core';
+import { keyItem } from './item.ts';
+import type { Item } from './item.ts';
+import { HEADER } from './keys.ts';
+import type { ItemKey } from './keys.ts';
+import { backOff, checkAttempts, isConditionFailure, retryThrottled, watchAttempts } from './requests.ts';
+import type { Ambiguity, DynamoDbSender } from './requests.ts';
+import { SHARD } from './table-definition.ts';
+import type { IndexName } from './table-definition.ts';
+
+/** A range of keys that ends with `to`. */
+export interface KeyRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The result of a conditional write. */
+export interface ConditionalWrite extends Readonly<Ambiguity> {
+  readonly isDone: boolean;
+}
+
+const WRITES_A_BATCH = 25;
+/** A request holds 16 MB. A part of an entry has a third of a megabyte, and base64 takes four bytes for three. */
+const PARTS_A_BATCH = 10;
+const READS_A_BATCH = 100;
+/** Sorts after every key of an index. */
+export const LAST_KEY = '~';
+
+/** Sends the store's requests. All reads of the table are consistent, and no request scans it. */
+export class Table {
+  private readonly client: DynamoDbSender;
+  readonly TableName: string;
+  private readonly clock: Clock;
+
+  constructor(client: DynamoDbSender, name: string, clock: Clock) {
+    this.client = client;
+    this.TableName = name;
+    this.clock = clock;
+  }
+
+  async get(key: ItemKey): Promise<Item | undefined> {
+    const { TableName } = this;
+    const command = new GetItemCommand({ TableName, Key: keyItem(key), ConsistentRead: true });
+    return (await this.retry(() => this.client.send(command))).Item;
+  }
+
+  /** The headers of the sessions that exist, by partition. */
+  async headers(partitions: readonly string[]): Promise<ReadonlyMap<string, Item>> {
+    const items = await this.readEach(partitions.map((pk) => ({ pk, sk: HEADER })));
+    return new Map(items.map((item) => [item['pk']?.S ?? '', item]));
+  }
+
+  async put(item: Item): Promise<void> {
+    const { TableName } = this;
+    const command = new PutItemCommand({ TableName, Item: item });
+    await this.retry(() => this.client.send(command));
+  }
+
+  /** Puts an item, if the stored one has this revision; for `undefined`, if there is no stored one. */
+  async compareAndPut(item: Item, rev: string | undefined): Promise<ConditionalWrite> {
+    const { TableName } = this;
+    const command = new PutItemCommand({ TableName, Item: item, ...condition(rev) });
+    return this.conditional(watchAttempts(command), () => this.client.send(command));
+  }
+
+  /** Deletes a header that has this revision. */
+  async deleteHeader(pk: string, rev: string): Promise<ConditionalWrite> {
+    const { TableName } = this;
+    const Key = keyItem({ pk, sk: HEADER });
+    const command = new DeleteItemCommand({ TableName, Key, ...condition(rev) });
+    return this.conditional(watchAttempts(command), () => this.client.send(command));
+  }
+
+  /** Replaces the value of an attribute, or removes the attribute, if it still has the value `from`. */
+  async changeAttribute(key: ItemKey, name: string, from: string, to: string | undefined): Promise<void> {
+    const { TableName } = this;
+    const command = new UpdateItemCommand({
+      TableName,
+      Key: keyItem(key),
+      ConditionExpression: '#name = :from',
+      UpdateExpression: to === undefined ? 'REMOVE #name' : 'SET #name = :to',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':from': { S: from }, ...(to !== undefined && { ':to': { S: to } }) },
+    });
+    await this.conditional(undefined, () => this.client.send(command));
+  }
+
+  /** Puts items in any order. */
+  async putEach(items: readonly Item[]): Promise<void> {
+    const [first, ...others] = items;
+    if (first && others.length === 0) return this.put(first);
+    await this.writeAll(
+      items.map((Item) => ({ PutRequest: { Item } })),
+      PARTS_A_BATCH,
+    );
+  }
+
+  async deleteEach(keys: readonly ItemKey[]): Promise<void> {
+    await this.writeAll(
+      keys.map((key) => ({ DeleteRequest: { Key: keyItem(key) } })),
+      WRITES_A_BATCH,
+    );
+  }
+
+  /** The pages of a range of a session's items, by sort key; `to` is included. */
+  itemPages(
+    pk: string,
+    { from, to }: KeyRange,
+    options: Pick<QueryCommandInput, 'Limit' | 'ProjectionExpression'> = {},
+  ): AsyncGenerator<readonly Item[]> {
+    return this.pages({
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': { S: pk }, ':from': { S: from }, ':to': { S: to } },
+      ConsistentRead: true,
+      ...options,
+    });
+  }
+
+  /** The pages of a range of keys in one shard of an index. */
+  shardPages(
+    index: IndexName,
+    shard: string,
+    { from = '0', to = LAST_KEY, Limit }: Partial<KeyRange> & Pick<QueryCommandInput, 'Limit'> = {},
+  ): AsyncGenerator<readonly Item[]> {
+    return this.pages({
+      IndexName: index,
+      KeyConditionExpression: '#shard = :shard AND #key BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#shard': SHARD, '#key': index },
+      ExpressionAttributeValues: { ':shard': { S: shard }, ':from': { S: from }, ':to': { S: to } },
+      Limit,
+    });
+  }
+
+  private async readEach(keys: readonly ItemKey[]): Promise<readonly Item[]> {
+    const { TableName } = this;
+    const items: Item[] = [];
+    let remaining = keys.map(keyItem);
+    for (let attempt = 0; remaining.length > 0;) {
+      const Keys = remaining.splice(0, READS_A_BATCH);
+      const RequestItems = { [TableName]: { Keys, ConsistentRead: true } };
+      const command = new BatchGetItemCommand({ RequestItems });
+      const { Responses, UnprocessedKeys } = await this.retry(() => this.client.send(command));
+      const found = Responses?.[TableName] ?? [];
+      items.push(...found);
+      const unread = UnprocessedKeys?.[TableName]?.Keys ?? [];
+      remaining = [...unread, ...remaining];
+      // A reply holds 16 MB: items that did not fit are not throttled.
+      attempt = found.length > 0 ? 0 : attempt + 1;
+      if (found.length === 0 && unread.length > 0) await this.pause(attempt - 1);
+    }
+    return items;
+  }
+
+  private async *pages(query: Omit<QueryCommandInput, 'TableName'>): AsyncGenerator<readonly Item[]> {
+    const { TableName } = this;
+    let ExclusiveStartKey: Item | undefined;
+    do {
+      const command = new QueryCommand({ TableName, ...query, ExclusiveStartKey });
+      const page = await this.retry(() => this.client.send(command));
+      yield page.Items ?? [];
+      ExclusiveStartKey = page.LastEvaluatedKey;
+    } while (ExclusiveStartKey);
+  }
+
+  private async writeAll(requests: readonly WriteRequest[], size: number): Promise<void> {
+    const { TableName } = this;
+    let remaining = [...requests];
+    for (let attempt = 0; remaining.length > 0;) {
+      const batch = remaining.splice(0, size);
+      const command = new BatchWriteItemCommand({ RequestItems: { [TableName]: batch } });
+      const { UnprocessedItems } = await this.retry(() => this.client.send(command));
+      const unwritten = UnprocessedItems?.[TableName] ?? [];
+      remaining = [...unwritten, ...remaining];
+      attempt = unwritten.length < batch.length ? 0 : attempt + 1;
+      if (unwritten.length > 0) await this.pause(attempt);
+    }
+  }
+
+  private retry<T>(send: () => Promise<T>, ambiguity?: Ambiguity): Promise<T> {
+    return retryThrottled(send, { table: this.TableName, clock: this.clock, ambiguity });
+  }
+
+  private async pause(attempt: number): Promise<void> {
+    checkAttempts(attempt, this.TableName);
+    await backOff(attempt, this.clock);
+  }
+
+  private async conditional(
+    ambiguity: Ambiguity | undefined,
+    send: () => Promise<unknown>,
+  ): Promise<ConditionalWrite> {
+    try {
+      await this.retry(send, ambiguity);
+      return { isDone: true, isAmbiguous: false };
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      return { isDone: false, isAmbiguous: ambiguity?.isAmbiguous ?? false };
+    }
+  }
+}
+
+function condition(rev: string | undefined): {
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeValues?: Item;
+} {
+  if (rev === undefined) return { ConditionExpression: 'attribute_not_exists(pk)' };
+  return { ConditionExpression: 'rev = :rev', ExpressionAttributeValues: { ':rev': { S: rev } } };
+}

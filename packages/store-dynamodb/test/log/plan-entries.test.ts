@@ -1,0 +1,68 @@
+import type { SavePlan } from '@holdfast/core/store';
+import { carriedOut } from '@holdfast/core/store';
+import { expect, test } from 'vitest';
+import {
+  checkTextSizes,
+  planFromJson,
+  planToJson,
+  splitPlan,
+  wholePlan,
+} from '../../src/log/plan-entries.ts';
+
+const plan: SavePlan = {
+  isWhole: false,
+  head: '{"version":2}',
+  values: new Map([
+    ['definition', '{"name":"a"}'],
+    ['systemPrompt', undefined],
+  ]),
+  lists: [
+    { name: 'messages:conversation', keep: 2, append: ['"c"', '"d"'] },
+    { name: 'steps', keep: 0, append: [] },
+  ],
+};
+
+test('come back from JSON', () => {
+  expect(planFromJson(JSON.parse(planToJson(plan)), 'it')).toEqual(plan);
+});
+
+test.each([null, [], {}, [true, 'x'], [1, 'x', [], []], 'x'])('%j is none', (json) => {
+  expect(() => planFromJson(json, 'it')).toThrow(expect.objectContaining({ code: 'STATE_FORMAT' }));
+});
+
+test('one that is small is not split', () => {
+  expect(splitPlan(plan)).toEqual([plan]);
+});
+
+test('those that one is split into do the same one after the other', () => {
+  const mega = (name: string): string => JSON.stringify(name + 'x'.repeat(3_000_000));
+  const large: SavePlan = {
+    isWhole: true,
+    head: '{}',
+    values: new Map([['definition', mega('d')]]),
+    lists: [
+      { name: 'a', keep: 0, append: [mega('1'), mega('2'), mega('3'), '"4"'] },
+      { name: 'b', keep: 0, append: [] },
+      { name: 'c', keep: 0, append: [mega('1') + mega('2') + mega('3'), mega('4')] },
+    ],
+  };
+  const plans = splitPlan(large);
+  expect(plans.length).toBeGreaterThan(3);
+  expect(plans.map(({ isWhole }) => isWhole)).toEqual(plans.map((_, index) => index === 0));
+  for (const each of plans.slice(0, -2)) expect(planToJson(each).length).toBeLessThan(8_400_000);
+  let saved = carriedOut(undefined, wholePlan({ head: '', values: new Map([['x', '1']]), lists: new Map() }));
+  for (const each of plans) saved = carriedOut(saved, each);
+  expect(saved).toEqual(carriedOut(undefined, large));
+  expect(carriedOut(undefined, wholePlan(saved))).toEqual(saved);
+});
+
+test('the largest text is counted in bytes', () => {
+  const limit = 64 * 1024 * 1024;
+  const of = (text: string): SavePlan => ({ ...plan, values: new Map([['metadata', text]]) });
+  expect(() => checkTextSizes('a', of('x'.repeat(limit)))).not.toThrow();
+  const refused = expect.objectContaining({
+    code: 'SESSION_TOO_LARGE',
+    data: { sessionId: 'a', bytes: limit + 2, limit },
+  });
+  expect(() => checkTextSizes('a', of('é'.repeat(limit / 2 + 1)))).toThrow(refused);
+});

@@ -1,0 +1,80 @@
+import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
+import type { ProxiedRequest } from './fault-proxy.ts';
+
+export type StoredItem = Record<string, AttributeValue>;
+
+/** The item with a key. */
+export async function itemAt(
+  client: DynamoDBClient,
+  TableName: string,
+  Key: StoredItem,
+): Promise<StoredItem | undefined> {
+  return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
+}
+
+/** What the table holds of a session with a short id. */
+export function itemsOf(client: DynamoDBClient, table: string, sessionId: string): Promise<StoredItem[]> {
+  return itemsIn(client, table, `S#${sessionId}`);
+}
+
+/** What a partition of the table holds. */
+export async function itemsIn(
+  client: DynamoDBClient,
+  table: string,
+  partition: string,
+): Promise<StoredItem[]> {
+  const items: StoredItem[] = [];
+  let ExclusiveStartKey: StoredItem | undefined;
+  do {
+    const page = await client.send(
+      new QueryCommand({
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: partition } },
+        ExclusiveStartKey,
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return items;
+}
+
+/**
+ * The sort keys of a session's items of a kind: `A` the header, `B` notes of blobs, `E` entries, `G` notes, `I` rows and
+ * `J` markers of inbox items.
+ */
+export async function keysOf(
+  client: DynamoDBClient,
+  table: string,
+  sessionId: string,
+  kind: 'A' | 'B' | 'E' | 'G' | 'I' | 'J',
+): Promise<string[]> {
+  const keys = (await itemsOf(client, table, sessionId)).map(({ sk }) => sk?.S ?? '');
+  return keys.filter((key) => key.startsWith(kind));
+}
+
+/** Does the request write a header? */
+export function isFlip(request: ProxiedRequest): boolean {
+  return request.operation === 'PutItem' && putKeysIn(request)[0] === 'A';
+}
+
+/** Does the request read the header and the log of a session? */
+export function isLogRead({ operation, body }: ProxiedRequest): boolean {
+  const { ':from': from } = Object(body['ExpressionAttributeValues']) as StoredItem;
+  return operation === 'Query' && from?.S === 'A';
+}
+
+/** The sort keys of the items that a request puts. */
+export function putKeysIn({ operation, body }: ProxiedRequest): string[] {
+  if (operation === 'PutItem') return [sortKeyOf(body['Item'])];
+  if (operation !== 'BatchWriteItem') return [];
+  const requests = Object.values(body['RequestItems'] as Record<string, readonly WriteRequest[]>).flat();
+  return requests.flatMap(({ PutRequest }) => (PutRequest ? [sortKeyOf(PutRequest.Item)] : []));
+}
+
+function sortKeyOf(item: unknown): string {
+  return (item as StoredItem | undefined)?.['sk']?.S ?? '';
+}

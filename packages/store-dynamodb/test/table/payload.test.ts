@@ -1,0 +1,50 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { DICTIONARY } from '../../src/table/dictionary.ts';
+import { fromPayload, jsonFromPayload, toPayload } from '../../src/table/payload.ts';
+
+const texts = [
+  '',
+  'a',
+  '\ufeffa',
+  '\0',
+  '🦊é',
+  'x'.repeat(999),
+  'x'.repeat(1_000),
+  '{"a":"\\ud800"}',
+  'é'.repeat(9_999),
+];
+
+test.each(texts)('%j comes back', async (text) => {
+  await expect(fromPayload(await toPayload(text), 'it')).resolves.toBe(text);
+});
+
+test('long ones are packed', async () => {
+  expect((await toPayload('x'.repeat(10_000))).length).toBeLessThan(100);
+  expect((await toPayload('x'.repeat(99))).length).toBe(100);
+});
+
+test('what a text has in common with its context costs next to nothing', async () => {
+  const text = randomBytes(300).toString('base64');
+  const payload = await toPayload(text, text);
+  expect(payload.length).toBeLessThan(20);
+  await expect(fromPayload(payload, 'it', text)).resolves.toBe(text);
+});
+
+test('the dictionary is the one that tables were written with', () => {
+  expect(createHash('sha256').update(DICTIONARY).digest('hex')).toBe(
+    '3484e1b12e4802205c7360fc2bd66f489b2fcc56d411d506c387bcb37d8a4f3a',
+  );
+});
+
+const broken = [
+  undefined,
+  Uint8Array.of(),
+  Uint8Array.of(7, 1),
+  Uint8Array.of(1, 255, 255),
+  Uint8Array.of(0, 123),
+];
+
+test.each(broken)('%j is none', async (payload) => {
+  await expect(jsonFromPayload(payload, 'it')).rejects.toMatchObject({ code: 'STATE_FORMAT', path: 'it' });
+});
