@@ -21,8 +21,8 @@ export interface IncarnationRemovalInit {
 }
 
 /**
- * Deletes sessions, and the items of incarnations whose header is gone. An incarnation without a header never gets one
- * again, so that this harms no writer, however slow.
+ * Deletes sessions, and the items of incarnations without a header. An incarnation that has lost its header never gets
+ * one again, so that this harms no writer, however slow. The sweeper waits a day for one that has not had a header yet.
  */
 export class IncarnationRemoval {
   private readonly table: Table;
