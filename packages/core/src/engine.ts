@@ -1,16 +1,19 @@
 // What authors of engines, and of other hosts of the loop, need besides the root: the contract of engines, the stepper,
 // and the parts of a state and of a run by name
-export type { AgentStateDebug, AgentStateInit } from './state/agent-state.ts';
+export type { AgentStateDebug, AgentStateView } from './state/agent-state-view.ts';
+export type { AgentStateInit } from './state/agent-state.ts';
 export { AgentContext } from './state/context.ts';
 export type { Section } from './state/messages/message-store.ts';
 export { executionIdOf, isTrace } from './state/messages/message-tags.ts';
 export type { MessageTags } from './state/messages/message-tags.ts';
 export { Metadata } from './state/metadata.ts';
-export { ExecutionState, isTerminal } from './state/execution/execution.ts';
+export { ExecutionState } from './state/execution/execution.ts';
+export { isTerminal } from './state/execution/status.ts';
 export { StepExecution } from './state/execution/step-execution.ts';
-export { newStepMessageIds } from './state/execution/step.ts';
-export type { StepMessageIds, StepType } from './state/execution/step.ts';
-export type { Approval, ApprovalDecision } from './state/execution/tool-execution.ts';
+export { newStepMessageIds } from './state/execution/step-output.ts';
+export type { StepMessageIds } from './state/execution/step-output.ts';
+export type { StepType } from './state/execution/step.ts';
+export type { Approval, ApprovalDecision } from './state/execution/approval.ts';
 export { OUTCOME_RULES } from './state/execution/tool-outcome.ts';
 export type { OutcomeRule, ToolOutcomeType } from './state/execution/tool-outcome.ts';
 export type { CallUsage } from './state/execution/usage.ts';
@@ -18,8 +21,8 @@ export { Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state
 export type { BudgetSpent } from './state/execution/budget.ts';
 export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } from './state/values/ids.ts';
 export type { Id, IdKind } from './state/values/ids.ts';
-export { snapshotVersion } from './state/snapshot.ts';
-export type { SnapshotEnvelope, SnapshotFormat } from './state/snapshot.ts';
+export { snapshotVersion } from './state/documents/snapshot.ts';
+export type { SnapshotEnvelope, SnapshotFormat } from './state/documents/snapshot.ts';
 export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
 export { apply, next } from './loop/stepper.ts';
 export type { NextAction, Outcome } from './loop/stepper.ts';
@@ -66,7 +69,7 @@ export type { HookResult } from './loop/hooks/hook.ts';
 export type { SubagentInit, ToTask } from './agents/subagent.ts';
 export type { ToolInit } from './loop/tools/tool.ts';
 export type { AgentContextFields } from './state/context.ts';
-export type { StepExecutionFields } from './state/execution/step-execution.ts';
+export type { StepExecutionFields } from './state/documents/step-execution-document.ts';
 export type { ModelPrice } from './loop/stopping/model-prices.ts';
 export type { AsJson } from './loop/tools/typed-execution.ts';
 export type { ToolBlock } from './state/execution/tool-outcome.ts';

@@ -12,7 +12,7 @@ export type {
 } from './state/messages/messages.ts';
 export { metadataKey } from './state/metadata.ts';
 export type { MetadataKey } from './state/metadata.ts';
-export type { ExecutionStatus } from './state/execution/execution.ts';
+export type { ExecutionStatus } from './state/execution/status.ts';
 export type { Waiting } from './state/execution/waiting.ts';
 export { AgentStep } from './state/execution/step.ts';
 export { ToolExecution } from './state/execution/tool-execution.ts';

@@ -2,7 +2,7 @@ import { HoldfastError } from '../errors.ts';
 import { toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import type { ExecutionBudget } from '../state/execution/budget.ts';
-import { isTerminal } from '../state/execution/execution.ts';
+import { isTerminal } from '../state/execution/status.ts';
 import { Usage } from '../state/execution/usage.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import { CallWaits } from '../loop/stopping/abort.ts';

@@ -3,7 +3,7 @@ import type { AgentState } from '../state/agent-state.ts';
 import { some } from '../state/values/frozen-array.ts';
 import { ExecutionId, StepId } from '../state/values/ids.ts';
 import type { ToolCallPart } from '../state/messages/messages.ts';
-import { newStepMessageIds } from '../state/execution/step.ts';
+import { newStepMessageIds } from '../state/execution/step-output.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import { holdOnYield } from './stopping/abort.ts';
 import type { HeldSignal } from './stopping/abort.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
-import type { ExecutionStatus } from '../state/execution/execution.ts';
+import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { StepId } from '../state/values/ids.ts';
 import type { InferenceResponse } from '../state/execution/inference.ts';
 import type { EffectiveRequest } from '../state/execution/request.ts';

@@ -5,7 +5,7 @@ import type { ExecutionId, StepId, ToolExecutionId } from '../state/values/ids.t
 import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
 import type { Messages, ToolCallPart } from '../state/messages/messages.ts';
 import type { EffectiveRequest } from '../state/execution/request.ts';
-import type { StepMessageIds } from '../state/execution/step.ts';
+import type { StepMessageIds } from '../state/execution/step-output.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { Waiting } from '../state/execution/waiting.ts';

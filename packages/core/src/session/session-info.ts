@@ -1,8 +1,8 @@
 import type { Instant } from '../clock.ts';
 import type { Read } from '../document.ts';
 import { readCount, readInstant, readOneOf, readString } from '../document.ts';
-import type { ExecutionStatus } from '../state/execution/execution.ts';
-import { EXECUTION_STATUSES } from '../state/execution/execution.ts';
+import type { ExecutionStatus } from '../state/execution/status.ts';
+import { EXECUTION_STATUSES } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import { WAITING_TYPES } from '../state/execution/waiting.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../clock.ts';
 import type { StateFormatError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
-import type { ExecutionStatus } from '../state/execution/execution.ts';
+import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';

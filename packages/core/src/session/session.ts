@@ -9,8 +9,8 @@ import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { SessionId } from '../state/values/ids.ts';
-import type { SnapshotEnvelope } from '../state/snapshot.ts';
-import { openSnapshot, sealSnapshot } from '../state/snapshot.ts';
+import type { SnapshotEnvelope } from '../state/documents/snapshot.ts';
+import { openSnapshot, sealSnapshot } from '../state/documents/snapshot.ts';
 import type { SessionInfo, SessionStatus } from './session-info.ts';
 import { SESSION_STATUSES } from './session-info.ts';
 

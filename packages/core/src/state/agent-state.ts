@@ -2,71 +2,47 @@ import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
-import type { ErrorRecord } from './values/error-record.ts';
 import type { Read } from '../document.ts';
 import type { JsonValue } from '../json.ts';
-import { checked, DocumentReader, readCount, readInstant } from '../document.ts';
-import { compact, isSameJson } from '../json.ts';
-import { addCounts } from './execution/amounts.ts';
+import { checked, DocumentReader } from '../document.ts';
+import { isSameJson } from '../json.ts';
+import { addCounts } from './values/amounts.ts';
 import { AgentContext } from './context.ts';
 import { draft, frozen } from './values/copy.ts';
 import type { MessageTags } from './messages/message-tags.ts';
-import type { StopReason, StopSignal } from './execution/continuation.ts';
-import type { ExecutionStatus } from './execution/execution.ts';
-import { ExecutionState, isTerminal } from './execution/execution.ts';
+import type { StopSignal } from './execution/continuation.ts';
+import type { ExecutionStatus } from './execution/status.ts';
+import { ExecutionState } from './execution/execution.ts';
+import { isTerminal } from './execution/status.ts';
 import type { ExecutionId } from './values/ids.ts';
 import { AgentId } from './values/ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 import type { EffectiveRequest } from './execution/request.ts';
-import { filledSettings, isSameSettings, NO_SETTINGS } from './execution/request.ts';
+import { isSameSettings, NO_SETTINGS } from './execution/request.ts';
 import { wrongArgument } from './values/require-argument.ts';
 import { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
 import type { MessageStore } from './messages/message-store.ts';
 import { CONVERSATION } from './messages/message-store.ts';
-import type { Message, MessageOptions, Messages, UserPart } from './messages/messages.ts';
+import type { Message, MessageOptions, UserPart } from './messages/messages.ts';
 import { userMessage } from './messages/messages.ts';
-import type { Metadata, MetadataKey } from './metadata.ts';
-import type { SnapshotEnvelope } from './snapshot.ts';
-import { openSnapshot, sealSnapshot } from './snapshot.ts';
-import type { StepExecution } from './execution/step-execution.ts';
-import type { AgentStep, StepMessageIds, StepType } from './execution/step.ts';
+import type { MetadataKey } from './metadata.ts';
+import type { SnapshotEnvelope } from './documents/snapshot.ts';
+import { readAgentState, writeAgentState } from './documents/agent-state-document.ts';
+import type { AgentStateFields } from './agent-state-view.ts';
+import { AgentStateView } from './agent-state-view.ts';
+import type { AgentStep } from './execution/step.ts';
+import type { StepMessageIds } from './execution/step-output.ts';
 import { requireStep } from './execution/step.ts';
-import { withWaitingInside } from './version-1.ts';
-import type { ToolExecution } from './execution/tool-execution.ts';
+import { withWaitingInside } from './documents/version-1.ts';
 import type { Waiting } from './execution/waiting.ts';
-
-type AgentStateFields = Pick<
-  AgentState,
-  | 'agentId'
-  | 'parentAgentId'
-  | 'createdAt'
-  | 'updatedAt'
-  | 'executionCount'
-  | 'llmConfig'
-  | 'context'
-  | 'execution'
->;
 
 /** What may be said about a new agent. */
 export interface AgentStateInit {
   readonly agentId?: string;
   readonly parentAgentId?: string;
   readonly at?: Instant;
-}
-
-/** The facts of a state at one glance. */
-export interface AgentStateDebug {
-  readonly status: ExecutionStatus | undefined;
-  readonly executionCount: number;
-  readonly hasExecution: boolean;
-  readonly executionId: ExecutionId | undefined;
-  readonly steps: number;
-  readonly continuation: string;
-  readonly hasErrors: boolean;
-  readonly errors: readonly string[];
-  readonly usage: object;
 }
 
 const checkInit = optionsCheck<AgentStateInit>(
@@ -86,9 +62,6 @@ const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['forke
   clock: mustBe.clock,
 });
 
-const FORMAT = 'holdfast/agent-state';
-const NOTHING: readonly never[] = Object.freeze([]);
-
 /**
  * An agent as a value: who it is, what it has said, and how far its present run has got.
  *
@@ -100,29 +73,9 @@ const NOTHING: readonly never[] = Object.freeze([]);
  * @example
  * const state = AgentState.empty().withSystemPrompt('Be brief.').withUserMessage('Hello');
  */
-export class AgentState {
-  readonly agentId: AgentId;
-  readonly parentAgentId: AgentId | undefined;
-  readonly createdAt: Instant;
-  /** When the state last changed; never goes back. */
-  readonly updatedAt: Instant;
-  /** How many executions were begun. */
-  readonly executionCount: number;
-  readonly llmConfig: LlmConfig | undefined;
-  readonly context: AgentContext;
-  /** The run in progress, or the last one until the next begins. */
-  readonly execution: ExecutionState | undefined;
-
-  /** Not frozen yet. */
+export class AgentState extends AgentStateView {
   private constructor(fields: AgentStateFields) {
-    this.agentId = fields.agentId;
-    this.parentAgentId = fields.parentAgentId;
-    this.createdAt = fields.createdAt;
-    this.updatedAt = fields.updatedAt;
-    this.executionCount = fields.executionCount;
-    this.llmConfig = fields.llmConfig;
-    this.context = fields.context;
-    this.execution = fields.execution;
+    super(fields);
   }
 
   /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
@@ -139,179 +92,6 @@ export class AgentState {
       context: AgentContext.empty,
       execution: undefined,
     });
-  }
-
-  // What it knows
-
-  /** All messages in their sections. */
-  get store(): MessageStore {
-    return this.context.store;
-  }
-
-  /** The conversation: the `messages` section. What a model sees of it is a compiler's choice. */
-  get messages(): Messages {
-    return this.store.messages;
-  }
-
-  get systemPrompt(): string | undefined {
-    return this.context.systemPrompt;
-  }
-
-  get metadata(): Metadata {
-    return this.context.metadata;
-  }
-
-  get responseFormat(): ResponseFormat | undefined {
-    return this.context.responseFormat;
-  }
-
-  // How far it has got
-
-  /** `undefined` exactly when there is no execution. */
-  get status(): ExecutionStatus | undefined {
-    return this.execution?.status;
-  }
-
-  get executionId(): ExecutionId | undefined {
-    return this.execution?.executionId;
-  }
-
-  /** True while an execution is neither absent nor over. */
-  get hasActiveExecution(): boolean {
-    return this.execution !== undefined && !this.execution.isTerminal;
-  }
-
-  /** Steps of this execution, the current one included. Never counted from messages. */
-  get stepCount(): number {
-    return this.execution?.stepCount ?? 0;
-  }
-
-  /** Finished steps. */
-  get steps(): readonly AgentStep[] {
-    return this.stepExecutions.toArray().map((execution) => execution.step);
-  }
-
-  /** Finished steps with their times. */
-  get stepExecutions(): List<StepExecution> {
-    return this.execution?.stepExecutions ?? List.empty();
-  }
-
-  /** The step in progress. */
-  get currentStep(): AgentStep | undefined {
-    return this.execution?.currentStep;
-  }
-
-  /** The last finished step. */
-  get lastStep(): AgentStep | undefined {
-    return this.lastStepExecution?.step;
-  }
-
-  get lastStepType(): StepType | undefined {
-    return this.lastStep?.type;
-  }
-
-  get lastStepExecution(): StepExecution | undefined {
-    return this.execution?.lastStepExecution;
-  }
-
-  /** The tool execution that stands last, in the current step or before it. */
-  get lastToolExecution(): ToolExecution | undefined {
-    const current = this.currentStep?.toolExecutions.at(-1);
-    if (current) return current;
-    for (let index = this.stepExecutions.length - 1; index >= 0; index--) {
-      const last = this.stepExecutions.at(index)?.step.toolExecutions.at(-1);
-      if (last) return last;
-    }
-    return undefined;
-  }
-
-  /** The stop signal that ranks first. */
-  get stopSignal(): StopSignal | undefined {
-    return this.execution?.continuation.highest;
-  }
-
-  get stopReason(): StopReason | undefined {
-    return this.stopSignal?.reason;
-  }
-
-  /** The same as `stopReason`. */
-  get lastStopReason(): StopReason | undefined {
-    return this.stopReason;
-  }
-
-  /** Would the loop stop now? */
-  get shouldStop(): boolean {
-    return this.execution?.shouldStop ?? false;
-  }
-
-  /** What this execution used, the current step included. */
-  get usage(): Usage {
-    return this.execution?.usage ?? Usage.none;
-  }
-
-  /** What this execution cost in US dollars; `undefined` when no price is known. */
-  get cost(): number | undefined {
-    return this.usage.cost;
-  }
-
-  /** All errors of this execution, in order; those that were recovered from too. */
-  get errors(): readonly ErrorRecord[] {
-    return this.execution?.allErrors ?? NOTHING;
-  }
-
-  get hasErrors(): boolean {
-    return this.errors.length > 0;
-  }
-
-  /** Seconds by the clock on the wall, from the start to the end or `now`; 0 without an execution. */
-  executionDurationAt(now: Instant = systemClock.now()): number {
-    return this.execution?.duration(now) ?? 0;
-  }
-
-  /** Seconds by the clock on the wall; of an execution in progress, up to the latest start or end of a step or tool. */
-  get executionDuration(): number {
-    return this.executionDurationAt(this.execution?.latestAt);
-  }
-
-  /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */
-  requestOf({ request }: AgentStep): EffectiveRequest {
-    const llmConfig = request?.llmConfig ?? this.execution?.llmConfig ?? this.llmConfig;
-    return Object.freeze({
-      model: request?.model ?? llmConfig?.model,
-      llmConfig: filledSettings(llmConfig),
-      toolChoice: request?.toolChoice ?? 'auto',
-    });
-  }
-
-  /** True when the execution has come to an answer; one that was aborted is not one. */
-  get hasFinalResponse(): boolean {
-    return this.lastStep?.isAnswer ?? false;
-  }
-
-  /** The text of the answer that ended the execution; `undefined` when there is none. */
-  get finalResponse(): string | undefined {
-    return this.hasFinalResponse ? this.lastStep?.text : undefined;
-  }
-
-  /** The final response, else what the latest step said. */
-  get currentResponse(): string | undefined {
-    return this.finalResponse ?? this.execution?.latestStep?.text;
-  }
-
-  /** The facts at one glance, for a log or a test. */
-  debug(): AgentStateDebug {
-    const { execution } = this;
-    return {
-      status: this.status,
-      executionCount: this.executionCount,
-      hasExecution: execution !== undefined,
-      executionId: this.executionId,
-      steps: this.stepCount,
-      continuation: execution?.explanation ?? 'no execution',
-      hasErrors: this.hasErrors,
-      errors: this.errors.map((error) => error.message),
-      usage: this.usage.toJSON(),
-    };
   }
 
   // Transitions of the session data
@@ -593,33 +373,7 @@ export class AgentState {
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
     const isExecutionOmitted = typeof options === 'object' && options.execution === 'omit';
-    if (isExecutionOmitted && this.execution !== undefined)
-      return this.forNextExecution(this.updatedAt).toJSON();
-    return this.encodeWith(this.execution?.leastVersion() ?? 1, {
-      llmConfig: this.llmConfig,
-      context: this.context.toJSON(),
-      execution: this.execution?.encode(this.store),
-    });
-  }
-
-  /** The document in a version that can hold it, with these as the parts that are large. @internal */
-  encodeWith(
-    version: number,
-    parts: {
-      readonly llmConfig?: LlmConfig | undefined;
-      readonly context?: object;
-      readonly execution?: object | undefined;
-    },
-  ): SnapshotEnvelope {
-    const document = compact({
-      agentId: this.agentId,
-      parentAgentId: this.parentAgentId,
-      createdAt: this.createdAt,
-      updatedAt: this.updatedAt,
-      executionCount: this.executionCount,
-      ...parts,
-    });
-    return sealSnapshot(FORMAT, version, document);
+    return writeAgentState(isExecutionOmitted ? this.forNextExecution(this.updatedAt) : this);
   }
 
   /**
@@ -633,7 +387,7 @@ export class AgentState {
 
   /** @internal */
   static readonly read: Read<AgentState> = (reader, value) => {
-    const state = readAgentState(reader, openSnapshot(reader, FORMAT, value));
+    const state = AgentState.restore(readAgentState(reader, value));
     return reader.version === 1 ? state.fromVersion1() : state;
   };
 
@@ -651,34 +405,3 @@ export class AgentState {
     return frozen(new AgentState(fields));
   }
 }
-
-const NAMES = new Set([
-  'agentId',
-  'parentAgentId',
-  'createdAt',
-  'updatedAt',
-  'executionCount',
-  'llmConfig',
-  'context',
-  'execution',
-]);
-
-const readAgentState: Read<AgentState> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  const createdAt = reader.required(members, 'createdAt', readInstant);
-  const updatedAt = reader.required(members, 'updatedAt', readInstant);
-  if (updatedAt < createdAt) reader.fail('updatedAt not before createdAt', updatedAt);
-  const context = reader.required(members, 'context', AgentContext.read);
-  return AgentState.restore({
-    agentId: reader.required(members, 'agentId', AgentId.read),
-    parentAgentId: reader.optional(members, 'parentAgentId', AgentId.read),
-    createdAt,
-    updatedAt,
-    executionCount: reader.required(members, 'executionCount', readCount),
-    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-    context,
-    execution: reader.optional(members, 'execution', (r, execution) =>
-      ExecutionState.decode(r, execution, context.store),
-    ),
-  });
-};

@@ -2,7 +2,7 @@
 import { expectTypeOf } from 'vitest';
 import type { Read, Shape } from '../../src/document.ts';
 import { readCount, readOneOf, readShape, readString, readVariant, shapeOf } from '../../src/document.ts';
-import type { Approval } from '../../src/state/execution/tool-execution.ts';
+import type { Approval } from '../../src/state/execution/approval.ts';
 
 // The type of a shape is computed from its readers
 

@@ -5,7 +5,8 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { withStateInside, withTimePassed } from '../../loop/tools/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
-import type { ApprovalDecision, ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ApprovalDecision } from '../../state/execution/approval.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 
 /** A person's word on a call that waits for it. */

@@ -1,7 +1,14 @@
 import { compact, isJsonObject } from '../../json.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { List } from '../../state/values/list.ts';
-import { MessageRefWriter } from '../../state/messages/message-refs.ts';
+import { MessageRefWriter } from '../../state/documents/message-refs.ts';
+import { writeAgentStateWith } from '../../state/documents/agent-state-document.ts';
+import {
+  versionOf,
+  versionOfFinished,
+  writeExecutionWith,
+  writeFinishedSteps,
+} from '../../state/documents/execution-document.ts';
 import type { MessageStore } from '../../state/messages/message-store.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
@@ -43,11 +50,11 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const kept = (name: string, list: List<unknown>): number => before.get(name)?.commonLength(list) ?? 0;
 
   const stepsKept = continues ? kept(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
-  const steps = execution?.encodeSteps(refs, stepsKept) ?? [];
-  const skeleton = execution?.encodeWith(refs, undefined);
+  const steps = execution ? writeFinishedSteps(execution, refs, stepsKept) : [];
+  const skeleton = execution && writeExecutionWith(execution, refs, undefined);
   const versionOfSteps = Math.max(
     continues ? known.versionOfSteps : 1,
-    execution?.versionOfSteps(stepsKept) ?? 1,
+    execution ? versionOfFinished(execution, stepsKept) : 1,
   );
   const lists = listsOf(session, refs.otherMessages);
   const changes: ListChange[] = [];
@@ -151,8 +158,9 @@ function headOf(
     lists,
   }: { readonly execution: object | undefined } & Pick<Written, 'versionOfSteps' | 'lists'>,
 ): string {
-  const leastVersion = session.state.execution?.leastVersion(versionOfSteps) ?? 1;
-  const state = session.state.encodeWith(leastVersion, { execution });
+  const { state: value } = session;
+  const leastVersion = value.execution ? versionOf(value.execution, versionOfSteps) : 1;
+  const state = writeAgentStateWith(value, leastVersion, { execution });
   // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
   // save has the same head.
   const document = { ...session.encodeWith({ state }), ...SAID_BY_RECORD };
@@ -246,7 +254,7 @@ function remember(
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
   const lists = listsOf(session, refs.otherMessages);
-  written.set(session, { refs, lists, versionOfSteps: execution?.versionOfSteps() ?? 1, sizes });
+  written.set(session, { refs, lists, versionOfSteps: execution ? versionOfFinished(execution) : 1, sizes });
 }
 
 interface Head extends SavedParts {

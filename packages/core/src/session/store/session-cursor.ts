@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
-import { EXECUTION_STATUSES } from '../../state/execution/execution.ts';
+import { EXECUTION_STATUSES } from '../../state/execution/status.ts';
 import { WAITING_TYPES } from '../../state/execution/waiting.ts';
 import type { ListedSession } from '../session-info.ts';
 import { SESSION_STATUSES } from '../session-info.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import { isTerminal } from '../../state/execution/execution.ts';
+import { isTerminal } from '../../state/execution/status.ts';
 import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItems, withItem, withoutItems } from './inbox-cursor.ts';

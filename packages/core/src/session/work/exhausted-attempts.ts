@@ -3,7 +3,7 @@ import { HoldfastError } from '../../errors.ts';
 import { apply } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
-import { newStepMessageIds } from '../../state/execution/step.ts';
+import { newStepMessageIds } from '../../state/execution/step-output.ts';
 
 /**
  * The state with its execution failed after too many failed attempts. It runs no code of the agent: that code may be what

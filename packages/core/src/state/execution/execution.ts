@@ -2,48 +2,28 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { Read } from '../../document.ts';
-import { checked, DocumentReader, readAmount, readFilled, readInstant, readOneOf } from '../../document.ts';
-import { compact, isSameJson } from '../../json.ts';
-import { addSeconds } from './amounts.ts';
-import { Continuation, readContinuation, requireContinuation } from './continuation.ts';
+import { checked, DocumentReader } from '../../document.ts';
+import { isSameJson } from '../../json.ts';
+import { addSeconds } from '../values/amounts.ts';
+import { Continuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
+import { toErrorRecord } from '../values/error-record.ts';
 import { ExecutionId } from '../values/ids.ts';
-import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+import { requireUsage, Usage } from './usage.ts';
 import { List } from '../values/list.ts';
 import type { LlmConfig } from '../llm-config.ts';
-import { readLlmConfig } from '../llm-config.ts';
-import { MessageRefWriter, readRefs } from '../messages/message-refs.ts';
 import { MessageStore } from '../messages/message-store.ts';
-import { readStepExecutions, StepExecution } from './step-execution.ts';
-import { StepIds } from './step-ids.ts';
-import { STEP_NAMES } from './step-document.ts';
+import { StepExecution } from './step-execution.ts';
+import { StepIds } from '../documents/step-ids.ts';
 import { AgentStep, requireStep } from './step.ts';
+import type { ExecutionFields } from '../documents/execution-document.ts';
+import { readExecution, writeExecution } from '../documents/execution-document.ts';
+import type { ExecutionStatus } from './status.ts';
+import { isTerminal, readStatus } from './status.ts';
 import type { Waiting } from './waiting.ts';
 import { readWaitings } from './waiting.ts';
-
-/**
- * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
- * The last three are terminal.
- */
-export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
-
-export const EXECUTION_STATUSES: readonly ExecutionStatus[] = [
-  'pending',
-  'inProgress',
-  'suspended',
-  'completed',
-  'stopped',
-  'failed',
-];
-
-/** True for the statuses that end an execution. */
-export function isTerminal(status: ExecutionStatus | undefined): boolean {
-  return status === 'completed' || status === 'stopped' || status === 'failed';
-}
 
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -53,24 +33,6 @@ const checkFreshOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionSt
   { id: mustBe.anything, at: mustBe.anything },
   { executionId: 'write "id"' },
 );
-
-type ExecutionStateFields = Pick<
-  ExecutionState,
-  | 'executionId'
-  | 'status'
-  | 'startedAt'
-  | 'completedAt'
-  | 'stepExecutions'
-  | 'currentStep'
-  | 'currentStepStartedAt'
-  | 'llmConfig'
-  | 'continuation'
-  | 'errors'
-  | 'workedSeconds'
-  | 'waiting'
-  | 'finishedUsage'
-  | 'otherUsage'
->;
 
 /** One run of an agent. */
 export class ExecutionState {
@@ -102,7 +64,7 @@ export class ExecutionState {
   readonly otherUsage: Usage;
 
   /** Not frozen yet. */
-  private constructor(fields: ExecutionStateFields) {
+  private constructor(fields: ExecutionFields) {
     this.executionId = fields.executionId;
     this.status = fields.status;
     this.startedAt = fields.startedAt;
@@ -119,7 +81,7 @@ export class ExecutionState {
     this.otherUsage = fields.otherUsage;
   }
 
-  private with(changes: Partial<ExecutionStateFields>): ExecutionState {
+  private with(changes: Partial<ExecutionFields>): ExecutionState {
     return frozen(Object.assign(new ExecutionState(this), changes));
   }
 
@@ -317,18 +279,6 @@ export class ExecutionState {
     return llmConfig === this.llmConfig ? this : this.with({ llmConfig });
   }
 
-  /** The lowest version of the format that can hold it, when that of its finished steps is known. @internal */
-  leastVersion(versionOfSteps = this.versionOfSteps()): number {
-    const versionOfSettings = this.llmConfig === undefined ? 1 : 2;
-    return Math.max(versionOfSteps, versionOfSettings, this.currentStep?.leastVersion ?? 1);
-  }
-
-  /** The lowest version of the format that can hold the finished steps from one on. @internal */
-  versionOfSteps(from = 0): number {
-    const steps = this.stepExecutions.slice(from);
-    return steps.reduce((version, { step }) => Math.max(version, step.leastVersion), 1);
-  }
-
   /** The same with more used outside any step. */
   withOtherUsage(usage: Usage): ExecutionState {
     requireUsage(usage);
@@ -345,7 +295,7 @@ export class ExecutionState {
   }
 
   toJSON(): object {
-    return this.encode(MessageStore.empty);
+    return writeExecution(this, MessageStore.empty);
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -355,124 +305,14 @@ export class ExecutionState {
     );
   }
 
-  /** The document, with messages by reference where the store has them. @internal */
-  encode(store: MessageStore): object {
-    const refs = new MessageRefWriter(store);
-    const steps = this.encodeSteps(refs);
-    const document = this.encodeWith(refs, steps);
-    const { otherMessages } = refs;
-    return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
-  }
-
-  /** The finished steps from one on. @internal */
-  encodeSteps(refs: MessageRefWriter, from = 0): readonly object[] {
-    let previous = from === 0 ? undefined : this.stepExecutions.at(from - 1);
-    return this.stepExecutions.slice(from).map((execution) => {
-      const document = execution.encode(refs, previous);
-      previous = execution;
-      return document;
-    });
-  }
-
-  /** The document but for `otherMessages`, with what stands for the finished steps. @internal */
-  encodeWith(refs: MessageRefWriter, steps: unknown): object {
-    const previous = this.stepExecutions.last;
-    const currentStep = refs.aside(() => this.currentStep?.encode(refs, previous?.step));
-    return compact({
-      executionId: this.executionId,
-      status: this.status,
-      startedAt: this.startedAt,
-      completedAt: this.completedAt,
-      workedSeconds: this.workedSeconds || undefined,
-      waiting: this.waiting.length === 0 ? undefined : this.waiting,
-      otherUsage: this.otherUsage === Usage.none ? undefined : this.otherUsage.toJSON(),
-      continuation:
-        this.continuation === Continuation.empty
-          ? undefined
-          : this.continuation.encode(previous?.continuation ?? Continuation.empty),
-      errors: this.errors.length === 0 ? undefined : this.errors,
-      llmConfig: this.llmConfig,
-      steps,
-      currentStep,
-      currentStepStartedAt: this.currentStepStartedAt,
-    });
-  }
-
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
-    const members = reader.members(value, NAMES);
-    const refs = readRefs(reader, members, store);
-    const status = reader.required(members, 'status', readStatus);
-    const completedAt = reader.optional(members, 'completedAt', readInstant);
-    if (isTerminal(status) !== (completedAt !== undefined)) {
-      reader.fail('completedAt exactly in a terminal status', status);
-    }
-    const startedAt = reader.required(members, 'startedAt', readInstant);
-    if (completedAt !== undefined && completedAt < startedAt)
-      reader.fail('completedAt not before startedAt', completedAt);
-    const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
-    if (waiting.length > 0 !== (status === 'suspended'))
-      reader.fail('waiting exactly in a suspended execution', status);
-    const ids = new StepIds();
-    const stepExecutions = reader.required(members, 'steps', readStepExecutions(refs, ids));
-    const { last } = stepExecutions;
-    const readCurrentStep: Read<AgentStep> = (r, document) => {
-      const step = AgentStep.decode(r, r.members(document, CURRENT_STEP_NAMES), refs, last?.step);
-      ids.check(r, step);
-      return step;
-    };
-    const currentStep = reader.optional(members, 'currentStep', readCurrentStep);
-    const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
-    if ((currentStep === undefined) !== (currentStepStartedAt === undefined)) {
-      reader.fail('currentStep and currentStepStartedAt together, or neither', value);
-    }
-    if (currentStep && isTerminal(status) && reader.version > 1)
-      reader.fail('no currentStep in an execution that is over', status);
-    reader.requireVersion(2, members, 'llmConfig');
-    const execution = new ExecutionState({
-      executionId: reader.required(members, 'executionId', ExecutionId.read),
-      status,
-      startedAt,
-      completedAt,
-      stepExecutions,
-      currentStep,
-      currentStepStartedAt,
-      llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-      continuation:
-        reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
-      errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
-      workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
-      waiting,
-      finishedUsage: Usage.sumOf(stepExecutions),
-      otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
-    });
-    return frozen(execution);
+    return frozen(new ExecutionState(readExecution(reader, value, store)));
   }
 }
-
-const NAMES = new Set([
-  'executionId',
-  'status',
-  'startedAt',
-  'completedAt',
-  'workedSeconds',
-  'waiting',
-  'continuation',
-  'errors',
-  'steps',
-  'currentStep',
-  'currentStepStartedAt',
-  'otherMessages',
-  'otherUsage',
-  'llmConfig',
-]);
-const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 
 const OPEN_AT_THE_END =
   'An execution does not end while a step is open. End it by a transition of AgentState, which closes the step.';
 const OTHER_STEP_OPEN =
   'Another step is open. Close it first, by withCurrentStepCompleted(), or go on with it under its id.';
 const IS_OVER = 'The execution is over. Begin another one, by withExecutionStarted(), before a step.';
-
-const readStatus = readOneOf(EXECUTION_STATUSES);
-const readFilledAmount = readFilled(readAmount);

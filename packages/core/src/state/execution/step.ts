@@ -1,57 +1,38 @@
-import type { Clock, Instant } from '../../clock.ts';
-import { systemClock, toInstant } from '../../clock.ts';
+import type { Instant } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import type { Members } from '../../document.ts';
 import { checked, DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecords, toErrorRecord } from '../values/error-record.ts';
-import { joined, pushed, some } from '../values/frozen-array.ts';
-import { MessageId, StepId } from '../values/ids.ts';
+import { toErrorRecord } from '../values/error-record.ts';
+import { some } from '../values/frozen-array.ts';
+import { StepId } from '../values/ids.ts';
 import { InferenceResponse } from './inference.ts';
 import { Usage } from './usage.ts';
 import { List } from '../values/list.ts';
-import type { MessageRefReader, MessageRefWriter } from '../messages/message-refs.ts';
-import { readAlone, writeAlone } from '../messages/message-refs.ts';
+import type { MessageRefReader } from '../documents/message-refs.ts';
+import { readAlone, writeAlone } from '../documents/message-refs.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
-import { metadataOf, withoutTags, withTags } from '../messages/message-tags.ts';
+import { withoutTags, withTags } from '../messages/message-tags.ts';
 import type { Metadata } from '../metadata.ts';
-import type { AssistantPart, Message, Messages, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
-import { messageOf } from '../messages/messages.ts';
+import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import type { StepRequest } from './request.ts';
-import { readGivenRequest, readStepRequest } from './request.ts';
+import { readGivenRequest } from './request.ts';
+import type { StepFields } from '../documents/step-document.ts';
+import { readStep, writeStep } from '../documents/step-document.ts';
+import type { StepMessageIds } from './step-output.ts';
+import { messageIdsOf, newStepMessageIds, outputOf } from './step-output.ts';
 import { requireObject, wrongArgument } from '../values/require-argument.ts';
-import type { StepDocument } from './step-document.ts';
-import { encodeToolExecution, readResponse, readToolExecutions, STEP_NAMES } from './step-document.ts';
-import { errorOutput, resultPart, ToolExecution } from './tool-execution.ts';
+import { STEP_NAMES } from '../documents/step-document.ts';
+import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
 import { interrupted } from './tool-outcome.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
 
-type AgentStepFields = Pick<
-  AgentStep,
-  'id' | 'input' | 'request' | 'added' | 'response' | 'toolExecutions' | 'errors'
->;
-
 const NOTHING: readonly never[] = Object.freeze([]);
-
-/** Ids for the messages that a step may add. */
-export interface StepMessageIds {
-  readonly assistant: MessageId;
-  readonly tool: MessageId;
-}
-
-/** The ids of the messages of a step that is closed without any being given: they follow from the step. */
-function messageIdsOf(id: StepId): StepMessageIds {
-  return { assistant: MessageId.parse(`${id}/assistant`), tool: MessageId.parse(`${id}/tool`) };
-}
-
-/** Fresh ids for the messages of a step. */
-export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
-  return { assistant: MessageId.create(clock), tool: MessageId.create(clock) };
-}
 
 /** One turn of the model and the tools it asked for. */
 export class AgentStep {
@@ -70,7 +51,7 @@ export class AgentStep {
   #output: readonly Message[] | undefined;
 
   /** Not frozen yet. */
-  private constructor(fields: AgentStepFields) {
+  private constructor(fields: StepFields) {
     this.id = fields.id;
     this.input = fields.input;
     this.request = fields.request;
@@ -80,7 +61,7 @@ export class AgentStep {
     this.errors = fields.errors;
   }
 
-  private with(changes: Partial<AgentStepFields>): AgentStep {
+  private with(changes: Partial<StepFields>): AgentStep {
     return frozen(Object.assign(new AgentStep(this), changes));
   }
 
@@ -169,11 +150,6 @@ export class AgentStep {
     return usage;
   }
 
-  /** The lowest version of the format that can hold it. @internal */
-  get leastVersion(): number {
-    return this.request === undefined && !some(this.toolExecutions, isWaitingInside) ? 1 : 2;
-  }
-
   /** What the model said; `''` when it said nothing. */
   get text(): string {
     return this.response?.text ?? '';
@@ -254,39 +230,15 @@ export class AgentStep {
   /** The same with its output as the conversation has it: with tags. @internal */
   closed(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
     if (!this.hasOutput || this.added.length > 0) return this;
-    return this.withAdded(ids ?? messageIdsOf(this.id), at, tags);
+    const next = new AgentStep(this);
+    draft(next).added = outputOf(this, ids ?? messageIdsOf(this.id), at, tags);
+    return frozen(next);
   }
 
   /** Does it add anything to the conversation? What was started must be told of, whatever became of the answer. */
   private get hasOutput(): boolean {
     const isWhole = this.response !== undefined && this.response.finishReason !== 'error';
     return isWhole || some(this.toolExecutions, wasStarted);
-  }
-
-  private withAdded(ids: StepMessageIds, at: Instant, tags: MessageTags | undefined): AgentStep {
-    const added: Message[] = [];
-    const { requestedToolCalls } = this;
-    const others = startedBeside(this.toolExecutions, requestedToolCalls);
-    const toolCalls = others.length === 0 ? requestedToolCalls : joined(requestedToolCalls, others);
-    const said: readonly AssistantPart[] = this.response?.content ?? NOTHING;
-    const content = others.length === 0 ? said : Object.freeze(joined(said, others));
-    const createdAt = toInstant(at);
-    const metadata = tags && metadataOf(tags);
-    if (content.length > 0) {
-      const id = MessageId.parse(ids.assistant);
-      added.push(messageOf('assistant', { id, createdAt, content, metadata }));
-    }
-    if (toolCalls.length > 0) {
-      const results = toolCalls.map((call, place) => {
-        const execution = executionOf(this.toolExecutions, call.toolCallId, place);
-        return execution?.toResultPart() ?? notRun(call, this.response);
-      });
-      const id = MessageId.parse(ids.tool);
-      added.push(messageOf('tool', { id, createdAt, content: Object.freeze(results), metadata }));
-    }
-    const next = new AgentStep(this);
-    draft(next).added = Object.freeze(added);
-    return frozen(next);
   }
 
   /** What its tools set in the agent's metadata, in the order of the calls. @internal */
@@ -307,29 +259,12 @@ export class AgentStep {
   }
 
   toJSON(): object {
-    return writeAlone((refs) => this.encode(refs));
+    return writeAlone((refs) => writeStep(this, refs));
   }
 
   /** @throws StateFormatError when the document does not fit. */
   static fromJSON(json: unknown): AgentStep {
     return DocumentReader.read(json, readAloneStep);
-  }
-
-  /** The step with its messages by reference. @internal */
-  encode(refs: MessageRefWriter, previous?: AgentStep): StepDocument {
-    const { id, input, request, added, response, toolExecutions, errors } = this;
-    const document: StepDocument = { id, input: refs.view(input, previous?.input) };
-    if (!isSameJson(request, previous?.request)) document.request = request ?? {};
-    const output = refs.ranges(added);
-    if (output !== undefined) document.output = output;
-    if (response !== undefined) {
-      const isContentInOutput = added[0]?.role === 'assistant' && added[0].content === response.content;
-      document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
-    }
-    if (toolExecutions.length > 0)
-      document.toolExecutions = toolExecutions.map((one) => encodeToolExecution(one, added, response));
-    if (errors.length > 0) document.errors = errors;
-    return document;
   }
 
   /** @internal */
@@ -339,69 +274,9 @@ export class AgentStep {
     refs: MessageRefReader,
     previous?: AgentStep,
   ): AgentStep {
-    reader.enter('input');
-    const input = refs.view(reader, members['input'], previous?.input);
-    reader.leave();
-    reader.requireVersion(2, members, 'request');
-    const hasOutput = members['output'] !== undefined;
-    const added = hasOutput ? Object.freeze(reader.required(members, 'output', refs.messages)) : NOTHING;
-    const response = decodeResponse(reader, members, added);
-    const toolExecutions = decodeToolExecutions(reader, members, added, response);
-    const step = new AgentStep({
-      id: StepId.is(members['id']) ? members['id'] : reader.required(members, 'id', StepId.read),
-      input,
-      request:
-        members['request'] === undefined
-          ? previous?.request
-          : reader.required(members, 'request', readStepRequest),
-      added,
-      response,
-      toolExecutions,
-      errors:
-        members['errors'] === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
-    });
-    return frozen(step);
+    return frozen(new AgentStep(readStep(reader, members, refs, previous)));
   }
 }
-
-function decodeResponse(
-  reader: DocumentReader,
-  { response: value }: Members,
-  added: readonly Message[],
-): InferenceResponse | undefined {
-  if (value === undefined) return undefined;
-  reader.enter('response');
-  const response = readResponse(reader, value, added);
-  reader.leave();
-  return response;
-}
-
-function decodeToolExecutions(
-  reader: DocumentReader,
-  { toolExecutions: value }: Members,
-  added: readonly Message[],
-  response: InferenceResponse | undefined,
-): readonly ToolExecution[] {
-  if (value === undefined) return NOTHING;
-  reader.enter('toolExecutions');
-  const toolExecutions = readToolExecutions(reader, value, added, response);
-  reader.leave();
-  return toolExecutions;
-}
-
-/** The result of a call that has no execution. */
-function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
-  return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
-}
-
-function whyNotRun(response: InferenceResponse | undefined): string {
-  if (response === undefined) return 'the execution stopped';
-  const { finishReason, rawFinishReason } = response;
-  if (finishReason === 'other') return `the answer ended for the reason "${rawFinishReason ?? 'unknown'}"`;
-  return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
-}
-
-const STEP_NAME_SET = new Set(STEP_NAMES);
 
 function makesStepError({ rule }: ToolExecution): boolean {
   return rule?.makesStepError ?? false;
@@ -412,27 +287,8 @@ function isInDoubt({ startedAt, attempt, outcome }: ToolExecution): boolean {
   return outcome === undefined && (startedAt !== undefined || attempt > 1);
 }
 
-function isWaitingInside({ waitingInside }: ToolExecution): boolean {
-  return waitingInside.length > 0;
-}
-
 function wasStarted({ startedAt }: ToolExecution): boolean {
   return startedAt !== undefined;
-}
-
-/** Calls that were started though the answer, as it is now, does not ask for them. */
-function startedBeside(
-  executions: readonly ToolExecution[],
-  requested: readonly ToolCallPart[],
-): readonly ToolCallPart[] {
-  let found: ToolCallPart[] | undefined;
-  for (let place = 0; place < executions.length; place++) {
-    const { call, startedAt } = executions[place] as ToolExecution;
-    const { toolCallId } = call;
-    if (startedAt === undefined || requested[place]?.toolCallId === toolCallId) continue;
-    if (!some(requested, (other) => other.toolCallId === toolCallId)) found = pushed(found, call);
-  }
-  return found ?? NOTHING;
 }
 
 function hasUsage({ usage }: ToolExecution): boolean {
@@ -452,8 +308,9 @@ function approvedIn(executions: readonly ToolExecution[]): readonly ToolExecutio
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
 
+const NAMES = new Set(STEP_NAMES);
 const readAloneStep = readAlone((reader, members, refs) =>
-  AgentStep.decode(reader, reader.members(members, STEP_NAME_SET), refs),
+  AgentStep.decode(reader, reader.members(members, NAMES), refs),
 );
 
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */

@@ -1,21 +1,10 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
-import type { Members, Read, Shape } from '../../document.ts';
+import type { Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
-import {
-  checked,
-  DocumentReader,
-  isInstant,
-  readCount,
-  readInstant,
-  readJson,
-  readOneOf,
-  readShape,
-  readString,
-  shapeOf,
-} from '../../document.ts';
+import { checked, DocumentReader } from '../../document.ts';
 import { isSameJson, toJsonValue } from '../../json.ts';
-import { addCounts } from './amounts.ts';
+import { addCounts } from '../values/amounts.ts';
 import { draft, frozen } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { ToolExecutionId } from '../values/ids.ts';
@@ -23,41 +12,18 @@ import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messa
 import { checkedToolCall, readToolCall } from '../messages/messages.ts';
 import type { OutcomeRule, ToolBlock, ToolOutcome } from './tool-outcome.ts';
 import { blocksIn, checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
-import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+import { requireUsage, Usage } from './usage.ts';
+import type { ToolExecutionFields } from '../documents/tool-execution-document.ts';
+import {
+  readToolExecution,
+  TOOL_EXECUTION_NAMES,
+  writeToolExecution,
+} from '../documents/tool-execution-document.ts';
+import type { Approval, ApprovalDecision } from './approval.ts';
+import { readDecision } from './approval.ts';
 import type { Waiting } from './waiting.ts';
-import { readWaitings } from './waiting.ts';
-
-/** A person's word on a call. There is no decision as long as it is awaited. */
-export interface Approval {
-  readonly requestedAt: Instant;
-  readonly decision?: ApprovalDecision;
-}
-
-/** What was decided on a call, once. */
-export interface ApprovalDecision {
-  readonly type: 'approved' | 'denied';
-  readonly at: Instant;
-  /** Who decided, as the application names people. */
-  readonly by?: string;
-  /** Why, for the model to read. */
-  readonly reason?: string;
-}
 
 const NOTHING: readonly never[] = Object.freeze([]);
-
-type ToolExecutionFields = Pick<
-  ToolExecution,
-  | 'id'
-  | 'call'
-  | 'attempt'
-  | 'approval'
-  | 'startedAt'
-  | 'completedAt'
-  | 'outcome'
-  | 'usage'
-  | 'progress'
-  | 'waitingInside'
->;
 
 /**
  * One tool call as it is carried out: intended, perhaps approved, started, ended. Once `startedAt` is set the tool
@@ -322,22 +288,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   toJSON(): object {
-    return this.encode({ call: this.call }, this.outcome);
-  }
-
-  /** The document with the call and the outcome in the form that a step gives them. @internal */
-  encode(call: ToolCallReference, outcome: object | undefined): object {
-    const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside } = this;
-    const document: ToolExecutionDocument = { id, ...call };
-    if (attempt !== 1) document.attempt = attempt;
-    if (approval !== undefined) document.approval = approval;
-    if (startedAt !== undefined) document.startedAt = startedAt;
-    if (completedAt !== undefined) document.completedAt = completedAt;
-    if (outcome !== undefined) document.outcome = outcome;
-    if (usage !== Usage.none) document.usage = usage.toJSON();
-    if (progress !== undefined) document.progress = progress;
-    if (waitingInside.length > 0) document.waitingInside = waitingInside;
-    return document;
+    return writeToolExecution(this, { call: this.call }, this.outcome);
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -356,80 +307,12 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
-    const { startedAt: start, completedAt: end } = members;
-    const startedAt = isInstant(start) ? start : reader.optional(members, 'startedAt', readInstant);
-    const completedAt = isInstant(end) ? end : reader.optional(members, 'completedAt', readInstant);
-    if ((outcome === undefined) !== (completedAt === undefined))
-      reader.fail('an outcome and completedAt together, or neither', members);
-    if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
-      reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
-    if (completedAt !== undefined && completedAt < (startedAt ?? 0))
-      reader.fail('completedAt not before startedAt', completedAt);
-    const { id, attempt, approval, usage, progress, waitingInside } = members;
-    reader.requireVersion(2, members, 'waitingInside');
-    if (waitingInside !== undefined && (startedAt === undefined || outcome !== undefined))
-      reader.fail('waitingInside of a call that runs', members);
-    const execution = new ToolExecution({
-      id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
-      call,
-      attempt: attempt === undefined ? 1 : reader.required(members, 'attempt', readLaterAttempt),
-      approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
-      startedAt,
-      completedAt,
-      outcome,
-      usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
-      progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
-      waitingInside:
-        waitingInside === undefined ? NOTHING : reader.required(members, 'waitingInside', readWaitings),
-    });
-    return frozen(execution);
+    return frozen(new ToolExecution(readToolExecution(reader, members, call, outcome)));
   }
 }
 
 const NOT_STARTED = 'The call was not started.';
 const UNKNOWN_OUTCOME = 'The call was started and its outcome is unknown.';
-
-/** A call as it stands in a document: itself, or by its id where the response of its step has it. @internal */
-export type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
-
-interface ToolExecutionDocument {
-  id: ToolExecutionId;
-  call?: ToolCallPart;
-  toolCallId?: string;
-  attempt?: number;
-  approval?: Approval;
-  startedAt?: Instant;
-  completedAt?: Instant;
-  outcome?: object;
-  usage?: object;
-  progress?: JsonValue;
-  waitingInside?: readonly Waiting[];
-}
-
-/** The members of a stored tool execution. @internal */
-export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
-  'id',
-  'call',
-  'toolCallId',
-  'attempt',
-  'approval',
-  'startedAt',
-  'completedAt',
-  'outcome',
-  'usage',
-  'progress',
-  'waitingInside',
-]);
-
-const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);
-const DECISION: Shape<ApprovalDecision> = shapeOf({
-  type: readOneOf(['approved', 'denied']),
-  at: readInstant,
-  'by?': readString,
-  'reason?': readString,
-});
-const APPROVAL: Shape<Approval> = shapeOf({ requestedAt: readInstant, 'decision?': readDecision });
-const readApproval: Read<Approval> = (reader, value) => readShape(reader, value, APPROVAL);
 
 /** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
 function valueOutput(value: JsonValue): ToolOutput {
@@ -450,8 +333,3 @@ export function resultPart(
     return Object.freeze({ type: 'tool-result', toolCallId, toolName, output });
   return Object.freeze({ type: 'tool-result', toolCallId, toolName, output, providerOptions });
 }
-
-const readLaterAttempt: Read<number> = (reader, value) => {
-  const attempt = readCount(reader, value);
-  return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
-};

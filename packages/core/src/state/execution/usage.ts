@@ -9,7 +9,7 @@ import {
   shapeOf,
 } from '../../document.ts';
 import { isPlainObject } from '../../json.ts';
-import { addAmounts, addCounts } from './amounts.ts';
+import { addAmounts, addCounts } from '../values/amounts.ts';
 import { wrongArgument } from '../values/require-argument.ts';
 
 /** Numbers that were reported; a number that was not is absent, which is not the same as 0. */

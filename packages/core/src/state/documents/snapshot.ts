@@ -1,5 +1,5 @@
-import type { DocumentReader, Members, Read } from '../document.ts';
-import { readCount, readOneOf } from '../document.ts';
+import type { DocumentReader, Members, Read } from '../../document.ts';
+import { readCount, readOneOf } from '../../document.ts';
 
 /** What every stored document says of itself, around its own members. */
 export interface SnapshotEnvelope {

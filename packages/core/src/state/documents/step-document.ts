@@ -1,18 +1,36 @@
 import type { DocumentReader, Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { pushed } from '../values/frozen-array.ts';
-import type { StepId } from '../values/ids.ts';
-import { INFERENCE_NAMES, InferenceResponse } from './inference.ts';
-import type { MessageRange, MessageView } from '../messages/message-refs.ts';
-import type { Message, ToolCallPart } from '../messages/messages.ts';
+import { readErrorRecords } from '../values/error-record.ts';
+import { StepId } from '../values/ids.ts';
+import { isSameJson } from '../../json.ts';
+import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
+import { readStepRequest } from '../execution/request.ts';
+import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
+import { pushed, some } from '../values/frozen-array.ts';
+import { INFERENCE_NAMES, InferenceResponse } from '../execution/inference.ts';
+import type { MessageRange, MessageView } from './message-refs.ts';
+import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readAssistantContent, readToolCall } from '../messages/messages.ts';
-import type { StepRequest } from './request.ts';
-import { TOOL_EXECUTION_NAMES, ToolExecution } from './tool-execution.ts';
-import type { ToolOutcome } from './tool-outcome.ts';
-import { readOutcomeWith } from './tool-outcome.ts';
+import type { StepRequest } from '../execution/request.ts';
+import { ToolExecution } from '../execution/tool-execution.ts';
+import type { ToolOutcome } from '../execution/tool-outcome.ts';
+import { readOutcomeWith } from '../execution/tool-outcome.ts';
 
-/** A step as it is stored. @internal */
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** The members of a step. */
+export interface StepFields {
+  readonly id: StepId;
+  readonly input: Messages;
+  readonly request: StepRequest | undefined;
+  readonly added: readonly Message[];
+  readonly response: InferenceResponse | undefined;
+  readonly toolExecutions: readonly ToolExecution[];
+  readonly errors: readonly ErrorRecord[];
+}
+
+/** A step as it is stored. */
 export interface StepDocument {
   id: StepId;
   input: MessageView;
@@ -26,7 +44,7 @@ export interface StepDocument {
   errors?: readonly ErrorRecord[];
 }
 
-/** The members of a stored step. @internal */
+/** The names in a stored step. */
 export const STEP_NAMES: readonly string[] = [
   'id',
   'input',
@@ -37,12 +55,65 @@ export const STEP_NAMES: readonly string[] = [
   'errors',
 ];
 
-/** Reads a response whose content may be in the output. @internal */
-export function readResponse(
+/** The document of a step after the one before it, with its messages by reference. */
+export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
+  const { id, input, request, added, response, toolExecutions, errors } = step;
+  const document: StepDocument = { id, input: refs.view(input, previous?.input) };
+  if (!isSameJson(request, previous?.request)) document.request = request ?? {};
+  const output = refs.ranges(added);
+  if (output !== undefined) document.output = output;
+  if (response !== undefined) {
+    const isContentInOutput = added[0]?.role === 'assistant' && added[0].content === response.content;
+    document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
+  }
+  if (toolExecutions.length > 0)
+    document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, added, response));
+  if (errors.length > 0) document.errors = errors;
+  return document;
+}
+
+/** The lowest version of the format that can hold a step. */
+export function versionOfStep({ request, toolExecutions }: StepFields): number {
+  return request === undefined && !some(toolExecutions, isWaitingInside) ? 1 : 2;
+}
+
+function isWaitingInside({ waitingInside }: ToolExecution): boolean {
+  return waitingInside.length > 0;
+}
+
+/** Reads the members of a step after the one before it. */
+export function readStep(
   reader: DocumentReader,
-  value: unknown,
-  output: readonly Message[],
-): InferenceResponse {
+  members: Members,
+  refs: MessageRefReader,
+  previous?: StepFields,
+): StepFields {
+  const { id, request, output, response: answer, toolExecutions: calls, errors } = members;
+  reader.enter('input');
+  const input = refs.view(reader, members['input'], previous?.input);
+  reader.leave();
+  reader.requireVersion(2, members, 'request');
+  const added =
+    output === undefined ? NOTHING : Object.freeze(reader.required(members, 'output', refs.messages));
+  reader.enter('response');
+  const response = answer === undefined ? undefined : readResponse(reader, answer, added);
+  reader.leave();
+  reader.enter('toolExecutions');
+  const toolExecutions = calls === undefined ? NOTHING : readToolExecutions(reader, calls, added, response);
+  reader.leave();
+  return {
+    id: StepId.is(id) ? id : reader.required(members, 'id', StepId.read),
+    input,
+    request: request === undefined ? previous?.request : reader.required(members, 'request', readStepRequest),
+    added,
+    response,
+    toolExecutions,
+    errors: errors === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
+  };
+}
+
+/** Reads a response whose content may be in the output. */
+function readResponse(reader: DocumentReader, value: unknown, output: readonly Message[]): InferenceResponse {
   const members = reader.members(value, INFERENCE_NAMES);
   const [first] = output;
   const content =
@@ -51,8 +122,8 @@ export function readResponse(
   return InferenceResponse.readEnvelope(reader, members, content);
 }
 
-/** Reads the executions of a step, each call of which has one. @internal */
-export function readToolExecutions(
+/** Reads the executions of a step, each call of which has one. */
+function readToolExecutions(
   reader: DocumentReader,
   value: unknown,
   output: readonly Message[],
@@ -114,8 +185,8 @@ function requireDistinct(reader: DocumentReader, executions: readonly ToolExecut
   }
 }
 
-/** An execution, without what the response or the output of its step says already. @internal */
-export function encodeToolExecution(
+/** An execution, without what the response or the output of its step says already. */
+function writeToolExecutionOf(
   execution: ToolExecution,
   output: readonly Message[],
   response: InferenceResponse | undefined,
@@ -127,7 +198,8 @@ export function encodeToolExecution(
     outcome?.type === 'succeeded' &&
     outcome.modelOutput === undefined &&
     valueInOutput(output, toolCallId) === outcome.value;
-  return execution.encode(
+  return writeToolExecution(
+    execution,
     isCallInResponse ? { toolCallId } : { call },
     isValueInOutput ? withoutValue(outcome) : outcome,
   );

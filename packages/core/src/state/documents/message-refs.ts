@@ -2,9 +2,9 @@ import type { DocumentReader, Members, Read, Shape } from '../../document.ts';
 import { readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
-import { MessageStore } from './message-store.ts';
-import type { Message, Messages } from './messages.ts';
-import { readMessage } from './messages.ts';
+import { MessageStore } from '../messages/message-store.ts';
+import type { Message, Messages } from '../messages/messages.ts';
+import { readMessage } from '../messages/messages.ts';
 
 /**
  * Messages by reference: where in the store they stand instead of what they say, so that a run of n steps is

@@ -1,8 +1,8 @@
-import type { JsonValue } from '../json.ts';
-import { isJsonObject, isSameJson } from '../json.ts';
-import type { ExecutionState } from './execution/execution.ts';
-import type { ToolExecution } from './execution/tool-execution.ts';
-import type { Waiting } from './execution/waiting.ts';
+import type { JsonValue } from '../../json.ts';
+import { isJsonObject, isSameJson } from '../../json.ts';
+import type { ExecutionState } from '../execution/execution.ts';
+import type { ToolExecution } from '../execution/tool-execution.ts';
+import type { Waiting } from '../execution/waiting.ts';
 
 /**
  * The execution of a document of version 1 as version 2 has it: what a subagent waits for is a member of its call. In

@@ -3,9 +3,9 @@ import type { DocumentReader } from '../../document.ts';
 import type { StepId, ToolExecutionId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { ListNotes } from '../values/list.ts';
-import type { AgentStep } from './step.ts';
-import type { ToolExecution } from './tool-execution.ts';
-import { executionWithId } from './tool-executions.ts';
+import type { AgentStep } from '../execution/step.ts';
+import type { ToolExecution } from '../execution/tool-execution.ts';
+import { executionWithId } from '../execution/tool-executions.ts';
 
 /** A finished step. */
 interface Finished {

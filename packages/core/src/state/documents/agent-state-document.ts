@@ -1,0 +1,73 @@
+import { readCount, readInstant } from '../../document.ts';
+import type { DocumentReader } from '../../document.ts';
+import { compact } from '../../json.ts';
+import type { AgentStateFields, AgentStateView } from '../agent-state-view.ts';
+import { AgentContext } from '../context.ts';
+import { ExecutionState } from '../execution/execution.ts';
+import { readLlmConfig } from '../llm-config.ts';
+import { AgentId } from '../values/ids.ts';
+import { versionOf, writeExecution } from './execution-document.ts';
+import type { SnapshotEnvelope } from './snapshot.ts';
+import { openSnapshot, sealSnapshot } from './snapshot.ts';
+
+const FORMAT = 'holdfast/agent-state';
+
+/** The members of a document that are large; a store may keep them apart. */
+interface LargeParts {
+  readonly llmConfig?: object | undefined;
+  readonly context?: object;
+  readonly execution?: object | undefined;
+}
+
+/** The document of a state. */
+export function writeAgentState(state: AgentStateView): SnapshotEnvelope {
+  const { llmConfig, context, execution, store } = state;
+  return writeAgentStateWith(state, execution === undefined ? 1 : versionOf(execution), {
+    llmConfig,
+    context: context.toJSON(),
+    execution: execution && writeExecution(execution, store),
+  });
+}
+
+/** The document in a version that can hold it, with these as the parts that are large. */
+export function writeAgentStateWith(
+  state: AgentStateView,
+  version: number,
+  parts: LargeParts,
+): SnapshotEnvelope {
+  const { agentId, parentAgentId, createdAt, updatedAt, executionCount } = state;
+  const document = { agentId, parentAgentId, createdAt, updatedAt, executionCount, ...parts };
+  return sealSnapshot(FORMAT, version, compact(document));
+}
+
+const NAMES = new Set([
+  'agentId',
+  'parentAgentId',
+  'createdAt',
+  'updatedAt',
+  'executionCount',
+  'llmConfig',
+  'context',
+  'execution',
+]);
+
+/** Reads the members of a state. Those of version 1 are as that version had them. */
+export function readAgentState(reader: DocumentReader, value: unknown): AgentStateFields {
+  const members = reader.members(openSnapshot(reader, FORMAT, value), NAMES);
+  const createdAt = reader.required(members, 'createdAt', readInstant);
+  const updatedAt = reader.required(members, 'updatedAt', readInstant);
+  if (updatedAt < createdAt) reader.fail('updatedAt not before createdAt', updatedAt);
+  const context = reader.required(members, 'context', AgentContext.read);
+  return {
+    agentId: reader.required(members, 'agentId', AgentId.read),
+    parentAgentId: reader.optional(members, 'parentAgentId', AgentId.read),
+    createdAt,
+    updatedAt,
+    executionCount: reader.required(members, 'executionCount', readCount),
+    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
+    context,
+    execution: reader.optional(members, 'execution', (r, execution) =>
+      ExecutionState.decode(r, execution, context.store),
+    ),
+  };
+}

@@ -1,0 +1,195 @@
+import type { Instant } from '../../clock.ts';
+import type { DocumentReader, Read } from '../../document.ts';
+import { readAmount, readFilled, readInstant } from '../../document.ts';
+import { compact } from '../../json.ts';
+import { Continuation, readContinuation } from '../execution/continuation.ts';
+import type { ExecutionStatus } from '../execution/status.ts';
+import { isTerminal, readStatus } from '../execution/status.ts';
+import { StepExecution } from '../execution/step-execution.ts';
+import { AgentStep } from '../execution/step.ts';
+import { readFilledUsage, Usage } from '../execution/usage.ts';
+import type { Waiting } from '../execution/waiting.ts';
+import { readWaitings } from '../execution/waiting.ts';
+import type { LlmConfig } from '../llm-config.ts';
+import { readLlmConfig } from '../llm-config.ts';
+import type { MessageStore } from '../messages/message-store.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { readErrorRecords } from '../values/error-record.ts';
+import { ExecutionId } from '../values/ids.ts';
+import { List } from '../values/list.ts';
+import type { MessageRefReader } from './message-refs.ts';
+import { MessageRefWriter, readRefs } from './message-refs.ts';
+import { versionOfStep, writeStep, STEP_NAMES } from './step-document.ts';
+import { writeStepExecution } from './step-execution-document.ts';
+import { StepIds } from './step-ids.ts';
+
+/** The members of an execution. */
+export interface ExecutionFields {
+  readonly executionId: ExecutionId;
+  readonly status: ExecutionStatus;
+  readonly startedAt: Instant;
+  readonly completedAt: Instant | undefined;
+  readonly stepExecutions: List<StepExecution>;
+  readonly currentStep: AgentStep | undefined;
+  readonly currentStepStartedAt: Instant | undefined;
+  readonly llmConfig: LlmConfig | undefined;
+  readonly continuation: Continuation;
+  readonly errors: readonly ErrorRecord[];
+  readonly workedSeconds: number;
+  readonly waiting: readonly Waiting[];
+  readonly finishedUsage: Usage;
+  readonly otherUsage: Usage;
+}
+
+/** The document of an execution, with messages by reference where the store has them. */
+export function writeExecution(execution: ExecutionFields, store: MessageStore): object {
+  const refs = new MessageRefWriter(store);
+  const document = writeExecutionWith(execution, refs, writeFinishedSteps(execution, refs));
+  const { otherMessages } = refs;
+  return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
+}
+
+/** The documents of the finished steps from one on. */
+export function writeFinishedSteps(
+  { stepExecutions }: ExecutionFields,
+  refs: MessageRefWriter,
+  from = 0,
+): readonly object[] {
+  let previous = from === 0 ? undefined : stepExecutions.at(from - 1);
+  return stepExecutions.slice(from).map((finished) => {
+    const document = writeStepExecution(finished, refs, previous);
+    previous = finished;
+    return document;
+  });
+}
+
+/** The document but for `otherMessages`, with what stands for the finished steps. */
+export function writeExecutionWith(
+  execution: ExecutionFields,
+  refs: MessageRefWriter,
+  steps: unknown,
+): object {
+  const { currentStep, waiting, otherUsage, continuation, errors } = execution;
+  const { last } = execution.stepExecutions;
+  const step = currentStep && refs.aside(() => writeStep(currentStep, refs, last?.step));
+  return compact({
+    executionId: execution.executionId,
+    status: execution.status,
+    startedAt: execution.startedAt,
+    completedAt: execution.completedAt,
+    workedSeconds: execution.workedSeconds || undefined,
+    waiting: waiting.length === 0 ? undefined : waiting,
+    otherUsage: otherUsage === Usage.none ? undefined : otherUsage.toJSON(),
+    continuation:
+      continuation === Continuation.empty
+        ? undefined
+        : continuation.encode(last?.continuation ?? Continuation.empty),
+    errors: errors.length === 0 ? undefined : errors,
+    llmConfig: execution.llmConfig,
+    steps,
+    currentStep: step,
+    currentStepStartedAt: execution.currentStepStartedAt,
+  });
+}
+
+/** The lowest version of the format that can hold an execution, when that of its finished steps is known. */
+export function versionOf(execution: ExecutionFields, versionOfSteps = versionOfFinished(execution)): number {
+  const { llmConfig, currentStep } = execution;
+  const versionOfCurrent = currentStep === undefined ? 1 : versionOfStep(currentStep);
+  return Math.max(versionOfSteps, llmConfig === undefined ? 1 : 2, versionOfCurrent);
+}
+
+/** The lowest version of the format that can hold the finished steps from one on. */
+export function versionOfFinished({ stepExecutions }: ExecutionFields, from = 0): number {
+  const steps = stepExecutions.slice(from);
+  return steps.reduce((version, { step }) => Math.max(version, versionOfStep(step)), 1);
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+const NAMES = new Set([
+  'executionId',
+  'status',
+  'startedAt',
+  'completedAt',
+  'workedSeconds',
+  'waiting',
+  'continuation',
+  'errors',
+  'steps',
+  'currentStep',
+  'currentStepStartedAt',
+  'otherMessages',
+  'otherUsage',
+  'llmConfig',
+]);
+const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
+const readFilledAmount = readFilled(readAmount);
+
+/** Reads the members of an execution whose messages are in the store, or in the document itself. */
+export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionFields {
+  const members = reader.members(value, NAMES);
+  const refs = readRefs(reader, members, store);
+  const status = reader.required(members, 'status', readStatus);
+  const completedAt = reader.optional(members, 'completedAt', readInstant);
+  if (isTerminal(status) !== (completedAt !== undefined))
+    reader.fail('completedAt exactly in a terminal status', status);
+  const startedAt = reader.required(members, 'startedAt', readInstant);
+  if (completedAt !== undefined && completedAt < startedAt)
+    reader.fail('completedAt not before startedAt', completedAt);
+  const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
+  if (waiting.length > 0 !== (status === 'suspended'))
+    reader.fail('waiting exactly in a suspended execution', status);
+  const ids = new StepIds();
+  const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids));
+  const { last } = stepExecutions;
+  const currentStep = reader.optional(members, 'currentStep', currentStepReader(refs, ids, last?.step));
+  const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
+  if ((currentStep === undefined) !== (currentStepStartedAt === undefined))
+    reader.fail('currentStep and currentStepStartedAt together, or neither', value);
+  if (currentStep && isTerminal(status) && reader.version > 1)
+    reader.fail('no currentStep in an execution that is over', status);
+  reader.requireVersion(2, members, 'llmConfig');
+  return {
+    executionId: reader.required(members, 'executionId', ExecutionId.read),
+    status,
+    startedAt,
+    completedAt,
+    stepExecutions,
+    currentStep,
+    currentStepStartedAt,
+    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
+    continuation:
+      reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
+    errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
+    workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
+    waiting,
+    finishedUsage: Usage.sumOf(stepExecutions),
+    otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
+  };
+}
+
+/** Reads finished steps in their order, and keeps their ids. */
+function finishedStepsReader(refs: MessageRefReader, ids: StepIds): Read<List<StepExecution>> {
+  return (reader, value) => {
+    if (!Array.isArray(value)) return reader.fail('an array', value);
+    const read: StepExecution[] = [];
+    for (let index = 0; index < value.length; index++) {
+      reader.enter(index);
+      const finished = StepExecution.decode(reader, value[index], refs, read[index - 1]);
+      if (!ids.adds(finished.step)) StepIds.from(read).check(reader, finished.step);
+      read.push(finished);
+      reader.leave();
+    }
+    const steps = List.from(read);
+    ids.keepWith(steps);
+    return steps;
+  };
+}
+
+function currentStepReader(refs: MessageRefReader, ids: StepIds, previous?: AgentStep): Read<AgentStep> {
+  return (reader, value) => {
+    const step = AgentStep.decode(reader, reader.members(value, CURRENT_STEP_NAMES), refs, previous);
+    ids.check(reader, step);
+    return step;
+  };
+}

@@ -1,0 +1,120 @@
+import type { Instant } from '../../clock.ts';
+import type { DocumentReader, Members, Read } from '../../document.ts';
+import { isInstant, readCount, readInstant, readJson } from '../../document.ts';
+import type { JsonValue } from '../../json.ts';
+import type { Approval } from '../execution/approval.ts';
+import { readApproval } from '../execution/approval.ts';
+import type { ToolOutcome } from '../execution/tool-outcome.ts';
+import { OUTCOME_RULES } from '../execution/tool-outcome.ts';
+import { readFilledUsage, Usage } from '../execution/usage.ts';
+import type { Waiting } from '../execution/waiting.ts';
+import { readWaitings } from '../execution/waiting.ts';
+import type { ToolCallPart } from '../messages/messages.ts';
+import { ToolExecutionId } from '../values/ids.ts';
+
+/** The members of a tool execution. */
+export interface ToolExecutionFields {
+  readonly id: ToolExecutionId;
+  readonly call: ToolCallPart;
+  readonly attempt: number;
+  readonly approval: Approval | undefined;
+  readonly startedAt: Instant | undefined;
+  readonly completedAt: Instant | undefined;
+  readonly outcome: ToolOutcome | undefined;
+  readonly usage: Usage;
+  readonly progress: JsonValue | undefined;
+  readonly waitingInside: readonly Waiting[];
+}
+
+/** A call as it stands in a document: itself, or by its id where the response of its step has it. */
+type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
+
+interface ToolExecutionDocument {
+  id: ToolExecutionId;
+  call?: ToolCallPart;
+  toolCallId?: string;
+  attempt?: number;
+  approval?: Approval;
+  startedAt?: Instant;
+  completedAt?: Instant;
+  outcome?: object;
+  usage?: object;
+  progress?: JsonValue;
+  waitingInside?: readonly Waiting[];
+}
+
+/** The names in a stored tool execution. */
+export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
+  'id',
+  'call',
+  'toolCallId',
+  'attempt',
+  'approval',
+  'startedAt',
+  'completedAt',
+  'outcome',
+  'usage',
+  'progress',
+  'waitingInside',
+]);
+
+/** The document of a tool execution, with the call and the outcome in the form that its step gives them. */
+export function writeToolExecution(
+  execution: ToolExecutionFields,
+  call: ToolCallReference,
+  outcome: object | undefined,
+): object {
+  const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside } = execution;
+  const document: ToolExecutionDocument = { id, ...call };
+  if (attempt !== 1) document.attempt = attempt;
+  if (approval !== undefined) document.approval = approval;
+  if (startedAt !== undefined) document.startedAt = startedAt;
+  if (completedAt !== undefined) document.completedAt = completedAt;
+  if (outcome !== undefined) document.outcome = outcome;
+  if (usage !== Usage.none) document.usage = usage.toJSON();
+  if (progress !== undefined) document.progress = progress;
+  if (waitingInside.length > 0) document.waitingInside = waitingInside;
+  return document;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+const readLaterAttempt: Read<number> = (reader, value) => {
+  const attempt = readCount(reader, value);
+  return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
+};
+
+/** Reads the members of a tool execution whose call and outcome were read. */
+export function readToolExecution(
+  reader: DocumentReader,
+  members: Members,
+  call: ToolCallPart,
+  outcome: ToolOutcome | undefined,
+): ToolExecutionFields {
+  const { startedAt: start, completedAt: end } = members;
+  const startedAt = isInstant(start) ? start : reader.optional(members, 'startedAt', readInstant);
+  const completedAt = isInstant(end) ? end : reader.optional(members, 'completedAt', readInstant);
+  if ((outcome === undefined) !== (completedAt === undefined))
+    reader.fail('an outcome and completedAt together, or neither', members);
+  if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
+    reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
+  if (completedAt !== undefined && completedAt < (startedAt ?? 0))
+    reader.fail('completedAt not before startedAt', completedAt);
+  const { id, attempt, approval, usage, progress, waitingInside } = members;
+  reader.requireVersion(2, members, 'waitingInside');
+  if (waitingInside !== undefined && (startedAt === undefined || outcome !== undefined))
+    reader.fail('waitingInside of a call that runs', members);
+  return {
+    id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
+    call,
+    attempt: attempt === undefined ? 1 : reader.required(members, 'attempt', readLaterAttempt),
+    approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
+    startedAt,
+    completedAt,
+    outcome,
+    usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
+    progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
+    waitingInside:
+      waitingInside === undefined ? NOTHING : reader.required(members, 'waitingInside', readWaitings),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock, Instant } from '../../clock.ts';
+import { systemClock, toInstant } from '../../clock.ts';
+import type { MessageTags } from '../messages/message-tags.ts';
+import { metadataOf } from '../messages/message-tags.ts';
+import type { AssistantPart, Message, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
+import { messageOf } from '../messages/messages.ts';
+import { joined, pushed, some } from '../values/frozen-array.ts';
+import type { StepId } from '../values/ids.ts';
+import { MessageId } from '../values/ids.ts';
+import type { InferenceResponse } from './inference.ts';
+import type { ToolExecution } from './tool-execution.ts';
+import { errorOutput, resultPart } from './tool-execution.ts';
+import { executionOf } from './tool-executions.ts';
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Ids for the messages that a step may add. */
+export interface StepMessageIds {
+  readonly assistant: MessageId;
+  readonly tool: MessageId;
+}
+
+/** The ids of the messages of a step that is closed without any being given: they follow from the step. */
+export function messageIdsOf(id: StepId): StepMessageIds {
+  return { assistant: MessageId.parse(`${id}/assistant`), tool: MessageId.parse(`${id}/tool`) };
+}
+
+/** Fresh ids for the messages of a step. */
+export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
+  return { assistant: MessageId.create(clock), tool: MessageId.create(clock) };
+}
+
+/** The messages that a step adds: one of the assistant, then one with the results in call order. */
+export function outputOf(
+  {
+    response,
+    toolExecutions,
+  }: {
+    readonly response: InferenceResponse | undefined;
+    readonly toolExecutions: readonly ToolExecution[];
+  },
+  ids: StepMessageIds,
+  at: Instant,
+  tags: MessageTags | undefined,
+): readonly Message[] {
+  const added: Message[] = [];
+  const requested = response?.toolCalls ?? NOTHING;
+  const others = startedBeside(toolExecutions, requested);
+  const toolCalls = others.length === 0 ? requested : joined(requested, others);
+  const said: readonly AssistantPart[] = response?.content ?? NOTHING;
+  const content = others.length === 0 ? said : Object.freeze(joined(said, others));
+  const createdAt = toInstant(at);
+  const metadata = tags && metadataOf(tags);
+  if (content.length > 0) {
+    const id = MessageId.parse(ids.assistant);
+    added.push(messageOf('assistant', { id, createdAt, content, metadata }));
+  }
+  if (toolCalls.length > 0) {
+    const results = toolCalls.map((call, place) => {
+      const execution = executionOf(toolExecutions, call.toolCallId, place);
+      return execution?.toResultPart() ?? notRun(call, response);
+    });
+    const id = MessageId.parse(ids.tool);
+    added.push(messageOf('tool', { id, createdAt, content: Object.freeze(results), metadata }));
+  }
+  return Object.freeze(added);
+}
+
+/** The result of a call that has no execution. */
+function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
+  return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
+}
+
+function whyNotRun(response: InferenceResponse | undefined): string {
+  if (response === undefined) return 'the execution stopped';
+  const { finishReason, rawFinishReason } = response;
+  if (finishReason === 'other') return `the answer ended for the reason "${rawFinishReason ?? 'unknown'}"`;
+  return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
+}
+
+/** Calls that were started though the answer, as it is now, does not ask for them. */
+function startedBeside(
+  executions: readonly ToolExecution[],
+  requested: readonly ToolCallPart[],
+): readonly ToolCallPart[] {
+  let found: ToolCallPart[] | undefined;
+  for (let place = 0; place < executions.length; place++) {
+    const { call, startedAt } = executions[place] as ToolExecution;
+    const { toolCallId } = call;
+    if (startedAt === undefined || requested[place]?.toolCallId === toolCallId) continue;
+    if (!some(requested, (other) => other.toolCallId === toolCallId)) found = pushed(found, call);
+  }
+  return found ?? NOTHING;
+}
