@@ -1,7 +1,7 @@
 // What authors of engines, and of other hosts of the loop, need besides the root: the contract of engines, the stepper,
 // and the parts of a state and of a run by name
 export type { AgentStateDebug, AgentStateView } from './state/agent-state-view.ts';
-export type { AgentStateInit } from './state/agent-state.ts';
+export type { AgentStateInit } from './state/agent-state-init.ts';
 export { AgentContext } from './state/context.ts';
 export type { Section } from './state/messages/message-store.ts';
 export { executionIdOf, isTrace } from './state/messages/message-tags.ts';

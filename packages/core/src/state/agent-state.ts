@@ -1,4 +1,6 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
+import type { AgentStateInit } from './agent-state-init.ts';
+import { checkInit } from './agent-state-init.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
@@ -38,24 +40,6 @@ import { requireStep } from './execution/step.ts';
 import { withWaitingInside } from './documents/version-1.ts';
 import type { Waiting } from './execution/waiting.ts';
 
-/** What may be said about a new agent. */
-export interface AgentStateInit {
-  readonly agentId?: string;
-  readonly parentAgentId?: string;
-  readonly at?: Instant;
-}
-
-const checkInit = optionsCheck<AgentStateInit>(
-  'AgentState.empty',
-  { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },
-  {
-    id: 'write "agentId"',
-    systemPrompt: 'add it, as in AgentState.empty().withSystemPrompt("Be brief.")',
-    messages: 'add them, as in AgentState.empty().withMessages(messages)',
-    model: 'add it, as in AgentState.empty().withLlmConfig({ model: "openai:gpt-5" })',
-    clock: 'pass its time, as in AgentState.empty({ at: clock.now(), agentId: clock.newId() })',
-  },
-);
 const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['forked']>[0]>>('forked', {
   agentId: mustBe.anything,
   at: mustBe.anything,

@@ -296,23 +296,18 @@ function joinText(content: Message | readonly MessagePart[], type: 'text' | 'rea
 
 /** The calls that are ours to run: those of the provider itself are left out. */
 export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
-  const calls: ToolCallPart[] = [];
-  for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
-  return calls;
+  return partsOf(content).filter(isOwnToolCall);
 }
 
 /** Does the content ask for tools that are ours to run? */
-export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
-  return some(partsOf(content), isOwnToolCall);
-}
+export const hasToolCalls = (content: Message | readonly MessagePart[]): boolean =>
+  some(partsOf(content), isOwnToolCall);
 
-function isOwnToolCall(part: MessagePart): part is ToolCallPart {
-  return part.type === 'tool-call' && part.providerExecuted !== true;
-}
+const isOwnToolCall = (part: MessagePart): part is ToolCallPart =>
+  part.type === 'tool-call' && part.providerExecuted !== true;
 
-function partsOf(content: Message | readonly MessagePart[]): readonly MessagePart[] {
-  return 'role' in content ? content.content : content;
-}
+const partsOf = (content: Message | readonly MessagePart[]): readonly MessagePart[] =>
+  'role' in content ? content.content : content;
 
 const readFileData: Read<FileData> = readVariant('type', {
   data: shapeOf({ type: readString, data: readString }),
