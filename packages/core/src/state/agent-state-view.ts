@@ -60,7 +60,7 @@ export abstract class AgentStateView {
   /** The run in progress, or the last one until the next begins. */
   readonly execution: ExecutionState | undefined;
 
-  /** Not frozen yet. */
+  /** Not frozen yet. @internal */
   protected constructor(fields: AgentStateFields) {
     this.agentId = fields.agentId;
     this.parentAgentId = fields.parentAgentId;

@@ -23,7 +23,7 @@ import { readLlmConfig } from './llm-config.ts';
 import type { EffectiveRequest } from './execution/request.ts';
 import { isSameSettings, NO_SETTINGS } from './execution/request.ts';
 import { wrongArgument } from './values/require-argument.ts';
-import { Usage } from './execution/usage.ts';
+import type { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
 import type { MessageStore } from './messages/message-store.ts';
 import { CONVERSATION } from './messages/message-store.ts';

@@ -1,7 +1,8 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
 import { DocumentReader } from '../../document.ts';
-import { Continuation, requireContinuation } from './continuation.ts';
+import type { Continuation } from './continuation.ts';
+import { requireContinuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
 import type { Usage } from './usage.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';

@@ -314,7 +314,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 const NOT_STARTED = 'The call was not started.';
 const UNKNOWN_OUTCOME = 'The call was started and its outcome is unknown.';
 
-/** The usual way to show a value to a model: a text as it is, all else as JSON. @internal */
+/** The usual way to show a value to a model: a text as it is, all else as JSON. */
 function valueOutput(value: JsonValue): ToolOutput {
   return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
 }
