@@ -67,7 +67,10 @@ export interface InferenceOptions {
  * Retries of a call that failed before it answered are the driver's own affair.
  */
 export interface Driver {
-  /** The id of the model that a call with these settings goes to, for its price; `undefined` when nobody knows. */
+  /**
+   * The id of the model that a call with these settings goes to: by it the call is priced, kept in its step and told of.
+   * `undefined` when nobody knows.
+   */
   modelId?(llmConfig: LlmConfig | undefined): string | undefined;
   infer(
     request: InferenceRequest,

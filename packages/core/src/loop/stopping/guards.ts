@@ -91,9 +91,9 @@ const checkCostOptions = optionsCheck<CostLimitOptions>(
 );
 
 /**
- * Stops before a step once so many US dollars were spent. Without a price for the model that is to be called, after all
- * hooks, the execution fails with `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is priced; one whose tokens it did
- * not report either does not count, and `usage.unpricedCalls` says that there were some.
+ * Stops before a step once so many US dollars were spent. When the model that is to be called, after all hooks, has no
+ * price, the execution fails with `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is
+ * priced; one whose tokens it did not report either does not count, and `usage.unpricedCalls` says that there were some.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function costLimit(maxCost: number, options: CostLimitOptions): Hook {

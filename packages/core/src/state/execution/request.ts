@@ -7,7 +7,7 @@ import { readLlmConfig } from '../llm-config.ts';
 /** Whether the model may, must or must not ask for tools; or which one it must ask for. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly toolName: string };
 
-/** The model, the settings and the tool choice that a model was really called with: after hooks, as the driver resolved them. */
+/** What a model was really called with: after all hooks, and as the driver resolves the name of the model. */
 export interface EffectiveRequest {
   /** The model by the id that the driver calls it by; `undefined` when nobody knows. */
   readonly model: string | undefined;

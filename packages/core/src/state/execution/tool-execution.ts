@@ -255,7 +255,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   withWaitingInside(waiting: readonly Waiting[]): ToolExecution {
     const isNone = waiting.length === 0 || !this.isRunning;
     if (isNone && this.waitingInside.length === 0) return this;
-    return this.with({ waitingInside: isNone ? NOTHING : Object.freeze([...waiting]) });
+    return this.with({ waitingInside: isNone ? NOTHING : checked('waiting', waiting, readWaitings) });
   }
 
   /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */

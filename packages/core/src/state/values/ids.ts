@@ -90,7 +90,10 @@ export const StepId: IdKind<'StepId'> = uuidKind('StepId');
 /** One tool call as it is carried out; stable over attempts, and so its idempotency key. */
 export type ToolExecutionId = Id<'ToolExecutionId'>;
 export const ToolExecutionId: IdKind<'ToolExecutionId'> = uuidKind('ToolExecutionId');
-/** One message of a conversation: any text, so that messages of other systems keep their ids. Ours are UUIDs. */
+/**
+ * One message of a conversation: any text, so that messages of other systems keep their ids. Ours are UUIDs, or begin with
+ * that of their step.
+ */
 export type MessageId = Id<'MessageId'>;
 export const MessageId: IdKind<'MessageId'> = textKind('MessageId');
 /** A session: any text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
