@@ -61,9 +61,9 @@ export function testDatabase(): TestDatabase {
       for (const Item of before) await direct.send(new PutItemCommand({ TableName: table, Item }));
     };
   };
-  const newTable = async (options?: TableOptions): Promise<string> => {
+  const newTable = async ({ isActivityListed }: TableOptions = {}): Promise<string> => {
     const name = `sessions-${randomUUID()}`;
-    await client().send(new CreateTableCommand(tableDefinition(name, options)));
+    await client().send(new CreateTableCommand(tableDefinition(name, { isActivityListed })));
     tables.push(name);
     return name;
   };
