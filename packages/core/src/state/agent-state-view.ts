@@ -205,7 +205,8 @@ export abstract class AgentStateView {
   }
 
   /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */
-  requestOf({ request }: AgentStep): EffectiveRequest {
+  requestOf(step: AgentStep): EffectiveRequest {
+    const { request } = step;
     const llmConfig = request?.llmConfig ?? this.execution?.llmConfig ?? this.llmConfig;
     return Object.freeze({
       model: request?.model ?? llmConfig?.model,

@@ -22,6 +22,7 @@ import {
 import type { Approval, ApprovalDecision } from './approval.ts';
 import { readDecision } from './approval.ts';
 import type { Waiting } from './waiting.ts';
+import { readWaitings } from './waiting.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
