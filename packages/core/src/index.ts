@@ -112,7 +112,7 @@ export {
 } from './session/actions/actions.ts';
 export type { ActionContext, DecisionOptions, SessionAction } from './session/actions/actions.ts';
 export { pendingApprovals } from './session/actions/approval.ts';
-export type { InboxContent } from './session/actions/inbox.ts';
+export type { InboxContent } from './session/actions/inbox-content.ts';
 
 // How many machines work on agents
 export { InProcessEngine } from './session/engine/in-process-engine.ts';

@@ -42,15 +42,15 @@ export {
   fitsDue,
   fitsQuery,
   isAfter,
-} from './session/store/session-cursor.ts';
+} from './session/store/session-query.ts';
 export type {
   ResolvedDueQuery,
   ResolvedSessionQuery,
   SessionPosition,
-} from './session/store/session-cursor.ts';
+} from './session/store/session-query.ts';
 export { planSave, restoreSession, savedParts } from './session/store/save-plan.ts';
-export { carriedOut } from './session/store/saved-session.ts';
-export type { ListChange, SavedParts, SavedSession, SavePlan } from './session/store/saved-session.ts';
+export { carriedOut } from './session/store/session-content.ts';
+export type { ListChange, SavedParts, SavedSession, SavePlan } from './session/store/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

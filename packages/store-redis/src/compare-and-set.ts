@@ -11,7 +11,7 @@ import {
   lengthField,
   recordText,
   valueField,
-} from './session/session-hash.ts';
+} from './session/hash-fields.ts';
 import { encodeValue } from './session/value-codec.ts';
 
 /** A compare-and-set of a record, as `SessionBackend` defines it. */

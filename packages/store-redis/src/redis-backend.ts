@@ -28,8 +28,8 @@ import type { ServerClock } from './server/server-clock.ts';
 import { readInbox } from './session/read-inbox.ts';
 import { readSession } from './session/read-session.ts';
 import type { SessionLocation } from './session/read-session.ts';
-import { readRecord, RECORD_FIELDS } from './session/session-hash.ts';
-import type { FieldValues } from './session/session-hash.ts';
+import { readRecord, RECORD_FIELDS } from './session/hash-fields.ts';
+import type { FieldValues } from './session/hash-fields.ts';
 
 export interface RedisBackendInit extends PrefixOptions {
   readonly calls: RedisCalls;

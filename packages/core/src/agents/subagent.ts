@@ -10,7 +10,7 @@ import type { ToolOutput, UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
-import { ChildRun, depthExceeded, nestingOf, subagentFailed } from './child-run.ts';
+import { ChildRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
 import type { Tool, ToolContext } from '../loop/tools/tool.ts';
 import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';

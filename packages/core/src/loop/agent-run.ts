@@ -10,7 +10,7 @@ import type { HeldSignal } from './stopping/abort.ts';
 import type { Hook } from './hooks/hook.ts';
 import type { StatePoint } from './hooks/hook-chain.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import { infer } from './model-call.ts';
+import { infer } from './infer.ts';
 import { RunState } from './run-state.ts';
 import { next } from './stepper.ts';
 import { ToolRound } from './tools/tool-round.ts';

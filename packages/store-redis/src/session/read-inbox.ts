@@ -1,8 +1,8 @@
 import { StateFormatError } from '@holdfast/core';
 import type { InboxCursor, ItemRange, StoredItem } from '@holdfast/core/store';
 import type { SessionLocation } from './read-session.ts';
-import { fieldText, itemField, readRecord, RECORD_FIELDS } from './session-hash.ts';
-import type { FieldValues } from './session-hash.ts';
+import { fieldText, itemField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
+import type { FieldValues } from './hash-fields.ts';
 
 /**
  * Reads the waiting items of a range, at most `limit`. The first request reads the positions from `from` on, which

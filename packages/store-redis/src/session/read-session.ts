@@ -10,8 +10,8 @@ import {
   readRecord,
   RECORD_FIELDS,
   valueField,
-} from './session-hash.ts';
-import type { FieldValues } from './session-hash.ts';
+} from './hash-fields.ts';
+import type { FieldValues } from './hash-fields.ts';
 
 /**
  * The number of fields that one request reads. It takes the server 0.15 ms; other requests are served between two

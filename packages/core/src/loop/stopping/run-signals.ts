@@ -3,7 +3,7 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { abortKind, abortMessage, canAbort, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
-import { CutOffTimer } from './cut-off.ts';
+import { CutOffTimer } from './step-timer.ts';
 import type { CutOff } from '../hooks/hook.ts';
 
 /** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */

@@ -7,12 +7,12 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { placeOf } from '../../state/execution/tool-executions.ts';
 import { interrupted } from '../../state/execution/tool-outcome.ts';
 import type { RunState } from '../run-state.ts';
-import { resolveLeft } from './left-tools.ts';
+import { resolveLeft } from './resolve-in-doubt.ts';
 import { stepAtWork } from '../stepper.ts';
 import type { Admission } from './tool-admission.ts';
 import { admit, mayStart } from './tool-admission.ts';
 import type { FinishedTool } from './tool-runner.ts';
-import { hasEffect, isResumable, tried } from './tool-tries.ts';
+import { hasEffect, isResumable, tried } from './tool-attempts.ts';
 
 /** A call that has ended and was not taken in yet. */
 interface EndedCall {

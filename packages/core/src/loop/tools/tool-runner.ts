@@ -9,7 +9,7 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { checkedOutcome, interrupted, interruptedBy } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { abortKind, CallWaits, canAbort, unlessAborted } from '../stopping/abort.ts';
-import { cut } from './cut-value.ts';
+import { cut } from './truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';

@@ -10,8 +10,8 @@ import { checkMessageOptions } from '../../state/messages/messages.ts';
 import type { MetadataKey } from '../../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
-import type { InboxContent } from './inbox.ts';
-import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox.ts';
+import type { InboxContent } from './inbox-content.ts';
+import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { decidedWrite, untilDone } from './decided-write.ts';
+import { decidedWrite, untilDone } from './write-record.ts';
 import { waitingItems } from './inbox-cursor.ts';
 import { itemJson } from './inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
@@ -13,7 +13,7 @@ import type { PlannedSave } from './save-plan.ts';
 import { isBase, plannedSave, planSave } from './save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
-import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-cursor.ts';
+import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
 import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import {
@@ -29,7 +29,7 @@ import {
   savedRecord,
   waitingNames,
 } from './session-record.ts';
-import { SessionReader } from './session-reader.ts';
+import { SessionReader } from './backend-reader.ts';
 import { checkedExpiry, COUNT, NAME, POSITION } from './store-arguments.ts';
 import type {
   ClaimedSession,

@@ -2,7 +2,7 @@ import { describeValue, StateFormatError } from '../../errors.ts';
 import type { Instant } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
-import { misfit } from './saved-session.ts';
+import { misfit } from './session-content.ts';
 import type { InboxItem, UnreadableItem } from '../session-store.ts';
 
 /**

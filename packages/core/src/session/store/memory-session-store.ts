@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './backed-session-store.ts';
-import { carriedOut } from './saved-session.ts';
+import { carriedOut } from './session-content.ts';
 import type {
   ItemRange,
   RecordChange,
@@ -10,8 +10,8 @@ import type {
   StoredSession,
   SwapResult,
 } from './session-backend.ts';
-import { compareDue, compareListedSessions, fitsDue, fitsQuery } from './session-cursor.ts';
-import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
+import { compareDue, compareListedSessions, fitsDue, fitsQuery } from './session-query.ts';
+import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './session-record.ts';
 import { dueAt, isExpired, listedSession, recordName } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';

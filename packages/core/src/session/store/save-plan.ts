@@ -13,8 +13,8 @@ import type { MessageStore } from '../../state/messages/message-store.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
 import { AgentSession } from '../session.ts';
-import type { SavedParts, SavedSession, SavePlan, ListChange } from './saved-session.ts';
-import { fingerprint, misfit } from './saved-session.ts';
+import type { SavedParts, SavedSession, SavePlan, ListChange } from './session-content.ts';
+import { fingerprint, misfit } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
 
 /** What was written of a session, for the save that follows. */

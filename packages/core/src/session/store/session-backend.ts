@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { SavedSession, SavePlan } from './saved-session.ts';
-import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-cursor.ts';
+import type { SavedSession, SavePlan } from './session-content.ts';
+import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, InboxItemName, StoreCapabilities } from '../session-store.ts';

@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { InboxContent } from '../actions/inbox.ts';
+import type { InboxContent } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { mustWait, stopReasonOf, withInboxItem } from '../actions/inbox.ts';
+import { mustWait, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemName } from '../session-store.ts';
 

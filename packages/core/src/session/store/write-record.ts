@@ -2,7 +2,7 @@ import type { Instant } from '../../clock.ts';
 import type { OpenBackend } from './open-backend.ts';
 import type { RecordChange } from './session-backend.ts';
 import { SessionNotFoundError, StoreThrottledError } from '../session-errors.ts';
-import type { SessionReader } from './session-reader.ts';
+import type { SessionReader } from './backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
 
