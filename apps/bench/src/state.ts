@@ -1,6 +1,6 @@
 import { AgentSession, AgentState, AgentStep, userMessage } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
+import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import type { Timing } from './measure.ts';
 import { compare } from './measure.ts';
 import type { Row } from './report.ts';
@@ -82,7 +82,7 @@ function format(what: string, state: AgentState, rounds: number, target: TargetN
 /** Makes a session of the texts that a store has kept, each message and each step a text of its own. */
 function restoring(state: AgentState): () => AgentSession {
   const session = AgentSession.create({ definition: { name: 'bench' }, state });
-  const saved = carriedOut(undefined, planSave(session));
+  const saved = applySavePlan(undefined, planSave(session));
   return () => restoreSession(saved, session.info, 'bench');
 }
 

@@ -4,14 +4,14 @@ import type { Checkpoint } from '@holdfast/core/engine';
 import { overriding } from './watched-store.ts';
 
 /** What protects a session, each of which can be taken away, to see that it is missed. */
-export type Protection = 'claim' | 'fence' | 'intent' | 'owner-check' | 'operation-id';
+export type Protection = 'claim' | 'fence' | 'intent' | 'claim-check' | 'operation-id';
 
 /** A store without a protection. */
 export function storeWithout(protection: Protection | undefined, store: SessionStore): SessionStore {
   switch (protection) {
     case 'claim': // everybody is the owner of every claim
       return overriding(store, {
-        claim: (sessionId, options) => store.claim(sessionId, { ...options, owner: 'everybody' }),
+        claim: (sessionId, options) => store.claim(sessionId, { ...options, workerId: 'everybody' }),
       });
     case 'fence': // a save goes by whatever claim there is
       return overriding(store, {
@@ -28,7 +28,7 @@ export function storeWithout(protection: Protection | undefined, store: SessionS
         save: (session, options) => store.save(session, { ...options, operationId: undefined }),
       });
     case 'intent':
-    case 'owner-check':
+    case 'claim-check':
     case undefined:
       return store;
   }
@@ -44,7 +44,7 @@ export function loopWithout(
     save: async (state, point) =>
       protection === 'intent' && point === 'intent' ? state : checkpoint.save(state, point),
     async mayAct() {
-      const mayAct = protection === 'owner-check' || ((await checkpoint.mayAct?.()) ?? true);
+      const mayAct = protection === 'claim-check' || ((await checkpoint.mayAct?.()) ?? true);
       if (mayAct) onMayAct();
       return mayAct;
     },

@@ -39,7 +39,7 @@ const runtime = new SessionRuntime({
   agents: { payer: loopWithout(without, loop, () => (checkedAt = Date.now())) },
   leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
   maxAttempts: 1_000,
-  owner: String(process.pid),
+  workerName: String(process.pid),
 });
 
 function say(what: unknown): void {
@@ -54,7 +54,7 @@ async function drive(sessionId: string): Promise<void> {
     if (outcome.type === 'finished') return say({ outcome: outcome.type, counts: faults.counts });
     if (outcome.type !== last) say({ outcome: outcome.type });
     last = outcome.type;
-    if (outcome.type === 'parked') await decide(sessionId);
+    if (outcome.type === 'suspended') await decide(sessionId);
     if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
   }
 }

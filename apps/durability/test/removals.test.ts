@@ -27,7 +27,7 @@ const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Sce
   ['claim', 'one process works under a claim', meet],
   ['fence', 'who has lost the claim saves nothing', wakeInTheModelCall],
   ['intent', 'a tool that may run once runs once', dieInTheTool],
-  ['owner-check', STARTED, wakeBeforeTheTool],
+  ['claim-check', STARTED, wakeBeforeTheTool],
   ['operation-id', LOST_REPLY, loseAReply],
 ];
 

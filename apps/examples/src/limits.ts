@@ -75,7 +75,7 @@ const tools = [look];
   // #region own-guard
   const workingHours: Hook = {
     name: 'workingHours',
-    limit({ metadata }) {
+    checkLimit({ metadata }) {
       if (metadata.get('shop') === 'open') return undefined;
       return { reason: 'stopRequested', message: 'The shop is closed.', source: 'workingHours' };
     },

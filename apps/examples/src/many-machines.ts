@@ -5,7 +5,7 @@ import {
   createAgentLoop,
   hasErrorCode,
   InProcessEngine,
-  on,
+  eventListener,
   RunAbort,
   sendMessage,
   SessionRuntime,
@@ -84,7 +84,7 @@ if (role === '') {
   const runtime = runtimeFor({ calls: { count: {} } });
   const { sessionId } = await runtime.create({ definition });
   const counting = Promise.withResolvers<unknown>();
-  const onEvent = on('tool-started', counting.resolve);
+  const onEvent = eventListener('tool-started', counting.resolve);
   // #region stop
   const running = runtime.execute(sessionId, sendMessage('Count the stars.'), { onEvent });
   await counting.promise;

@@ -21,11 +21,11 @@ class FolderBackend implements SessionBackend {
     mkdirSync(folder, { recursive: true });
   }
 
-  async read(sessionId: string) {
+  async readRecord(sessionId: string) {
     return this.stored(this.pathOf(sessionId))?.record;
   }
 
-  async readAll(sessionId: string) {
+  async readSession(sessionId: string) {
     return this.stored(this.pathOf(sessionId));
   }
 
@@ -36,20 +36,20 @@ class FolderBackend implements SessionBackend {
   }
 
   // One effect: there is no `await` between reading and renaming, and no other process.
-  async swap(...[sessionId, before, after, change]: Parameters<SessionBackend['swap']>) {
+  async compareAndSet(...[sessionId, before, after, change]: Parameters<SessionBackend['compareAndSet']>) {
     const path = this.pathOf(sessionId);
     const found = this.stored(path);
     const isThere = (found && kit.recordName(found.record)) === (before && kit.recordName(before));
     if (!isThere) return 'outdated'; // another writer was first
     if (after) {
       const kept = found?.record.incarnation === after.incarnation ? found : undefined; // else nothing of it
-      const saved = change.plan ? kit.carriedOut(kept?.saved, change.plan) : kept?.saved;
+      const content = change.plan ? kit.applySavePlan(kept?.content, change.plan) : kept?.content;
       const inbox = new Map(kept?.inbox);
       const { enqueue, acknowledge = [] } = change;
       if (enqueue && [...inbox.values()].some(({ id }) => id === enqueue.id)) return 'duplicate';
       if (enqueue) inbox.set(enqueue.position, enqueue);
       for (const { position } of acknowledge) inbox.delete(position);
-      writeFileSync(`${path}.new`, JSON.stringify({ record: after, saved, inbox }, mapsAsLists));
+      writeFileSync(`${path}.new`, JSON.stringify({ record: after, content, inbox }, mapsAsLists));
       renameSync(`${path}.new`, path);
     } else rmSync(path);
     return 'done';
@@ -57,17 +57,17 @@ class FolderBackend implements SessionBackend {
 
   async list(...[query, now]: Parameters<SessionBackend['list']>) {
     const listed = this.records((record) => !kit.isExpired(record, now)).map(kit.listedSession);
-    const fitting = listed.filter((session) => kit.fitsQuery(session, query));
+    const fitting = listed.filter((session) => kit.matchesSessionQuery(session, query));
     return fitting.toSorted(kit.compareListedSessions(query.order)).slice(0, query.limit + 1);
   }
 
   async due(...[query, now]: Parameters<SessionBackend['due']>) {
     const due = this.records((record) => !kit.isExpired(record, now)).flatMap((record) => {
-      const dueAt = kit.dueAt(record);
+      const dueAt = kit.recordDueAt(record);
       return dueAt === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt }];
     });
-    const fitting = due.filter((session) => kit.fitsDue(session, query));
-    return fitting.toSorted(kit.compareDue).slice(0, query.limit + 1);
+    const fitting = due.filter((session) => kit.matchesDueQuery(session, query));
+    return fitting.toSorted(kit.compareDueSessions).slice(0, query.limit + 1);
   }
 
   async prune(now: Instant, limit: number) {
@@ -85,14 +85,14 @@ class FolderBackend implements SessionBackend {
 
   private stored(path: string): StoredFile | undefined {
     if (!existsSync(path)) return undefined;
-    const { record, saved, inbox } = JSON.parse(readFileSync(path, 'utf8'));
-    const [values, lists] = [new Map(saved.values), new Map(saved.lists)] as [
+    const { record, content, inbox } = JSON.parse(readFileSync(path, 'utf8'));
+    const [values, lists] = [new Map(content.values), new Map(content.lists)] as [
       Map<string, string>,
       Map<string, string[]>,
     ];
     return {
       record: kit.readSessionRecord(record),
-      saved: { head: saved.head, values, lists },
+      content: { head: content.head, values, lists },
       inbox: new Map(inbox),
     };
   }

@@ -2,7 +2,7 @@ import {
   changeModel,
   changeStatus,
   changeSystemPrompt,
-  clear,
+  clearHistory,
   createAgentLoop,
   hasErrorCode,
   MemorySessionStore,
@@ -51,7 +51,7 @@ const runtimeFor = (...script: ScriptedAnswer[]): SessionRuntime =>
   await runtime.execute(sessionId, changeModel({ model: 'large', temperature: 0 })); // from its next call on
   await runtime.execute(sessionId, changeSystemPrompt('Be brief.')); // also
   await runtime.execute(sessionId, writeMetadata('language', 'fr'));
-  await runtime.execute(sessionId, clear()); // forgets messages and execution, keeps the rest
+  await runtime.execute(sessionId, clearHistory()); // forgets messages and execution, keeps the rest
   const { state } = await runtime.execute(sessionId, changeStatus('suspended')); // until it is `active` again
   console.log(state.llmConfig?.model, state.metadata.toJSON()); // => large { language: 'fr' }
   // #endregion

@@ -42,7 +42,7 @@ import { scriptedDriver } from '@holdfast/core/testing';
   const [red, blue] = [await loop.run(question), await loop.run(question)];
   console.log(red.finalResponse, blue.finalResponse, question.messages.length); // => Red, say. Blue, say. 1
 
-  const other = red.forked();
+  const other = red.fork();
   console.log(other.agentId === red.agentId, other.messages === red.messages, other.status);
   // => false true undefined
   // #endregion

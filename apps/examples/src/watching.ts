@@ -1,4 +1,11 @@
-import { AgentState, consoleObserver, createAgentLoop, on, redacted, tool, wiretap } from '@holdfast/core';
+import {
+  AgentState,
+  consoleObserver,
+  createAgentLoop,
+  eventListener,
+  redactedListener,
+  tool,
+} from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { z } from 'zod';
 
@@ -17,8 +24,10 @@ const calls = { calls: { add: { a: 2, b: 2 } } };
     driver: scriptedDriver(calls, 'It is 4.'),
     tools: [add],
     listeners: [
-      on('tool-completed', ({ toolExecution }) => console.log(toolExecution.name, toolExecution.value)),
-      on(['execution-completed', 'execution-failed'], (event) =>
+      eventListener('tool-completed', ({ toolExecution }) =>
+        console.log(toolExecution.name, toolExecution.value),
+      ),
+      eventListener(['execution-completed', 'execution-failed'], (event) =>
         console.log(event.type, event.state.stepCount),
       ),
     ],
@@ -33,7 +42,7 @@ const calls = { calls: { add: { a: 2, b: 2 } } };
   // #region events
   const types = new Set<string>();
   const loop = createAgentLoop({ driver: scriptedDriver(calls, 'It is 4.'), tools: [add] });
-  await loop.run(question, { onEvent: wiretap(({ type }) => types.add(type)) });
+  await loop.run(question, { onEvent: ({ type }) => types.add(type) });
   console.log([...types].join(' ').replace(' tool-completed', '\ntool-completed'));
   // => execution-started step-started inference-started inference-completed usage-updated tool-started
   // => tool-completed step-completed continuation-evaluated inference-delta execution-completed
@@ -71,8 +80,10 @@ const calls = { calls: { add: { a: 2, b: 2 } } };
 
 {
   // #region redaction
-  const masked = redacted(
-    on('inference-completed', ({ response, state }) => console.log(response.text, state.messages.length)),
+  const masked = redactedListener(
+    eventListener('inference-completed', ({ response, state }) =>
+      console.log(response.text, state.messages.length),
+    ),
     (content) => (typeof content === 'string' ? content.replaceAll(/\S+@\S+/g, '[email]') : '[data]'),
   );
   const driver = scriptedDriver('Write to ada@example.org today.');

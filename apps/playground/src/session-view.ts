@@ -157,7 +157,7 @@ function toExecutionView(state: AgentState): ExecutionView | undefined {
     status: execution.status,
     startedAt: execution.startedAt,
     seconds: state.executionDuration,
-    decision: execution.continuation.explain(execution.askedForTools),
+    decision: execution.continuation.explain(execution.hasToolCalls),
     steps: [...finished, ...current],
     tools: stepsOf(state).flatMap((step, index) =>
       step.toolExecutions.map((tool) => toToolView(tool, index + 1)),

@@ -1,10 +1,10 @@
 import {
-  carriedOut,
-  compareDue,
+  applySavePlan,
+  compareDueSessions,
   compareListedSessions,
-  dueAt,
-  fitsDue,
-  fitsQuery,
+  recordDueAt,
+  matchesDueQuery,
+  matchesSessionQuery,
   isExpired,
   listedSession,
   readSessionRecord,
@@ -22,7 +22,7 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from '@holdfast/core/store';
 
 type Item = NonNullable<RecordChange['enqueue']>;
@@ -44,7 +44,7 @@ const soundWays = {
   /** The record that is kept. */
   kept: (after: SessionRecord, _found: StoredSession | undefined, _change: RecordChange): SessionRecord =>
     after,
-  carriedOut,
+  applySavePlan,
   /** The inbox after a write. */
   inbox: (before: Entry['inbox'], { enqueue, acknowledge = [] }: RecordChange): Entry['inbox'] => {
     const inbox = new Map(before);
@@ -66,11 +66,11 @@ const soundWays = {
   isListed: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isAwaited: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isPruned: isExpired,
-  fitsQuery,
+  matchesSessionQuery,
   compareListedSessions,
-  dueAt,
-  fitsDue,
-  compareDue,
+  recordDueAt,
+  matchesDueQuery,
+  compareDueSessions,
   pruned: (limit: number): number => limit,
 };
 
@@ -87,12 +87,12 @@ export class MapBackend implements SessionBackend {
     this.ways = { ...soundWays, ...ways };
   }
 
-  async read(sessionId: string): Promise<SessionRecord | undefined> {
+  async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     const record = this.found(sessionId)?.record;
     return record && readSessionRecord(JSON.parse(JSON.stringify(this.ways.answered(record))));
   }
 
-  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string): Promise<StoredSession | undefined> {
     const found = this.found(sessionId);
     return found && { ...found, record: this.ways.answered(found.record) };
   }
@@ -102,12 +102,12 @@ export class MapBackend implements SessionBackend {
     return found?.record.incarnation === incarnation ? this.ways.read(found.inbox, range) : [];
   }
 
-  async swap(
+  async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     const found = this.found(sessionId);
     if (!this.ways.isThere(found?.record, before)) return 'outdated';
     const { enqueue } = change;
@@ -119,7 +119,7 @@ export class MapBackend implements SessionBackend {
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
-    const { isListed, fitsQuery: fits, compareListedSessions: compare } = this.ways;
+    const { isListed, matchesSessionQuery: fits, compareListedSessions: compare } = this.ways;
     const infos = this.records()
       .filter((record) => isListed(record, now))
       .map((record) => listedSession(record));
@@ -130,7 +130,7 @@ export class MapBackend implements SessionBackend {
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
-    const { isAwaited, dueAt: dueOf, fitsDue: fits, compareDue: compare } = this.ways;
+    const { isAwaited, recordDueAt: dueOf, matchesDueQuery: fits, compareDueSessions: compare } = this.ways;
     const due = this.records().flatMap((record) => {
       const at = isAwaited(record, now) ? dueOf(record) : undefined;
       return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
@@ -160,9 +160,9 @@ export class MapBackend implements SessionBackend {
 
   private changed(found: Entry | undefined, after: SessionRecord, change: RecordChange): Entry {
     const before = found?.record.incarnation === after.incarnation ? found : undefined;
-    const saved = change.plan ? this.ways.carriedOut(before?.saved, change.plan) : before?.saved;
-    if (!saved) throw new Error('A record was swapped in with nothing to say.');
+    const content = change.plan ? this.ways.applySavePlan(before?.content, change.plan) : before?.content;
+    if (!content) throw new Error('A record was swapped in with nothing to say.');
     const inbox = this.ways.inbox(before?.inbox ?? new Map(), change);
-    return { record: this.ways.kept(after, found, change), saved, inbox };
+    return { record: this.ways.kept(after, found, change), content, inbox };
   }
 }

@@ -1,5 +1,5 @@
 // What authors of drivers need besides the root
-export { LineageNotes, List } from './state/values/list.ts';
+export { LineageCache, List } from './state/values/list.ts';
 export { reasoningOf, toolCallsOf, toolMessage } from './state/messages/messages.ts';
 export type {
   AssistantMessage,
@@ -39,7 +39,7 @@ export type {
   StandardIssue,
   StandardResult,
   StandardSchema,
-  Validated,
+  ValidationResult,
 } from './loop/tools/tool-schema.ts';
 export { toJsonObject, toJsonValue } from './json.ts';
 export type { MessageBase, PartBase } from './state/messages/messages.ts';

@@ -24,15 +24,15 @@ export type { Id, IdKind } from './state/values/ids.ts';
 export { snapshotVersion } from './state/documents/snapshot.ts';
 export type { SnapshotEnvelope, SnapshotFormat } from './state/documents/snapshot.ts';
 export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
-export { apply, next } from './loop/stepper.ts';
-export type { NextAction, Outcome } from './loop/stepper.ts';
+export { applyOutcome, nextAction } from './loop/stepper.ts';
+export type { NextAction, StepperOutcome } from './loop/stepper.ts';
 export { ToolExecutionBlockedError } from './loop/tools/tool.ts';
-export type { ApprovalContext, Reconciled } from './loop/tools/tool.ts';
+export type { ApprovalContext, ReconcileResult } from './loop/tools/tool.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';
 export type { ToolResultInit } from './loop/tools/tool-result.ts';
 export type { SubagentTask } from './agents/subagent.ts';
 export type {
-  CutOff,
+  StepDeadline,
   HookPoint,
   InferenceChange,
   ResponseChange,
@@ -41,7 +41,7 @@ export type {
 } from './loop/hooks/hook.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
 export type { ModelIdOf } from './loop/stopping/model-prices.ts';
-export { summarized } from './agents/summarize.ts';
+export { summaryCompiler } from './agents/summarize.ts';
 export type { Summarization } from './agents/summarize.ts';
 export type { MessageSelector } from './loop/compile/compile-messages.ts';
 export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
@@ -55,16 +55,16 @@ export type { Decision } from './session/actions/approval.ts';
 export { sweep } from './session/engine/engine.ts';
 export type {
   Advance,
-  Advanced,
+  AdvanceResult,
   AdvanceOptions,
   AdvanceOutcome,
   ExecutionEngine,
-  ServedEngine,
+  EngineWorker,
 } from './session/engine/engine.ts';
 export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
-export type { Happening } from './loop/events.ts';
+export type { EventBody } from './loop/events.ts';
 export type { HookResult } from './loop/hooks/hook.ts';
 export type { SubagentInit, ToTask } from './agents/subagent.ts';
 export type { ToolInit } from './loop/tools/tool.ts';

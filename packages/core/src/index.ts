@@ -69,9 +69,9 @@ export { summaries } from './agents/summaries.ts';
 export type { SummariesOptions } from './agents/summaries.ts';
 export { RunAbort } from './loop/stopping/abort.ts';
 export type { AgentEvent, AgentEventListener } from './loop/events.ts';
-export { on, wiretap } from './observe/observe.ts';
+export { eventListener } from './observe/observe.ts';
 export { consoleObserver } from './observe/console-observer.ts';
-export { redacted } from './loop/redact.ts';
+export { redactedListener } from './loop/redact.ts';
 export type { Redact } from './loop/redact.ts';
 
 // How an agent is kept: between runs and processes
@@ -104,7 +104,7 @@ export {
   changeModel,
   changeStatus,
   changeSystemPrompt,
-  clear,
+  clearHistory,
   deny,
   resume,
   sendMessage,

@@ -11,7 +11,7 @@ export type {
   DueQuery,
   DueSession,
   InboxItem,
-  InboxItemName,
+  InboxItemRef,
   InboxPage,
   LoadOptions,
   RenewedClaim,
@@ -29,28 +29,28 @@ export type {
   SessionBackend,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from './session/store/session-backend.ts';
-export { isItemWaiting, waitingItems } from './session/store/inbox-cursor.ts';
+export { isItemWaiting, waitingItemCount } from './session/store/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/inbox-cursor.ts';
-export { dueAt, isExpired, listedSession, recordName } from './session/store/session-record.ts';
+export { recordDueAt, isExpired, listedSession, recordName } from './session/store/session-record.ts';
 export { readSessionRecord } from './session/store/read-session-record.ts';
 export type { SessionRecord } from './session/store/session-record.ts';
 export {
-  compareDue,
+  compareDueSessions,
   compareListedSessions,
-  fitsDue,
-  fitsQuery,
-  isAfter,
+  matchesDueQuery,
+  matchesSessionQuery,
+  isAfterCursor,
 } from './session/store/session-query.ts';
 export type {
   ResolvedDueQuery,
   ResolvedSessionQuery,
-  SessionPosition,
+  CursorPosition,
 } from './session/store/session-query.ts';
-export { planSave, restoreSession, savedParts } from './session/store/save-plan.ts';
-export { carriedOut } from './session/store/session-content.ts';
-export type { ListChange, SavedParts, SavedSession, SavePlan } from './session/store/session-content.ts';
+export { planSave, restoreSession, contentParts } from './session/store/save-plan.ts';
+export { applySavePlan } from './session/store/session-content.ts';
+export type { ListChange, ContentParts, SessionContent, SavePlan } from './session/store/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

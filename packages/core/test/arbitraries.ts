@@ -11,7 +11,7 @@ import {
 } from '@holdfast/core';
 import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
 import {
-  apply,
+  applyOutcome,
   StepId,
   STOP_REASON_RANK,
   ToolExecutionId,
@@ -562,9 +562,9 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     case 'continuation':
       return state.withContinuationRequested(at);
     case 'error':
-      return apply(state, { type: 'failed', error: one.error, at });
+      return applyOutcome(state, { type: 'failed', error: one.error, at });
     case 'stepBegun':
-      return apply(state, {
+      return applyOutcome(state, {
         type: 'stepBegun',
         stepId: StepId.create(clock),
         input: inputOf(state, one.input, clock),
@@ -578,39 +578,43 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
         ...(finishReason && { finishReason }),
         ...(usage && { usage }),
       };
-      return apply(state, { type: 'inferred', response: InferenceResponse.of(init), at });
+      return applyOutcome(state, { type: 'inferred', response: InferenceResponse.of(init), at });
     }
     case 'requestSent': {
       const { config, isOfState, model, toolChoice } = one;
       const llmConfig = isOfState ? state.llmConfig : config;
-      return apply(state, { type: 'requestChanged', request: { llmConfig, model, toolChoice }, at });
+      return applyOutcome(state, { type: 'requestChanged', request: { llmConfig, model, toolChoice }, at });
     }
     case 'toolStarted': {
       const calls = state.currentStep?.pendingToolCalls ?? [];
       const call = calls[one.nth % calls.length];
       if (call === undefined) return state;
-      return apply(state, {
+      return applyOutcome(state, {
         type: 'toolAdvanced',
-        toolExecution: ToolExecution.started(call, at, ToolExecutionId.create(clock)),
+        toolExecution: ToolExecution.start(call, at, ToolExecutionId.create(clock)),
         at,
       });
     }
     case 'toolEnded': {
       const running = runningTool(state, one.nth);
       return running
-        ? apply(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(one.outcome, at), at })
+        ? applyOutcome(state, {
+            type: 'toolAdvanced',
+            toolExecution: running.withOutcome(one.outcome, at),
+            at,
+          })
         : state;
     }
     case 'toolRetried': {
       const running = runningTool(state, one.nth);
       return running
-        ? apply(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at })
+        ? applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at })
         : state;
     }
     case 'approvalRequested': {
       const call = state.currentStep?.pendingToolCalls[one.nth];
       if (call === undefined) return state;
-      const toolExecution = ToolExecution.intended(call, ToolExecutionId.create(clock));
+      const toolExecution = ToolExecution.create(call, ToolExecutionId.create(clock));
       return advanced(state, toolExecution.withApprovalRequested(at), at);
     }
     case 'decided': {
@@ -637,11 +641,15 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
     case 'otherUsage':
       return state.withOtherUsage(Usage.of(one.usage), at);
     case 'stepClosed':
-      return apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() });
+      return applyOutcome(state, {
+        type: 'stepClosed',
+        messageIds: newStepMessageIds(clock),
+        at: clock.now(),
+      });
     case 'status':
       return state.withExecutionStatus(one.status, at, one.waiting);
     case 'finished':
-      return apply(state, { type: 'finished', at });
+      return applyOutcome(state, { type: 'finished', at });
     case 'failure':
       return state.withFailure(one.error, at);
     case 'timeWorked':
@@ -652,7 +660,7 @@ function applyMove(before: AgentState, one: Move, at: Instant, clock: Clock): Ag
 }
 
 function advanced(state: AgentState, toolExecution: ToolExecution, at: Instant): AgentState {
-  return apply(state, { type: 'toolAdvanced', toolExecution, at });
+  return applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
 }
 
 function executionsWhere(
@@ -665,7 +673,7 @@ function executionsWhere(
 /** The state as a step may begin in it. */
 function withoutOpenStep(state: AgentState, at: Instant, clock: Clock): AgentState {
   if (state.execution?.isTerminal) return state.forNextExecution(at);
-  return apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
+  return applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
 }
 
 /** The state with a fresh execution whose id comes from the clock. */

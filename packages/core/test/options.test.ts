@@ -18,8 +18,8 @@ import {
   guardsFor,
   InProcessEngine,
   MemorySessionStore,
-  on,
-  redacted,
+  eventListener,
+  redactedListener,
   resume,
   RunAbort,
   sendMessage,
@@ -32,7 +32,6 @@ import {
   tool,
   toolResult,
   userMessage,
-  wiretap,
 } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
 import { ExecutionState, sweep, ToolResult } from '@holdfast/core/engine';
@@ -83,7 +82,7 @@ const rows: readonly Row[] = [
   ['ExecutionBudget.of', { maxSteps: 1 }, (options) => ExecutionBudget.of(options)],
   ['ExecutionBudget.remaining', {}, (options) => ExecutionBudget.unlimited().remaining(options)],
   ['AgentState.empty', {}, (options) => AgentState.empty(options)],
-  ['AgentState.forked', {}, (options) => state.forked(options)],
+  ['AgentState.forked', {}, (options) => state.fork(options)],
   ['AgentState.withUserMessage', {}, (options) => state.withUserMessage('Hi.', options)],
   ['ExecutionState.fresh', {}, (options) => ExecutionState.fresh(options)],
   ['userMessage', {}, (options) => userMessage('Hi.', options)],
@@ -193,12 +192,12 @@ test('every public function takes its options in the table, or none', () => {
 
 /** Values, errors, functions of values, parts of a loop, actions, and what adapters call for each record. */
 const WITHOUT_OPTIONS: readonly string[] = `
-AgentContext AgentStep AgentStop Continuation InferenceResponse LineageNotes List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
+AgentContext AgentStep AgentStop Continuation InferenceResponse LineageCache List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
 HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
 agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
-allSections apply cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler next on redacted retryLimit selectedSections stepsLimit summarized timeLimit tokenLimit wiretap
-changeModel changeStatus changeSystemPrompt clear pendingApprovals resume sweep withDecision writeMetadata
-carriedOut compareDue compareListedSessions dueAt fitsDue fitsQuery isAfter isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession savedParts waitingItems
+allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
+changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume sweep withDecision writeMetadata
+applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingItemCount
 checkArgument optionsCheck
 `
   .trim()
@@ -290,10 +289,9 @@ test.each<readonly [string, () => unknown]>([
   ['deny', () => deny({ id: 'x' } as never)],
   ['finishReason', () => finishReason('lenght' as never)],
   ['cancellation', () => cancellation(true as never)],
-  ['on', () => on('step-completed', undefined as never)],
-  ['wiretap', () => wiretap({} as never)],
-  ['redacted', () => redacted(undefined as never)],
-  ['redacted', () => redacted(() => undefined, 'mask' as never)],
+  ['on', () => eventListener('step-completed', undefined as never)],
+  ['redacted', () => redactedListener(undefined as never)],
+  ['redacted', () => redactedListener(() => undefined, 'mask' as never)],
   ['withListeners', () => AgentBuilder.of().withListeners([] as never)],
   ['withTools', () => AgentBuilder.of().withTools([tool(init)] as never)],
   ['withCapabilityFactories', () => AgentBuilder.of().withCapabilityFactories(null as never)],

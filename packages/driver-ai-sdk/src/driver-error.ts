@@ -22,7 +22,7 @@ export interface DriverErrorData {
   /** How often the model was called. */
   readonly attempts: number;
   /** The seconds after which the provider wants to be asked again, when it said so. */
-  readonly retryAfter?: number;
+  readonly retryAfterSeconds?: number;
 }
 
 /**
@@ -60,12 +60,12 @@ export interface FailedCall {
   readonly model: { readonly provider: string; readonly modelId: string };
   readonly error: unknown;
   readonly attempts: number;
-  readonly retryAfter: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
 }
 
 /** The error for a call that failed. */
 export function callFailed(
-  { model, error, attempts, retryAfter }: FailedCall,
+  { model, error, attempts, retryAfterSeconds }: FailedCall,
   { secrets = [], partialResponse }: DriverErrorOptions,
 ): DriverError {
   const { provider, modelId } = model;
@@ -83,7 +83,7 @@ export function callFailed(
     ...(statusCode !== undefined && { statusCode }),
     isRetryable: mayPass(error, statusCode),
     attempts,
-    ...(retryAfter !== undefined && { retryAfter }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
   return new DriverError(`${message} ${adviceFor(statusCode, error)}`, data, {
     cause: error,

@@ -10,7 +10,7 @@ import type { Prompt } from './prompt.ts';
 import { promptOfAttempt } from './prompt.ts';
 import { readStream } from './read-stream.ts';
 import type { Attempt, Wait } from './retry.ts';
-import { retryAfter, UnfinishedAnswerError, withRetries } from './retry.ts';
+import { retryAfterSeconds, UnfinishedAnswerError, withRetries } from './retry.ts';
 import { StreamedResponse } from './stream-response.ts';
 
 /** The model that was called. */
@@ -111,8 +111,8 @@ export class ModelCall {
   private failure(error: unknown, attempts: number): DriverError {
     const { model, partialResponse } = this;
     const secrets = Object.values(this.policy.headers ?? {});
-    const after = retryAfter(error, systemClock.now());
-    return callFailed({ model, error, attempts, retryAfter: after }, { secrets, partialResponse });
+    const after = retryAfterSeconds(error, systemClock.now());
+    return callFailed({ model, error, attempts, retryAfterSeconds: after }, { secrets, partialResponse });
   }
 
   private warn(warnings: readonly SharedV4Warning[] | undefined): void {

@@ -5,7 +5,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import type { Message, Messages } from '@holdfast/core';
-import { LineageNotes } from '@holdfast/core/driver';
+import { LineageCache } from '@holdfast/core/driver';
 import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
@@ -39,7 +39,7 @@ const NO_FILES: SentFiles = new Map();
 const NOWHERE: readonly never[] = Object.freeze([]);
 
 /** Kept with each conversation: the newest conversation of the last builders that converted it. */
-const conversations = new LineageNotes<readonly Conversation[]>();
+const conversations = new LineageCache<readonly Conversation[]>();
 /** How many models can take turns in one conversation before each turn converts all of it again. */
 const MAX_BUILDERS = 4;
 

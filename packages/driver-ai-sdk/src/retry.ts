@@ -38,11 +38,11 @@ const FIRST_DELAY = 2;
 
 /** The seconds to wait after an attempt: as the provider asks, else 2, 4, 8, … */
 export function retryDelay(error: unknown, attempts: number, now: Instant): number {
-  return retryAfter(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
+  return retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
 }
 
 /** The seconds after which the provider wants to be asked again, when it says so. */
-export function retryAfter(error: unknown, now: Instant): number | undefined {
+export function retryAfterSeconds(error: unknown, now: Instant): number | undefined {
   const headers = apiCallError(error)?.responseHeaders;
   const milliseconds = Number.parseFloat(headers?.['retry-after-ms'] ?? '');
   if (milliseconds >= 0) return milliseconds / 1000;

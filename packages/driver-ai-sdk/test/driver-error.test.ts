@@ -10,7 +10,7 @@ import { apiError } from './builders.ts';
 const model = { provider: 'openai.chat', modelId: 'gpt-5' };
 
 function failure(error: unknown, attempts = 1, secrets: readonly string[] = []): DriverError {
-  return callFailed({ model, error, attempts, retryAfter: undefined }, { secrets });
+  return callFailed({ model, error, attempts, retryAfterSeconds: undefined }, { secrets });
 }
 
 describe('the message says what, what was found and what to do', () => {
@@ -70,7 +70,7 @@ describe('the message says what, what was found and what to do', () => {
 
 describe('the facts', () => {
   test('are JSON', () => {
-    const error = callFailed({ model, error: apiError(429), attempts: 3, retryAfter: 90 }, {});
+    const error = callFailed({ model, error: apiError(429), attempts: 3, retryAfterSeconds: 90 }, {});
     expect(error).toBeInstanceOf(HoldfastError);
     expect(hasErrorCode(error, 'DRIVER_FAILED')).toBe(true);
     expect(error.name).toBe('DriverError');
@@ -79,7 +79,7 @@ describe('the facts', () => {
       statusCode: 429,
       isRetryable: true,
       attempts: 3,
-      retryAfter: 90,
+      retryAfterSeconds: 90,
     });
   });
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from '../src/retry.ts';
-import { isRetryable, retryAfter, retryDelay, waitOnTimer, withRetries } from '../src/retry.ts';
+import { isRetryable, retryAfterSeconds, retryDelay, waitOnTimer, withRetries } from '../src/retry.ts';
 import { apiError, rejection } from './builders.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);
@@ -36,8 +36,10 @@ describe('the wait after an attempt', () => {
   });
 
   test('is read through the error of the gateway', () => {
-    expect(retryAfter(gatewayError(true, apiError(429, { headers: { 'retry-after': '3' } })), noon)).toBe(3);
-    expect(retryAfter(gatewayError(true), noon)).toBeUndefined();
+    expect(
+      retryAfterSeconds(gatewayError(true, apiError(429, { headers: { 'retry-after': '3' } })), noon),
+    ).toBe(3);
+    expect(retryAfterSeconds(gatewayError(true), noon)).toBeUndefined();
   });
 });
 

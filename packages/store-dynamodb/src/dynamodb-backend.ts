@@ -10,7 +10,7 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from '@holdfast/core/store';
 import { blobsRequiredError } from './blobs/blobs.ts';
 import type { Inbox } from './inbox/inbox.ts';
@@ -48,12 +48,12 @@ export class DynamoDbBackend implements SessionBackend {
     this.capabilities = { listing: 'eventual', clock: 'client', maxValueBytes };
   }
 
-  async read(sessionId: string): Promise<SessionRecord | undefined> {
+  async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     await this.init.shards.check();
     return (await this.init.loader.readHeader(partitionOf(sessionId)))?.record;
   }
 
-  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string): Promise<StoredSession | undefined> {
     await this.init.shards.check();
     return this.init.loader.load(sessionId);
   }
@@ -64,12 +64,12 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.inbox.read(sessionId, incarnation, range);
   }
 
-  async swap(
+  async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     const { loader, writes, removal, inbox, shards, hasBlobs } = this.init;
     await shards.check();
     const pk = partitionOf(sessionId);

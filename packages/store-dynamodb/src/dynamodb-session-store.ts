@@ -45,7 +45,7 @@ export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
    * The least number of saves after which a session's log is compacted: written again as a whole, at the cost of its
    * size. The log must also have doubled since. Default 200.
    */
-  readonly compactAfter?: number | undefined;
+  readonly compactAfterSaves?: number | undefined;
   /**
    * Where large values are stored, outside of the table; absent: in the table. Sessions with such values can be loaded,
    * changed and deleted only by stores with this option.
@@ -68,7 +68,7 @@ const TABLE_CHECKS: OptionChecks<DynamoDbTableOptions> = {
   table: mustBe.required(TABLE_NAME),
   isActivityListed: mustBe.boolean,
   shards: mustBe.wholeNumber(1, MAX_SHARDS),
-  compactAfter: mustBe.wholeNumber(1),
+  compactAfterSaves: mustBe.wholeNumber(1),
   blobs: mustBe.object,
 };
 
@@ -105,7 +105,7 @@ const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
   store: mustBe.required(
     mustBe.objectWith('an object with put(), get() and delete()', ['put', 'get', 'delete']),
   ),
-  fromBytes: mustBe.wholeNumber(1, MAX_VALUE_BYTES),
+  minBytes: mustBe.wholeNumber(1, MAX_VALUE_BYTES),
 });
 
 /** A partition takes four times as many bytes in a second. */
@@ -169,24 +169,24 @@ function newBackend(options: DynamoDbSessionStoreOptions): {
   readonly backend: DynamoDbBackend;
   readonly shards: Shards;
 } {
-  const { client, table: name, clock = systemClock, compactAfter = 200 } = options;
+  const { client, table: name, clock = systemClock, compactAfterSaves = 200 } = options;
   const { isActivityListed = true } = options;
   const table = new Table(client, name, clock);
   const blobs = options.blobs && newBlobs(options.blobs);
   const shards = new Shards(table, clock, options.shards);
   const index = { shards, isActivityListed };
-  return { backend: assembleBackend({ table, clock, blobs, compactAfter, index }), shards };
+  return { backend: assembleBackend({ table, clock, blobs, compactAfterSaves, index }), shards };
 }
 
 interface BackendOptions {
   readonly table: Table;
   readonly clock: Clock;
   readonly blobs: Blobs | undefined;
-  readonly compactAfter: number;
+  readonly compactAfterSaves: number;
   readonly index: IndexOptions;
 }
 
-function assembleBackend({ table, clock, blobs, compactAfter, index }: BackendOptions): DynamoDbBackend {
+function assembleBackend({ table, clock, blobs, compactAfterSaves, index }: BackendOptions): DynamoDbBackend {
   const { shards } = index;
   const marks = sweepMarks(shards, clock);
   const noted = blobs && new NotedBlobs({ table, blobs, marks, clock });
@@ -194,7 +194,7 @@ function assembleBackend({ table, clock, blobs, compactAfter, index }: BackendOp
   const inbox = new Inbox({ table, readHeader: (pk) => loader.readHeader(pk), marks, blobs });
   const inboxRemoval = new InboxRemoval({ table, blobs, clock });
   const removal = new IncarnationRemoval({ table, inbox: inboxRemoval, marks, blobs: noted });
-  const staging = new Staging({ loader, inbox, marks, compactAfter, blobsFromBytes: blobs?.fromBytes });
+  const staging = new Staging({ loader, inbox, marks, compactAfterSaves, blobsFromBytes: blobs?.minBytes });
   const collector = noted && new BlobCollector({ table, loader, blobs: noted, index });
   return new DynamoDbBackend({
     loader,
@@ -210,6 +210,6 @@ function assembleBackend({ table, clock, blobs, compactAfter, index }: BackendOp
 }
 
 function newBlobs(options: BlobOptions): Blobs {
-  const { store, fromBytes = BLOBS_FROM_BYTES } = checkBlobOptions(options);
-  return new Blobs(store, fromBytes);
+  const { store, minBytes = BLOBS_FROM_BYTES } = checkBlobOptions(options);
+  return new Blobs(store, minBytes);
 }

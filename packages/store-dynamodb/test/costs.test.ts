@@ -89,7 +89,7 @@ test('what it consumes to work on a session', async () => {
     ['A', 1],
   ]);
 
-  const { session, claim, inbox } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
+  const { session, claim, inbox } = await store.claim(ID, { workerId: ID, leaseSeconds: 60 });
   expect(costOf()).toEqual([
     ['GetItem', 1],
     ['Query', 1],
@@ -125,7 +125,7 @@ test('what it consumes to work on a session', async () => {
   expect(costOf()).toEqual([['Query', 1]]);
   await store.load(ID, { base: loaded });
   expect(costOf()).toEqual([['GetItem', 1]]);
-  await store.claim(ID, { owner: ID, leaseSeconds: 60, base: loaded });
+  await store.claim(ID, { workerId: ID, leaseSeconds: 60, base: loaded });
   expect(costOf()).toEqual([
     ['GetItem', 1],
     ['A', 1],
@@ -168,7 +168,7 @@ test('a header that remembers 16 items that were used is below 1 KB', async () =
   const table = await database.newTable();
   const store = await database.newStore({ clock, table, expiry: { afterSeconds: 3_600 } });
   await store.create(newSession(ID, { parentId: ID }));
-  const { session, claim } = await store.claim(ID, { owner: ID, leaseSeconds: 60 });
+  const { session, claim } = await store.claim(ID, { workerId: ID, leaseSeconds: 60 });
   let saved = session;
   for (let turn = 0; turn < 17; turn++) {
     await store.enqueue(ID, { id: randomUUID(), content: 'Hello' });

@@ -81,7 +81,7 @@ test('an item of the inbox that was staged and not named is not there', async ()
   database.proxy.fault = undefined;
   await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toHaveLength(1);
   await expect(store.enqueue('a', { id: 'i', content: 'kept' })).resolves.toBe(true);
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ id: 'i', content: 'kept' }]);
 });
 
@@ -151,7 +151,7 @@ test('a part that is missing is no session, and is left as it is', async () => {
   if (first?.['pk'] === undefined || first['sk'] === undefined) throw new Error('There is no first entry.');
   await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: first['pk'], sk: first['sk'] } }));
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
-  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({
+  await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({
     code: 'STATE_FORMAT',
   });
   await expect(itemsOf(client, table, 'a')).resolves.toHaveLength(2);
@@ -189,7 +189,7 @@ test.each<[what: string, change: (header: StoredItem) => StoredItem | Promise<St
   await client.send(new PutItemCommand({ TableName: table, Item: await change(header) }));
   const refusal = { code: 'STATE_FORMAT', message: expect.stringContaining('session "a"') };
   await expect(store.load('a')).rejects.toMatchObject(refusal);
-  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+  await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
 });
 
 test.each(['a', 'x'.repeat(600)])(
@@ -224,7 +224,7 @@ test('an inbox item that is unreadable is told by its position, and keeps no oth
   await client.send(
     new PutItemCommand({ TableName: table, Item: { ...item, payload: { B: Buffer.from('?') } } }),
   );
-  const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox, unreadable } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ id: 'j', position: 1 }]);
   expect(unreadable).toMatchObject([{ position: 0, error: { code: 'STATE_FORMAT', path: 'inbox item 0' } }]);
 });

@@ -17,7 +17,7 @@ interface Variant {
   /** `maxAttempts` are those of the SDK. */
   readonly options: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number };
   /** Values of so many bytes are files in a folder. */
-  readonly blobsFrom?: number;
+  readonly minBytes?: number;
   /** The groups of cases in which it differs. */
   readonly groups: RegExp;
 }
@@ -27,13 +27,13 @@ const VARIANTS: readonly Variant[] = [
   { name: 'with a client that tries once', options: { maxAttempts: 1 }, groups: /^faults:/u },
   {
     name: 'with a log that is written anew at each save, and one shard',
-    options: { compactAfter: 1, shards: 1 },
+    options: { compactAfterSaves: 1, shards: 1 },
     groups: /^(?:writes|replays|changes|claims|fencing|inbox|due|lists|reopening):/u,
   },
   {
     name: 'with nearly all values as blobs',
     options: {},
-    blobsFrom: 100,
+    minBytes: 100,
     groups:
       EFFORT > 1
         ? /./u
@@ -41,17 +41,17 @@ const VARIANTS: readonly Variant[] = [
   },
   {
     name: 'with nearly all values as blobs, and a log that is written anew at each save',
-    options: { compactAfter: 1 },
-    blobsFrom: 100,
+    options: { compactAfterSaves: 1 },
+    minBytes: 100,
     groups: EFFORT > 1 ? /^(?!costs:)/u : /^(?:changes: (?!5,000|every)|inbox:)/u,
   },
 ];
 
-describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, blobsFrom, groups }) => {
+describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, minBytes, groups }) => {
   let table: string;
   let store: FileBlobs;
   const newStore: CreateStore = (clock, settings) => {
-    const blobs = blobsFrom === undefined ? undefined : { store, fromBytes: blobsFrom };
+    const blobs = minBytes === undefined ? undefined : { store, minBytes };
     return database.newStore({ ...options, table, blobs, clock, ...settings });
   };
   const createStore: CreateStore = async (clock, settings) => {

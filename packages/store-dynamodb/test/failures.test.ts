@@ -54,7 +54,7 @@ test('also when three others have written since', async () => {
     return 'cut';
   });
   await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(true);
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox.map(({ id }) => id)).toEqual(['i', 'x', 'y', 'z']);
 });
 
@@ -184,7 +184,7 @@ test('options that cannot be are refused', () => {
     { table: '' },
     { table: 't', shards: 0 },
     { table: 't', shards: 1.5 },
-    { table: 't', compactAfter: 0 },
+    { table: 't', compactAfterSaves: 0 },
   ];
   for (const options of wrong) {
     expect(() => new DynamoDbSessionStore({ client, ...options })).toThrow(

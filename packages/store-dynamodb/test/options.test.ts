@@ -22,7 +22,10 @@ test.each<readonly [object | undefined, string]>([
     { client, table: 'a', shards: 101 },
     'shards of DynamoDbSessionStore must be a whole number from 1 to 100',
   ],
-  [{ client, table: 'a', compactAfter: 0.5 }, 'compactAfter of DynamoDbSessionStore must be a whole number'],
+  [
+    { client, table: 'a', compactAfterSaves: 0.5 },
+    'compactAfterSaves of DynamoDbSessionStore must be a whole number',
+  ],
   [
     { client, table: 'a', isActivityListed: 'no' },
     'isActivityListed of DynamoDbSessionStore must be true or false',
@@ -32,10 +35,7 @@ test.each<readonly [object | undefined, string]>([
     { client, table: 'a', blobs: { store: {} } },
     'store of blobs must be an object with put(), get() and delete()',
   ],
-  [
-    { client, table: 'a', blobs: { store: blobs, fromBytes: 0 } },
-    'fromBytes of blobs must be a whole number',
-  ],
+  [{ client, table: 'a', blobs: { store: blobs, minBytes: 0 } }, 'minBytes of blobs must be a whole number'],
   [{ client, table: 'a', maxInboxItems: '5' }, 'maxInboxItems of DynamoDbSessionStore must be'],
   [undefined, 'DynamoDbSessionStore takes an object with options, found nothing.'],
 ])('DynamoDbSessionStore refuses %o', (options, message) => {

@@ -17,7 +17,7 @@ test('the policy in the README allows what the store does, and nothing else', as
   clock.time += 1_000;
   await store.save(base, { base });
   await store.enqueue('a', { id: 'i', content: 1 });
-  const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 1 });
+  const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 1 });
   await store.renew(claim, { leaseSeconds: 1 });
   await store.release(claim);
   await store.list({ order: 'lastActiveAt' });

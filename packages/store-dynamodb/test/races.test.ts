@@ -38,7 +38,7 @@ test('50 writers that count to 20 count to 1,000', { timeout: 300_000 }, async (
   const table = await database.newTable();
   const runtimes = await Promise.all(
     Array.from({ length: 50 }, async () => {
-      const store = await database.newStore({ table, compactAfter: 20 });
+      const store = await database.newStore({ table, compactAfterSaves: 20 });
       return new SessionRuntime({ store, agents: {} });
     }),
   );
@@ -59,7 +59,7 @@ test('of 8 that claim at once, again and again, one has it each time', { timeout
   await store.create(newSession('a'));
   for (let round = 1; round <= 5; round++) {
     const claims = await Promise.allSettled(
-      stores.map((each, index) => each.claim('a', { owner: `${round}/${index}`, leaseSeconds: 60 })),
+      stores.map((each, index) => each.claim('a', { workerId: `${round}/${index}`, leaseSeconds: 60 })),
     );
     const won = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value.claim] : []));
     expect(won).toMatchObject([{ epoch: round }]);
@@ -78,7 +78,7 @@ test('a claim reads a session once, however much comes into its inbox meanwhile'
     if (isLogRead(request) && count < 5) await other.enqueue('a', { id: String(++count), content: 1 });
     return reply;
   };
-  const { session, inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { session, inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   database.proxy.fault = undefined;
   expect([session.state, inbox.map(({ id }) => id), count]).toEqual([created.state, ['1'], 1]);
 });
@@ -95,6 +95,6 @@ test('of 8 that enqueue at once all succeed, each item once', { timeout: 60_000 
     ),
   );
   expect(answers.filter(Boolean)).toHaveLength(20);
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(new Set(inbox.map(({ id }) => id)).size).toBe(20);
 });

@@ -1,5 +1,5 @@
 import { StateFormatError, StoreUnavailableError } from '@holdfast/core';
-import { dueAt, fitsQuery, isExpired, listedSession } from '@holdfast/core/store';
+import { recordDueAt, matchesSessionQuery, isExpired, listedSession } from '@holdfast/core/store';
 import type { Instant, ListedSession } from '@holdfast/core';
 import type {
   DueSession,
@@ -12,7 +12,7 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from '@holdfast/core/store';
 import { compareAndSetInput } from './compare-and-set.ts';
 import type { ScriptInput } from './compare-and-set.ts';
@@ -78,13 +78,13 @@ export class RedisBackend implements SessionBackend {
     return this.preparing;
   }
 
-  async read(sessionId: string): Promise<SessionRecord | undefined> {
+  async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     const key = (await this.ready()).session(sessionId);
     const [values] = await this.calls.read<[FieldValues]>([['hmget', key, ...RECORD_FIELDS]]);
     return readRecord(values, sessionId);
   }
 
-  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string): Promise<StoredSession | undefined> {
     return readSession(await this.locationOf(sessionId));
   }
 
@@ -92,12 +92,12 @@ export class RedisBackend implements SessionBackend {
     return readInbox(await this.locationOf(sessionId), incarnation, range);
   }
 
-  async swap(
+  async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     const keys = await this.ready();
     // With a clock of the caller, the server's clock does not decide what has expired.
     const expiresAt = this.now ? after?.expiresAt : undefined;
@@ -118,7 +118,7 @@ export class RedisBackend implements SessionBackend {
     const [keys, { calls }] = [await this.ready(), this];
     const pick = pickUnexpired(now, (record) => {
       const listed = listedSession(record);
-      return fitsQuery(listed, query) ? listed : undefined;
+      return matchesSessionQuery(listed, query) ? listed : undefined;
     });
     return findSessions({ calls, keys, range: listRange(query), count: query.limit + 1, pick });
   }
@@ -126,7 +126,7 @@ export class RedisBackend implements SessionBackend {
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
     const [keys, { calls }] = [await this.ready(), this];
     const pick = pickUnexpired(now, (record): DueSession | undefined => {
-      const at = dueAt(record);
+      const at = recordDueAt(record);
       return at === undefined ? undefined : { sessionId: record.info.sessionId, dueAt: at };
     });
     // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
@@ -188,7 +188,9 @@ export class RedisBackend implements SessionBackend {
       const pick = (record: SessionRecord) => (isExpired(record, now) ? record : undefined);
       const expired = await findSessions({ calls, keys, indexKeys, range: expiryRange(now), count, pick });
       if (expired.length === 0) return removed;
-      const deletes = expired.map((record) => this.swap(record.info.sessionId, record, undefined, {}));
+      const deletes = expired.map((record) =>
+        this.compareAndSet(record.info.sessionId, record, undefined, {}),
+      );
       removed += (await Promise.all(deletes)).filter((result) => result === 'done').length;
     }
   }

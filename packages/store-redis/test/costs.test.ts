@@ -80,7 +80,7 @@ test('a save costs the server the same after 10 messages and after 5,000', async
 
 test('a save under a claim changes no index', async () => {
   const base = await created('claimed', 10);
-  const { claim, session } = await store.claim('claimed', { owner: 'Ada', leaseSeconds: 60, base });
+  const { claim, session } = await store.claim('claimed', { workerId: 'Ada', leaseSeconds: 60, base });
   const next = session.withState(session.state.withUserMessage('x'));
   const save = await costOf(() => store.save(next, { base: session, epoch: claim.epoch }));
   expect(save.calls).toEqual({ evalsha: 1, time: 1, hmget: 1, hset: 1 });
@@ -102,7 +102,7 @@ test('a long session is read in pages, and nothing of its inbox', async () => {
   }
   const load = await costOf(() => store.load('long'));
   expect(load.calls).toEqual({ time: 4, hmget: 4 });
-  const { inbox } = await store.claim('long', { owner: 'Ada', leaseSeconds: 60, base });
+  const { inbox } = await store.claim('long', { workerId: 'Ada', leaseSeconds: 60, base });
   expect(inbox).toHaveLength(20);
   expect(load.output).toBeLessThan(1_200 * 200);
 });

@@ -51,7 +51,7 @@ test('a message that another store took and this one cannot save is ignored, and
   await runtime.enqueue(sessionId, { type: 'message', content: 'Pay.' }, { id: 'small' });
   await roomy.enqueue(sessionId, { id: 'large', content: { type: 'message', content } });
   await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'yield' } });
-  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'parked' } });
+  await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'suspended' } });
   const [first] = (await runtime.get(sessionId)).state.messages.toArray();
   expect([first?.id, ignored()]).toEqual(['small', ['large']]);
 });

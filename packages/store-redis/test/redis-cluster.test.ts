@@ -63,7 +63,7 @@ test('reads go to masters, whatever the client does with other reads', async () 
     const { sessionId, version } = await store.create(newSession(`session ${count}`));
     await store.enqueue(sessionId, { id: 'i', content: 1 });
     await expect(store.load(sessionId)).resolves.toMatchObject({ version });
-    const { inbox } = await store.claim(sessionId, { owner: 'Ada', leaseSeconds: 60 });
+    const { inbox } = await store.claim(sessionId, { workerId: 'Ada', leaseSeconds: 60 });
     expect(inbox).toHaveLength(1);
   }
   expect((await store.list()).sessions).toHaveLength(10);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers';
-import type { SwapResult } from '@holdfast/core/store';
+import type { CompareAndSetResult } from '@holdfast/core/store';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { WrittenContent } from './sqlite-errors.ts';
 
@@ -10,15 +10,15 @@ const BATCH_MILLISECONDS = 5;
 export interface GroupWrite {
   readonly written: WrittenContent;
   /** Writes. Its changes are undone unless it answers `done`. */
-  readonly act: () => SwapResult;
+  readonly act: () => CompareAndSetResult;
 }
 
 interface WaitingWrite extends GroupWrite {
-  readonly resolve: (result: SwapResult) => void;
+  readonly resolve: (result: CompareAndSetResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
-type Outcome = PromiseSettledResult<SwapResult>;
+type Outcome = PromiseSettledResult<CompareAndSetResult>;
 
 /**
  * Commits the writes of one turn of the event loop in one transaction, so that they wait for the disk once. Each write
@@ -35,7 +35,7 @@ export class GroupCommit {
   }
 
   /** Answers when the write is committed. */
-  write(write: GroupWrite): Promise<SwapResult> {
+  write(write: GroupWrite): Promise<CompareAndSetResult> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ ...write, resolve, reject });
       if (this.waiting.length === 1) this.schedule();
@@ -134,7 +134,7 @@ export class GroupCommit {
   }
 }
 
-function settled(act: () => SwapResult): Outcome {
+function settled(act: () => CompareAndSetResult): Outcome {
   try {
     return { status: 'fulfilled', value: act() };
   } catch (reason) {

@@ -3,10 +3,10 @@ import type {
   ItemRange,
   ListChange,
   RecordChange,
-  SavedSession,
+  SessionContent,
   SavePlan,
   StoredItem,
-  SwapResult,
+  CompareAndSetResult,
 } from '@holdfast/core/store';
 import { escapeText, unescapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -17,7 +17,7 @@ export function writeContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
   { plan, enqueue, acknowledge = [] }: RecordChange,
-): SwapResult {
+): CompareAndSetResult {
   if (plan) writePlan(connection, session_key, plan);
   for (const { position } of acknowledge) connection.run(DROP_ITEM, { session_key, position });
   if (enqueue === undefined) return 'done';
@@ -59,7 +59,7 @@ export function readContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
   where: string,
-): Pick<SavedSession, 'values' | 'lists'> {
+): Pick<SessionContent, 'values' | 'lists'> {
   const values = new Map<string, string>();
   for (const { name, content } of connection.all(SELECT_VALUES, { session_key })) {
     values.set(unescapeText(name, `the name of a value of ${where}`), String(content));

@@ -1,5 +1,5 @@
 import { hasErrorCode, StateFormatError } from '@holdfast/core';
-import { dueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import { recordDueAt, readSessionRecord, recordName } from '@holdfast/core/store';
 import type { SessionRecord } from '@holdfast/core/store';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
@@ -15,7 +15,7 @@ export function indexedColumns(record: SessionRecord): SqliteParameters {
     waiting_for: info.waitingFor ?? null,
     created_at: info.createdAt,
     last_active_at: lastActiveAt,
-    due_at: dueAt(record) ?? null,
+    due_at: recordDueAt(record) ?? null,
     expires_at: expiresAt ?? null,
   };
 }

@@ -11,7 +11,7 @@ import type {
   StoreCapabilities,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from '@holdfast/core/store';
 import { listedSession } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
@@ -45,13 +45,13 @@ export class SqliteBackend implements SessionBackend {
     this.commits = new GroupCommit(connection);
   }
 
-  async read(sessionId: string): Promise<SessionRecord | undefined> {
+  async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     const { connection } = this;
     const row = await this.query(() => connection.get(SELECT_RECORD, { session_id: sessionId }));
     return row && rowRecord(row, connection.location);
   }
 
-  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string): Promise<StoredSession | undefined> {
     const { connection } = this;
     return this.query(() =>
       connection.atOneMoment(() => {
@@ -60,7 +60,7 @@ export class SqliteBackend implements SessionBackend {
         const record = rowRecord(row, connection.location);
         const { session_key: key = null, head } = row;
         const content = readContent(connection, key, rowName(row, connection.location));
-        return { record, saved: { head: String(head), ...content } };
+        return { record, content: { head: String(head), ...content } };
       }),
     );
   }
@@ -70,12 +70,12 @@ export class SqliteBackend implements SessionBackend {
     return this.query(() => readInbox(connection, sessionId, incarnation, range));
   }
 
-  async swap(
+  async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     return this.commits.write({
       written: { sessionId, largest: () => largestValue(change) },
       act: () => this.replace(sessionId, before, after, change),
@@ -123,7 +123,7 @@ export class SqliteBackend implements SessionBackend {
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): SwapResult {
+  ): CompareAndSetResult {
     if (after === undefined) return before && this.remove(sessionId, before) ? 'done' : 'outdated';
     const head = change.plan?.head;
     const row =

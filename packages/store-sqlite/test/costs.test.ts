@@ -109,12 +109,12 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
   },
   {
     what: 'a claim reads the record, then the content at once, and writes one row',
-    act: (store) => store.claim('a', { owner: 'worker', leaseSeconds: 1 }),
+    act: (store) => store.claim('a', { workerId: 'worker', leaseSeconds: 1 }),
     statements: ['SELECT', 'BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
   },
   {
     what: 'a claim of a known session reads no content',
-    act: (store, base) => store.claim('a', { owner: 'worker', leaseSeconds: 1, base }),
+    act: (store, base) => store.claim('a', { workerId: 'worker', leaseSeconds: 1, base }),
     statements: ['SELECT', ...write('UPDATE sessions')],
   },
   {

@@ -41,7 +41,7 @@ describe('a file', () => {
     await expect(store.save(created)).rejects.toMatchObject(refusal);
     const other = await openStore(path);
     await other.create(newSession('a'));
-    await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
+    await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject(refusal);
     await expect(store.load('a')).rejects.toMatchObject(refusal);
     await other.close();
     renameSync(aside, path);

@@ -146,7 +146,7 @@ describe('writes of one turn of the event loop', () => {
       true,
       true,
     ]);
-    const { inbox } = await store.claim('a', { owner: 'worker', leaseSeconds: 1 });
+    const { inbox } = await store.claim('a', { workerId: 'worker', leaseSeconds: 1 });
     expect(inbox.map(({ id, position }) => [id, position])).toEqual(ids.map((id, index) => [id, index]));
   });
 
@@ -157,7 +157,7 @@ describe('writes of one turn of the event loop', () => {
       return writer.enqueue('a', { id: `item ${index}`, content: index });
     });
     await expect(Promise.all(turns)).resolves.toEqual(turns.map(() => true));
-    const { inbox } = await other.claim('a', { owner: 'worker', leaseSeconds: 1 });
+    const { inbox } = await other.claim('a', { workerId: 'worker', leaseSeconds: 1 });
     expect(new Set(inbox.map(({ content }) => content))).toEqual(new Set(turns.map((_, index) => index)));
     await other.close();
   });

@@ -122,7 +122,7 @@ test('what has expired is found along an index, and no more of it than asked for
 test('all that is done with a session finds it, and what belongs to it, by an index', async () => {
   const created = await store.create(newSession('c'));
   await store.enqueue('c', { id: 'item', content: 'Hello' });
-  const { session, claim } = await store.claim('c', { owner: 'worker', leaseSeconds: 60 });
+  const { session, claim } = await store.claim('c', { workerId: 'worker', leaseSeconds: 60 });
   await store.renew(claim, { leaseSeconds: 60 });
   const changed = withFact(session, 'fact', 1);
   const said = changed.withState(changed.state.withUserMessage('Hello', undefined, clock.now()));
@@ -140,7 +140,7 @@ test('all that is done with a session finds it, and what belongs to it, by an in
 });
 
 test('the inbox is read from a position on, in the order that it has', async () => {
-  await store.claim('a', { owner: 'worker', leaseSeconds: 60 });
+  await store.claim('a', { workerId: 'worker', leaseSeconds: 60 });
   const read = asked.filter(({ sql }) => sql.includes('FROM session_inbox'));
   expect(read.map(({ parameters }) => parameters)).toEqual([
     { session_id: 'a', incarnation: expect.any(String), from: 0, to: 1, limit: 100 },
@@ -155,7 +155,7 @@ test('the inbox is read from a position on, in the order that it has', async () 
 });
 
 test('a save under a claim names no column that a list orders by', async () => {
-  const { session, claim } = await store.claim('a', { owner: 'worker', leaseSeconds: 60 });
+  const { session, claim } = await store.claim('a', { workerId: 'worker', leaseSeconds: 60 });
   asked.length = 0;
   clock.time += 1_000;
   await store.save(withFact(session, 'fact', 1), { base: session, epoch: claim.epoch });

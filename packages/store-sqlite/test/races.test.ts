@@ -134,7 +134,7 @@ describe('a write that comes between reading and writing', () => {
   test('an item is left all the same', async () => {
     const { store } = await overtaken(`'$.epoch', 7`);
     await expect(store.enqueue('a', { id: 'item', content: 1 })).resolves.toBe(true);
-    const { claim, inbox } = await store.claim('a', { owner: 'worker', leaseSeconds: 1 });
+    const { claim, inbox } = await store.claim('a', { workerId: 'worker', leaseSeconds: 1 });
     expect(claim.epoch).toBe(8);
     expect(inbox).toMatchObject([{ id: 'item' }]);
   });
@@ -143,7 +143,7 @@ describe('a write that comes between reading and writing', () => {
     const lease = `json_object('owner', 'other', 'until', ${clock.now() + 1_000})`;
     const { store, created } = await overtaken(`'$.lease', ${lease}`);
     const save = store.save(withFact(created, 'fact', 1), { base: created });
-    await expect(save).rejects.toMatchObject({ code: 'SESSION_BUSY', owner: 'other' });
+    await expect(save).rejects.toMatchObject({ code: 'SESSION_BUSY', workerId: 'other' });
     expect((await store.load('a'))?.state.metadata.get('fact')).toBeUndefined();
   });
 

@@ -191,7 +191,7 @@ describe('close', () => {
     await expect(store.list()).rejects.toMatchObject(refusal);
     await expect(store.due()).rejects.toMatchObject(refusal);
     await expect(store.prune()).rejects.toMatchObject(refusal);
-    await expect(store.claim('a', { owner: 'worker', leaseSeconds: 1 })).rejects.toMatchObject(refusal);
+    await expect(store.claim('a', { workerId: 'worker', leaseSeconds: 1 })).rejects.toMatchObject(refusal);
     await expect(store.enqueue('a', { id: 'item', content: 1 })).rejects.toMatchObject(refusal);
   });
 });

@@ -123,7 +123,7 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
 /** A load, and a claim, are refused with the session's id; nothing is changed, and others are not affected. */
 async function expectRefusal(found: string): Promise<void> {
   const before = content();
-  const claim = { owner: 'worker', leaseSeconds: 1 };
+  const claim = { workerId: 'worker', leaseSeconds: 1 };
   for (const call of [() => store.load('a'), () => store.claim('a', claim)]) {
     const error = await call().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StateFormatError);
@@ -186,7 +186,7 @@ describe('content that cannot be read', () => {
       await createTwo();
       database.exec(`${sql} WHERE ${OF_A}`);
       const [, , , inbox] = content();
-      const { unreadable, inbox: readable } = await store.claim('a', { owner: 'worker', leaseSeconds: 1 });
+      const { unreadable, inbox: readable } = await store.claim('a', { workerId: 'worker', leaseSeconds: 1 });
       expect(readable).toEqual([]);
       expect(unreadable).toEqual([
         {
@@ -198,7 +198,7 @@ describe('content that cannot be read', () => {
         },
       ]);
       expect(content()[3]).toEqual(inbox);
-      expect((await store.claim('b', { owner: 'worker', leaseSeconds: 1 })).unreadable).toEqual([]);
+      expect((await store.claim('b', { workerId: 'worker', leaseSeconds: 1 })).unreadable).toEqual([]);
     },
   );
 });

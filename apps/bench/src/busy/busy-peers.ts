@@ -77,7 +77,7 @@ function sessionsIn(open: OpenStore, around: AroundWrite): BusyPeer {
     },
     begin: async (state) => {
       const { sessionId } = await store.create(AgentSession.create({ definition: { name: AGENT }, state }));
-      const claimed = await store.claim(sessionId, { owner: sessionId, leaseSeconds: LEASE_SECONDS });
+      const claimed = await store.claim(sessionId, { workerId: sessionId, leaseSeconds: LEASE_SECONDS });
       const { epoch } = claimed.claim;
       let session = claimed.session;
       return async (step) => {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
-import type { ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
+import type { ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
-import { PARKED, RecordedAdvances } from './recorded-advances.ts';
+import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
 import type { Act, Look } from './recorded-advances.ts';
 
 /** An engine, and its end. */
@@ -61,8 +61,8 @@ export interface EngineContext {
   readonly soon: number;
   /** When a session was looked at, or any session, in order. */
   readonly looks: (sessionId?: string) => readonly Look[];
-  /** Serves with an advance that is written down; default: every session is parked. */
-  readonly serve: (act?: Act, concurrency?: number) => Promise<ServedEngine>;
+  /** Serves with an advance that is written down; default: every session is suspended. */
+  readonly serve: (act?: Act, concurrency?: number) => Promise<EngineWorker>;
   /** What an advance may wait for; the end of the case opens it. */
   readonly gate: () => PromiseWithResolvers<void>;
   /** Resolves when it holds. */
@@ -108,7 +108,7 @@ class Stage {
   readonly context: EngineContext;
   private readonly advances: RecordedAdvances;
   private readonly turnMilliseconds: number;
-  private readonly served: ServedEngine[] = [];
+  private readonly served: EngineWorker[] = [];
   private readonly gates: PromiseWithResolvers<void>[] = [];
 
   constructor(engine: ExecutionEngine, clock: EngineClock, abilities: EngineAbilities) {
@@ -120,7 +120,7 @@ class Stage {
       clock,
       soon: abilities.clock ? 60_000 : TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds),
       looks: (sessionId) => (sessionId === undefined ? advances.looks : advances.of(sessionId)),
-      serve: async (act = async () => PARKED, concurrency) => {
+      serve: async (act = async () => SUSPENDED, concurrency) => {
         const served = await this.ended('it serves', engine.serve(advances.by(act), { concurrency }));
         this.served.push(served);
         return served;

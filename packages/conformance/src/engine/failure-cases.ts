@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
-import { PARKED } from './recorded-advances.ts';
+import { SUSPENDED } from './recorded-advances.ts';
 
 /** What an advance throws. Whether an engine tries again by itself is its own affair. */
 export const failureCases: readonly UngroupedEngineCase[] = [
@@ -9,7 +9,7 @@ export const failureCases: readonly UngroupedEngineCase[] = [
     const { engine, serve, looks, until } = context;
     await serve(async ({ sessionId }) => {
       if (sessionId.startsWith('bad')) throw new Error('No.');
-      return PARKED;
+      return SUSPENDED;
     }, 1);
     for (const id of ['bad 1', 'good 1', 'bad 2', 'good 2']) await engine.wake(id);
     await until('the good ones are looked at', () => [1, 2].every((n) => looks(`good ${n}`).length > 0));
@@ -20,7 +20,7 @@ export const failureCases: readonly UngroupedEngineCase[] = [
     let isDown = true;
     await serve(async () => {
       if (isDown) throw new Error('No.');
-      return PARKED;
+      return SUSPENDED;
     });
     await engine.wake('a');
     await until('"a" is looked at', () => looks('a').length > 0);
@@ -34,7 +34,7 @@ export const failureCases: readonly UngroupedEngineCase[] = [
     const { engine, serve, looks, until, gate } = context;
     const work = gate();
     await serve(async () => {
-      if (looks('a').length > 1) return PARKED;
+      if (looks('a').length > 1) return SUSPENDED;
       await work.promise;
       throw new Error('No.');
     });

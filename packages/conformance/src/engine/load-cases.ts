@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
-import { PARKED } from './recorded-advances.ts';
+import { SUSPENDED } from './recorded-advances.ts';
 
 const names = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `session ${index}`);
@@ -15,7 +15,7 @@ const limits = [1, 3].map((concurrency) =>
       underWay++;
       await works[looks().length - 1]?.promise;
       underWay--;
-      return PARKED;
+      return SUSPENDED;
     }, concurrency);
     for (const id of names(10)) await engine.wake(id);
     for (const [ended, work] of works.entries()) {
@@ -33,7 +33,7 @@ const limits = [1, 3].map((concurrency) =>
 export const loadCases: readonly UngroupedEngineCase[] = [
   ...limits,
   engineCase('1,000 sessions are all looked at', async ({ engine, serve, looks, until, turn }) => {
-    await serve(() => turn().then(() => PARKED), 50);
+    await serve(() => turn().then(() => SUSPENDED), 50);
     await Promise.all(names(1_000).map((id) => engine.wake(id)));
     const seen = (): number => new Set(looks().map(({ sessionId }) => sessionId)).size;
     await until('half are looked at', () => seen() >= 500);
@@ -44,7 +44,7 @@ export const loadCases: readonly UngroupedEngineCase[] = [
     const work = gate();
     await serve(async ({ sessionId }) => {
       if (sessionId === 'slow') await work.promise;
-      return PARKED;
+      return SUSPENDED;
     }, 2);
     for (const id of ['slow', ...names(20)]) await engine.wake(id);
     await until('all others are looked at', () => names(20).every((id) => looks(id).length > 0));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Instant } from '@holdfast/core';
 import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
-import { PARKED } from './recorded-advances.ts';
+import { SUSPENDED } from './recorded-advances.ts';
 
 const DAY = 86_400_000;
 
@@ -70,7 +70,7 @@ const waking = [
     const work = gate();
     await serve(async () => {
       if (looks('a').length === 1) await work.promise;
-      return PARKED;
+      return SUSPENDED;
     });
     await engine.wake('a');
     await until('"a" is worked on', () => looks('a').length > 0);

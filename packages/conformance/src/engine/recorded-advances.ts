@@ -1,5 +1,5 @@
 import type { Clock, Instant } from '@holdfast/core';
-import type { Advance, Advanced, AdvanceOutcome } from '@holdfast/core/engine';
+import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engine';
 
 /** A session was looked at. */
 export interface Look {
@@ -9,16 +9,16 @@ export interface Look {
 }
 
 /** What an advance does, and what comes of it. */
-export type Act = (look: Look) => Promise<Advanced>;
+export type Act = (look: Look) => Promise<AdvanceResult>;
 
 /** What came of it, when nobody else is to be woken. */
-export const advanced = (outcome: AdvanceOutcome, ...wake: readonly string[]): Advanced => ({
+export const advanced = (outcome: AdvanceOutcome, ...wake: readonly string[]): AdvanceResult => ({
   outcome,
   wake,
 });
 
 export const FINISHED = advanced({ type: 'finished' });
-export const PARKED = advanced({ type: 'parked' });
+export const SUSPENDED = advanced({ type: 'suspended' });
 export const YIELD = advanced({ type: 'yield' });
 
 /** Advances that are written down, with what an engine must never do. */

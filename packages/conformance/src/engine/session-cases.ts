@@ -91,7 +91,7 @@ const repairing = [
     const { engine, serve, until, quiet } = context;
     const world = sessionWorld();
     await world.asked('worker', 'a');
-    await world.store.claim('a', { owner: 'dead', leaseSeconds: LEASE_SECONDS });
+    await world.store.claim('a', { workerId: 'dead', leaseSeconds: LEASE_SECONDS });
     await serve(stepwise(world));
     await engine.wake('a');
     await quiet();

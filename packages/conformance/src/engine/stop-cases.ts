@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { hasErrorCode } from '@holdfast/core';
 import type { RunAbort } from '@holdfast/core';
-import type { Advanced, AdvanceOutcome, ServedEngine } from '@holdfast/core/engine';
+import type { AdvanceResult, AdvanceOutcome, EngineWorker } from '@holdfast/core/engine';
 import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
 import { assertLooksAt } from './moment-cases.ts';
-import { advanced, PARKED } from './recorded-advances.ts';
+import { advanced, SUSPENDED } from './recorded-advances.ts';
 
 interface Stopping {
-  readonly served: ServedEngine;
+  readonly served: EngineWorker;
   /** Has it said that it has stopped? */
   readonly hasStopped: () => boolean;
   /** Lets the work end, and waits for the stop. */
-  readonly end: (outcome?: Advanced) => Promise<void>;
+  readonly end: (outcome?: AdvanceResult) => Promise<void>;
 }
 
 /** An engine that is told to stop while it works on "a", one at a time, and others wait. */
@@ -21,7 +21,7 @@ async function stopping(
   ...waiting: readonly string[]
 ): Promise<Stopping> {
   const work = gate();
-  let outcome = PARKED;
+  let outcome = SUSPENDED;
   const served = await serve(() => work.promise.then(() => outcome), 1);
   await engine.wake('a');
   await until('"a" is worked on', () => looks('a').length > 0);
@@ -33,7 +33,7 @@ async function stopping(
   return {
     served,
     hasStopped: () => hasStopped,
-    async end(last = PARKED) {
+    async end(last = SUSPENDED) {
       outcome = last;
       work.resolve();
       await ended('the stop', stop);
@@ -45,7 +45,7 @@ const ending = [
   engineCase('a stop is said to who is at work: a RunAbort of kind yield', async (context) => {
     const { engine, serve, looks, until, ended, gate } = context;
     const work = gate();
-    const served = await serve(() => work.promise.then(() => PARKED), 2);
+    const served = await serve(() => work.promise.then(() => SUSPENDED), 2);
     for (const id of ['a', 'b']) await engine.wake(id);
     await until('both are worked on', () => looks().length >= 2);
     for (const { signal } of looks()) assert.equal(signal?.aborted, false);

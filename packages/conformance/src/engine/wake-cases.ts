@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { HOSTILE_IDS } from '../store/hostile-ids.ts';
 import type { UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
-import { PARKED } from './recorded-advances.ts';
+import { SUSPENDED } from './recorded-advances.ts';
 
 /** An engine may wake too often, but not each time. */
 const FEW = 10;
@@ -42,7 +42,7 @@ export const wakeCases: readonly UngroupedEngineCase[] = [
     const first = gate();
     await serve(async () => {
       if (looks('a').length === 1) await first.promise;
-      return PARKED;
+      return SUSPENDED;
     });
     await engine.wake('a');
     await until('"a" is worked on', () => looks('a').length > 0);
@@ -59,7 +59,7 @@ export const wakeCases: readonly UngroupedEngineCase[] = [
     const [there, seen] = [new Set<string>(), new Set<string>()];
     await serve(async ({ sessionId }) => {
       if (there.has(sessionId)) seen.add(sessionId);
-      return PARKED;
+      return SUSPENDED;
     });
     for (let turns = 0; turns < TURNS; turns++) {
       const sessionId = `after ${turns} turns`;
@@ -74,7 +74,7 @@ export const wakeCases: readonly UngroupedEngineCase[] = [
   engineCase('a session may wake itself while it is worked on', async ({ engine, serve, looks, until }) => {
     await serve(async ({ sessionId }) => {
       if (looks('a').length === 1) await engine.wake(sessionId);
-      return PARKED;
+      return SUSPENDED;
     });
     await engine.wake('a');
     await until('"a" is looked at again', () => looks('a').length >= 2);
@@ -82,7 +82,7 @@ export const wakeCases: readonly UngroupedEngineCase[] = [
   engineCase('a wake-up does not wait for the work', async (context) => {
     const { engine, serve, looks, until, ended, gate } = context;
     const work = gate();
-    await serve(() => work.promise.then(() => PARKED));
+    await serve(() => work.promise.then(() => SUSPENDED));
     await ended('the wake-up is kept', engine.wake('a'));
     await until('"a" is worked on', () => looks('a').length > 0);
     await ended('the wake-up during work is kept', engine.wake('a'));

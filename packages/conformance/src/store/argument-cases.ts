@@ -16,10 +16,11 @@ const DURATIONS = wrong(0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12, '60',
 export const argumentCases: readonly UngroupedCase[] = [
   storeCase('claims of nobody, and claims of no time, are refused', async ({ store, created }) => {
     const session = await created('a');
-    for (const owner of TEXTS) await assert.rejects(store.claim('a', { owner, leaseSeconds: 60 }), INVALID);
+    for (const workerId of TEXTS)
+      await assert.rejects(store.claim('a', { workerId, leaseSeconds: 60 }), INVALID);
     for (const leaseSeconds of DURATIONS)
-      await assert.rejects(store.claim('a', { owner: 'Ada', leaseSeconds }), INVALID);
-    const { claim, session: claimed } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+      await assert.rejects(store.claim('a', { workerId: 'Ada', leaseSeconds }), INVALID);
+    const { claim, session: claimed } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     assert.deepEqual([claim.epoch, claimed], [1, session]);
     for (const leaseSeconds of DURATIONS) await assert.rejects(store.renew(claim, { leaseSeconds }), INVALID);
     assert.deepEqual((await store.renew(claim, { leaseSeconds: 60 })).claim, claim);
@@ -33,7 +34,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     cycle.self = cycle;
     for (const content of wrong(1n, { n: 1n }, cycle, deep))
       await assert.rejects(store.enqueue('a', { id: 'i', content }), { code: 'NOT_JSON' });
-    const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     assert.deepEqual(inbox, []);
   }),
   storeCase('an expiry that cannot be is refused', async ({ store, session, created }) => {
@@ -98,7 +99,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     'a store that was closed refuses all but to be closed again',
     async ({ store, session, created }) => {
       const kept = await created('a');
-      const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+      const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
       const { capabilities } = store;
       await store.close();
       await store.close();
@@ -108,7 +109,7 @@ export const argumentCases: readonly UngroupedCase[] = [
         'load of no session': () => store.load(''),
         save: () => store.save(kept),
         'save on its base': () => store.save(kept, { base: kept, epoch: claim.epoch, operationId: 'o' }),
-        claim: () => store.claim('a', { owner: 'Ada', leaseSeconds: 60 }),
+        claim: () => store.claim('a', { workerId: 'Ada', leaseSeconds: 60 }),
         renew: () => store.renew(claim, { leaseSeconds: 60 }),
         release: () => store.release(claim),
         enqueue: () => store.enqueue('a', { id: 'i', content: 1 }),

@@ -4,7 +4,7 @@ import { stateAfterSteps, stateInStep } from './execution-states.ts';
 import { START, storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
-const ADA = { owner: 'Ada', leaseSeconds: 60 };
+const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 
 /** Claims a session for the next worker, and lets the claim run out. */
 async function attempts(
@@ -14,8 +14,8 @@ async function attempts(
 ): Promise<number[]> {
   const seen: number[] = [];
   for (let index = 0; index < count; index++) {
-    const owner = `worker at ${clock.time}`;
-    const { session, claim, attempt } = await store.claim('a', { owner, leaseSeconds: 60 });
+    const workerId = `worker at ${clock.time}`;
+    const { session, claim, attempt } = await store.claim('a', { workerId, leaseSeconds: 60 });
     seen.push(attempt);
     await work?.(session, claim.epoch);
     clock.time += 60_000;

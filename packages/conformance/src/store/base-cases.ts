@@ -4,8 +4,8 @@ import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
 const [ADA, BEN] = [
-  { owner: 'Ada', leaseSeconds: 60 },
-  { owner: 'Ben', leaseSeconds: 60 },
+  { workerId: 'Ada', leaseSeconds: 60 },
+  { workerId: 'Ben', leaseSeconds: 60 },
 ];
 
 /** What a store answers somebody who claims and somebody who loads, each with a base. */

@@ -3,8 +3,8 @@ import type { ClaimOptions } from '@holdfast/core/store';
 import { START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
-const ADA: ClaimOptions = { owner: 'Ada', leaseSeconds: 60 };
-const BEN: ClaimOptions = { owner: 'Ben', leaseSeconds: 60 };
+const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
+const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };
 
 const asking = [
   storeCase('a claim gives the session, an epoch and a time', async ({ store, created }) => {
@@ -14,7 +14,7 @@ const asking = [
     assert.deepEqual(claimed.claim, {
       sessionId: 'a',
       incarnation: session.revision.incarnation,
-      owner: 'Ada',
+      workerId: 'Ada',
       epoch: 1,
       until: START + 60_000,
     });
@@ -24,7 +24,7 @@ const asking = [
   storeCase('of 30 that claim a session one gets it', async ({ store, created }) => {
     await created('a');
     const asked = Array.from({ length: 30 }, (_, index) =>
-      store.claim('a', { owner: `worker ${index}`, leaseSeconds: 60 }),
+      store.claim('a', { workerId: `worker ${index}`, leaseSeconds: 60 }),
     );
     const results = await Promise.allSettled(asked);
     const [won, ...more] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -32,10 +32,10 @@ const asking = [
     assert.deepEqual(more, []);
     for (const result of results) {
       if (result.status === 'fulfilled') continue;
-      const { code, owner, until } = result.reason;
+      const { code, workerId, until } = result.reason;
       assert.deepEqual(
-        { code, owner, until },
-        { code: 'SESSION_BUSY', owner: won.claim.owner, until: won.claim.until },
+        { code, workerId, until },
+        { code: 'SESSION_BUSY', workerId: won.claim.workerId, until: won.claim.until },
       );
     }
     assert.equal((await store.renew(won.claim, ADA)).claim.epoch, 1);
@@ -46,7 +46,7 @@ const asking = [
       await created('a');
       await store.claim('a', ADA);
       clock.time += 59_999;
-      const busy = { code: 'SESSION_BUSY', sessionId: 'a', owner: 'Ada', until: START + 60_000 };
+      const busy = { code: 'SESSION_BUSY', sessionId: 'a', workerId: 'Ada', until: START + 60_000 };
       await assert.rejects(store.claim('a', BEN), busy);
       assert.equal((await store.load('a'))?.version, 1);
     },
@@ -80,13 +80,13 @@ const asking = [
       '__proto__',
       'x'.repeat(1_000),
     ];
-    for (const [index, owner] of owners.entries()) {
+    for (const [index, workerId] of owners.entries()) {
       await created(`session ${index}`);
-      const { claim } = await store.claim(`session ${index}`, { owner, leaseSeconds: 60 });
-      assert.equal(claim.owner, owner);
-      for (const other of owners.filter((name) => name !== owner)) {
-        const asked = store.claim(`session ${index}`, { owner: other, leaseSeconds: 60 });
-        await assert.rejects(asked, { code: 'SESSION_BUSY', owner });
+      const { claim } = await store.claim(`session ${index}`, { workerId, leaseSeconds: 60 });
+      assert.equal(claim.workerId, workerId);
+      for (const other of owners.filter((name) => name !== workerId)) {
+        const asked = store.claim(`session ${index}`, { workerId: other, leaseSeconds: 60 });
+        await assert.rejects(asked, { code: 'SESSION_BUSY', workerId: workerId });
       }
     }
   }),
@@ -146,11 +146,11 @@ const holding = [
     const { claim } = await store.claim('a', ADA);
     clock.time += 100_000;
     assert.deepEqual((await store.renew(claim, ADA)).claim, { ...claim, until: START + 160_000 });
-    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', owner: 'Ada' });
+    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', workerId: 'Ada' });
   }),
   storeCase('a lease may be a fraction of a second', async ({ store, clock, created }) => {
     await created('a');
-    const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 0.0015 });
+    const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 0.0015 });
     assert.equal(claim.until, START + 2);
     clock.time += 2;
     assert.equal((await store.claim('a', BEN)).claim.epoch, 2);
@@ -163,7 +163,7 @@ const holding = [
     const { claim: next, attempt } = await store.claim('a', BEN);
     assert.deepEqual([next.epoch, attempt], [2, 1]);
     assert.equal(await store.release(claim), false);
-    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', owner: 'Ben' });
+    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
   }),
   storeCase('a released claim cannot be renewed', async ({ store, created }) => {
     await created('a');
@@ -179,7 +179,7 @@ const holding = [
     const first = await store.claim('a', ADA);
     const second = await store.claim('b', ADA);
     assert.equal(await store.release(first.claim), true);
-    await assert.rejects(store.claim('b', BEN), { code: 'SESSION_BUSY', owner: 'Ada' });
+    await assert.rejects(store.claim('b', BEN), { code: 'SESSION_BUSY', workerId: 'Ada' });
     assert.equal(await store.release(second.claim), true);
   }),
 ];

@@ -101,8 +101,8 @@ const others = [
 ];
 
 const [ADA, BEN] = [
-  { owner: 'Ada', leaseSeconds: 60 },
-  { owner: 'Ben', leaseSeconds: 60 },
+  { workerId: 'Ada', leaseSeconds: 60 },
+  { workerId: 'Ben', leaseSeconds: 60 },
 ];
 
 const claims = [

@@ -6,7 +6,7 @@ import { named } from './inbox-contents.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
-const LEASE = { owner: 'Ada', leaseSeconds: 60 };
+const LEASE = { workerId: 'Ada', leaseSeconds: 60 };
 const NEVER = START + 1e12;
 
 /** Since when each session is due, by its id; all that will ever be, unless the query says otherwise. */
@@ -96,7 +96,7 @@ const claims = [
   }),
   storeCase('a claim longer than a sleep decides', async ({ store, created }) => {
     await created('a', { state: stateWaiting(emptyState(), WAITINGS.until) });
-    await store.claim('a', { owner: 'Ada', leaseSeconds: 2 * (SLEEP / 1_000) });
+    await store.claim('a', { workerId: 'Ada', leaseSeconds: 2 * (SLEEP / 1_000) });
     assert.deepEqual(await dueOf(store), { a: 2 * SLEEP });
   }),
 ];
@@ -211,7 +211,7 @@ const paging = [
   storeCase('what is seen to between pages hides nothing', async (context) => {
     const { store } = context;
     await sleepers(context, TIMES);
-    const seeTo = (id: string) => store.claim(id, { owner: 'Ada', leaseSeconds: 1 });
+    const seeTo = (id: string) => store.claim(id, { workerId: 'Ada', leaseSeconds: 1 });
     const pages = await pagesOf(store, 2, async (id) => (id === 'B' ? store.delete(id) : seeTo(id)));
     assert.deepEqual(pages.flat(), ORDER);
   }),

@@ -32,7 +32,7 @@ function step(state: AgentState, tools: readonly string[], text = ''): AgentStep
 /** The step with a tool execution for each call: ended as given, or still running. */
 function withTools(step: AgentStep, outcomes: readonly (ToolOutcome | undefined)[]): AgentStep {
   return step.requestedToolCalls.reduce((result, call, index) => {
-    const started = ToolExecution.started(call, at(1), ToolExecutionId.create(clock));
+    const started = ToolExecution.start(call, at(1), ToolExecutionId.create(clock));
     const outcome = outcomes[index];
     return result.withToolExecution(outcome ? started.withOutcome(outcome, at(2)) : started);
   }, step);
@@ -98,7 +98,7 @@ export function stateAmongTools(state: AgentState): AgentState {
   const running = begun(state);
   const asked = step(running, ['planned', 'asking', 'allowed', 'denied', 'again', 'done']);
   const made = asked.requestedToolCalls.map((call) =>
-    ToolExecution.intended(call, ToolExecutionId.create(clock)),
+    ToolExecution.create(call, ToolExecutionId.create(clock)),
   );
   const [planned, asking, allowed, denied, again, done] = made as [
     ToolExecution,

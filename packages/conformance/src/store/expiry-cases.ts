@@ -5,7 +5,7 @@ import { emptyState, START, storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
 const MINUTE: SessionExpiry = { afterSeconds: 60 };
-const ADA = { owner: 'Ada', leaseSeconds: 600 };
+const ADA = { workerId: 'Ada', leaseSeconds: 600 };
 
 function keep({ store, session }: CaseContext, expiry?: SessionExpiry, id = 'a'): Promise<AgentSession> {
   return store.create(session(id, { state: stateInStep(emptyState()) }), { expiry });
@@ -163,7 +163,7 @@ const afterwards = [
   storeCase('a session is created over an expired one, and has nothing of it', async (context) => {
     const { store, clock, created } = context;
     const old = await keep(context, MINUTE);
-    const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 1_000 });
+    const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 1_000 });
     await store.enqueue('a', { id: 'i', content: 'old' });
     clock.time += 60_000;
     const anew = await created('a');
@@ -174,7 +174,7 @@ const afterwards = [
     assert.deepEqual((await store.due()).sessions, []);
     await assert.rejects(store.save(old, { base: old }), { kind: 'recreated' });
     await assert.rejects(store.renew(claim, ADA), { kind: 'recreated' });
-    const next = await store.claim('a', { owner: 'Ben', leaseSeconds: 60 });
+    const next = await store.claim('a', { workerId: 'Ben', leaseSeconds: 60 });
     assert.deepEqual([next.claim.epoch, next.attempt, next.inbox], [1, 1, []]);
     assert.deepEqual(next.session, anew);
     clock.time += 1e12;

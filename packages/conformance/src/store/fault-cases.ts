@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AgentSession, SessionStore } from '@holdfast/core';
-import type { InboxItemName, SessionClaim } from '@holdfast/core/store';
+import type { InboxItemRef, SessionClaim } from '@holdfast/core/store';
 import { itemIdsOf, named } from './inbox-contents.ts';
 import { stateInStep } from './execution-states.ts';
 import { emptyState, storeCase, withFact } from './store-case.ts';
 import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
 
-const ADA = { owner: 'Ada', leaseSeconds: 60 };
+const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 
 /** What there is before an operation. */
 interface Prepared {
@@ -40,7 +40,7 @@ async function assertSaved({ store, base }: Prepared): Promise<void> {
 
 const save = (
   { store, base, claim }: Prepared,
-  acknowledge: readonly InboxItemName[] = [],
+  acknowledge: readonly InboxItemRef[] = [],
 ): Promise<unknown> =>
   store.save(withFact(base, 'n', 1), { base, operationId: 'op', epoch: claim.epoch, acknowledge });
 
@@ -74,7 +74,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   renew: {
     ask: ({ store, claim }) => store.renew(claim, { leaseSeconds: 90 }),
     assertDone: async ({ store, base, claim }) => {
-      const asked = store.claim(base.sessionId, { owner: 'Ben', leaseSeconds: 60 });
+      const asked = store.claim(base.sessionId, { workerId: 'Ben', leaseSeconds: 60 });
       await assert.rejects(asked, { code: 'SESSION_BUSY', until: claim.until + 30_000 });
     },
   },
@@ -82,7 +82,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     ask: ({ store, claim }) => store.release(claim),
     again: answersFalse,
     assertDone: async ({ store, base }) => {
-      const { claim, attempt } = await store.claim(base.sessionId, { owner: 'Ben', leaseSeconds: 60 });
+      const { claim, attempt } = await store.claim(base.sessionId, { workerId: 'Ben', leaseSeconds: 60 });
       assert.deepEqual([claim.epoch, attempt], [2, 1]);
     },
   },

@@ -5,8 +5,8 @@ import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
-const claimBy = (store: SessionStore, owner: string): Promise<ClaimedSession> =>
-  store.claim('a', { owner, ...LEASE });
+const claimBy = (store: SessionStore, workerId: string): Promise<ClaimedSession> =>
+  store.claim('a', { workerId, ...LEASE });
 
 /** A session that Ada claimed, and Ben when her claim had run out. */
 async function takenOver({ store, clock, created }: CaseContext) {
@@ -26,7 +26,7 @@ const saves = [
     }
     assert.equal(base.version, 4);
     assert.deepEqual(await store.load('a'), base);
-    await assert.rejects(claimBy(store, 'Ben'), { code: 'SESSION_BUSY', owner: 'Ada' });
+    await assert.rejects(claimBy(store, 'Ben'), { code: 'SESSION_BUSY', workerId: 'Ada' });
     assert.deepEqual((await store.renew(claim, LEASE)).claim, claim);
   }),
   storeCase('a save without an epoch is refused while somebody works', async ({ store, clock, created }) => {
@@ -37,7 +37,7 @@ const saves = [
       await assert.rejects(store.save(changed, options), {
         code: 'SESSION_BUSY',
         sessionId: 'a',
-        owner: 'Ada',
+        workerId: 'Ada',
         until: claim.until,
       });
     }
@@ -58,7 +58,7 @@ const saves = [
     const saved = await store.save(withFact(session, 'n', 1), { base: session, epoch: claim.epoch });
     assert.deepEqual(await store.load('a'), saved);
   }),
-  storeCase('the save of a late owner is refused', async (context) => {
+  storeCase('the save of a late worker is refused', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     const late = withFact(ada.session, 'by', 'Ada');
@@ -70,7 +70,7 @@ const saves = [
     await assert.rejects(store.save(late, { base: ada.session, epoch: 1 }), fenced);
     assert.deepEqual(await store.load('a'), saved);
   }),
-  storeCase('a late owner stays fenced when the next has gone', async (context) => {
+  storeCase('a late worker stays fenced when the next has gone', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     await store.release(ben.claim);
@@ -105,9 +105,9 @@ const claims = [
     assert.deepEqual([ada.claim.epoch, ada.attempt], [1, 1]);
     assert.deepEqual([ben.claim.epoch, ben.attempt], [2, 2]);
     assert.deepEqual(ben.session, ada.session);
-    await assert.rejects(claimBy(store, 'Ada'), { code: 'SESSION_BUSY', owner: 'Ben' });
+    await assert.rejects(claimBy(store, 'Ada'), { code: 'SESSION_BUSY', workerId: 'Ben' });
   }),
-  storeCase('a late owner neither renews nor releases', async (context) => {
+  storeCase('a late worker neither renews nor releases', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     await assert.rejects(store.renew(ada.claim, LEASE), {

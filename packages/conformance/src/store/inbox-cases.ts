@@ -52,7 +52,7 @@ const order = [
     for (const id of ['a', 'b']) await created(id);
     assert.equal(await store.enqueue('a', { id: 'i', content: 1 }), true);
     assert.equal(await store.enqueue('b', { id: 'i', content: 2 }), true);
-    const { session, claim, inbox } = await store.claim('b', { owner: 'Ada', ...LEASE });
+    const { session, claim, inbox } = await store.claim('b', { workerId: 'Ada', ...LEASE });
     assert.deepEqual(inbox[0]?.content, 2);
     await store.save(session, { epoch: claim.epoch, acknowledge: named('i') });
     assert.deepEqual(
@@ -75,7 +75,7 @@ const using = [
   storeCase('what comes in while somebody works shows when the claim is renewed', async (context) => {
     const { store, created } = context;
     await created('a');
-    const { claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { claim, inbox } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     assert.deepEqual(inbox, []);
     assert.equal(await store.enqueue('a', { id: 'i', content: { stop: true } }), true);
     const renewed = await store.renew(claim, LEASE);
@@ -86,7 +86,7 @@ const using = [
   storeCase('a save uses up what it acknowledges, and nothing else', async ({ store, created }) => {
     await created('a');
     for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
-    const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { session, claim } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     const acknowledge = [
       { id: 'j', position: 1 },
       { id: 'never there', position: 3 },
@@ -109,7 +109,7 @@ const using = [
   storeCase('a save that is refused uses up nothing', async ({ store, clock, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 1 });
-    const { session, claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { session, claim } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     const acknowledge = named('i');
     await assert.rejects(store.save(base, { acknowledge }), { code: 'SESSION_BUSY' });
     await assert.rejects(store.save(base, { epoch: 7, acknowledge }), { kind: 'fenced' });
@@ -138,7 +138,7 @@ const using = [
     await store.enqueue('a', { id: 'i', content: 'first' });
     const saved = await store.save(base, { base, acknowledge: named('i') });
     assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
-    const { claim } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { claim } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     assert.equal(await store.enqueue('a', { id: 'i', content: 'third' }), false);
     assert.deepEqual(await itemIdsOf(store, claim), []);
     await store.save(saved, { epoch: claim.epoch });
@@ -195,7 +195,7 @@ const limits = [
     await created('a');
     const ids = Array.from({ length: 230 }, (_, index) => `item ${index}`);
     for (const id of ids) await store.enqueue('a', { id, content: id });
-    const { session, claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { session, claim, inbox } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     assert.deepEqual(
       inbox.map(({ id }) => id),
       ids.slice(0, 100),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { SessionStore } from '@holdfast/core';
-import type { InboxItem, InboxItemName, SessionClaim } from '@holdfast/core/store';
+import type { InboxItem, InboxItemRef, SessionClaim } from '@holdfast/core/store';
 
 const LEASE = { leaseSeconds: 60 };
 
 /** Names items that were enqueued in this order, the first in an inbox that was never used. */
-export function named(...ids: readonly string[]): InboxItemName[] {
+export function named(...ids: readonly string[]): InboxItemRef[] {
   return ids.map((id, position) => ({ id, position }));
 }
 
@@ -18,7 +18,7 @@ export async function itemIdsOf(store: SessionStore, claim: SessionClaim): Promi
 
 /** What a new owner finds: all that waits, and each can be read. Ends the claim again. */
 export async function inboxOf(store: SessionStore): Promise<readonly InboxItem[]> {
-  const { claim, inbox, unreadable } = await store.claim('a', { owner: 'reader', ...LEASE });
+  const { claim, inbox, unreadable } = await store.claim('a', { workerId: 'reader', ...LEASE });
   await store.release(claim);
   assert.deepEqual(unreadable, []);
   return inbox;

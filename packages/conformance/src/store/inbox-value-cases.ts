@@ -12,7 +12,7 @@ export const inboxValueCases: readonly UngroupedCase[] = [
     storeCase(`${what}: in the inbox`, async ({ store, created }) => {
       await created('a');
       await store.enqueue('a', { id: 'i', content: value });
-      const { claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+      const { claim, inbox } = await store.claim('a', { workerId: 'Ada', ...LEASE });
       assert.deepEqual(inbox[0]?.content, value);
       assert.equal(JSON.stringify(inbox[0]?.content), JSON.stringify(value));
       assert.deepEqual((await store.renew(claim, LEASE)).inbox, inbox);
@@ -37,7 +37,7 @@ export const inboxValueCases: readonly UngroupedCase[] = [
     ids.push('x'.repeat(256), 'x'.repeat(1_000), `${'x'.repeat(999)}y`);
     for (const [index, id] of ids.entries())
       assert.equal(await store.enqueue('a', { id, content: index }), true, JSON.stringify(id));
-    const { session, claim, inbox } = await store.claim('a', { owner: 'Ada', ...LEASE });
+    const { session, claim, inbox } = await store.claim('a', { workerId: 'Ada', ...LEASE });
     assert.deepEqual(
       inbox.map(({ id, content }) => [id, content]),
       ids.map((id, index) => [id, index]),

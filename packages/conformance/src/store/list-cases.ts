@@ -43,7 +43,7 @@ const order = [
   }),
   storeCase('work moves a session to the front when it begins and when it ends', async (context) => {
     const { store, clock } = context;
-    const [byActivity, lease] = [{ order: 'lastActiveAt' }, { owner: 'Ada', leaseSeconds: 60 }] as const;
+    const [byActivity, lease] = [{ order: 'lastActiveAt' }, { workerId: 'Ada', leaseSeconds: 60 }] as const;
     await createEach(context, [['a'], ['b'], ['c']]);
     const { session, claim } = await store.claim('a', lease);
     assert.deepEqual(await idsOf(store, byActivity), ['a', 'c', 'b']);

@@ -4,8 +4,8 @@ import { named } from './inbox-contents.ts';
 import { storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
-const ADA: ClaimOptions = { owner: 'Ada', leaseSeconds: 60 };
-const BEN: ClaimOptions = { owner: 'Ben', leaseSeconds: 60 };
+const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
+const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };
 const IDLE = { onlyIfIdle: true };
 
 /** The end of a claim, when nothing may be overlooked that has come in. */
@@ -17,7 +17,7 @@ export const releaseCases: readonly UngroupedCase[] = [
     await store.enqueue('a', { id: 'i', content: 1 });
     clock.time += 10_000;
     for (let times = 0; times < 2; times++) assert.equal(await store.release(claim, IDLE), false);
-    const busy = { code: 'SESSION_BUSY', owner: 'Ada', until: claim.until };
+    const busy = { code: 'SESSION_BUSY', workerId: 'Ada', until: claim.until };
     await assert.rejects(store.claim('a', BEN), busy);
     assert.deepEqual((await store.due()).sessions, []);
     const saved = await store.save(session, { base: session, epoch: claim.epoch });
@@ -57,7 +57,7 @@ export const releaseCases: readonly UngroupedCase[] = [
     clock.time += 60_000;
     const { claim: next } = await store.claim('a', BEN);
     assert.equal(await store.release(claim, IDLE), false);
-    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', owner: 'Ben' });
+    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
     assert.equal(await store.release(next, IDLE), true);
   }),
   storeCase('of an item and a release if idle at once, one comes first', async ({ store, created }) => {

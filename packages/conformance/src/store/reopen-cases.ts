@@ -4,8 +4,8 @@ import { stateAfterSteps, stateInStep } from './execution-states.ts';
 import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
-const ADA = { owner: 'Ada', leaseSeconds: 60 };
-const BEN = { owner: 'Ben', leaseSeconds: 60 };
+const ADA = { workerId: 'Ada', leaseSeconds: 60 };
+const BEN = { workerId: 'Ben', leaseSeconds: 60 };
 
 /** A case with two stores on one storage, which know nothing of each other. */
 function reopenCase(
@@ -85,7 +85,7 @@ export const reopenCases: readonly UngroupedCase[] = [
     const seen = await other.load('a');
     assert(seen);
     const ada = await store.claim('a', ADA);
-    const busy = { code: 'SESSION_BUSY', owner: 'Ada' };
+    const busy = { code: 'SESSION_BUSY', workerId: 'Ada' };
     await assert.rejects(other.claim('a', BEN), busy);
     await assert.rejects(other.save(withFact(seen, 'n', 1), { base: seen }), busy);
     assert.equal(await other.enqueue('a', { id: 'i', content: 1 }), true);

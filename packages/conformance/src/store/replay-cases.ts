@@ -74,14 +74,14 @@ export const replayCases: readonly UngroupedCase[] = [
   storeCase('a save is repeated after others came between that saved nothing', async (context) => {
     const { store, clock, created } = context;
     await created('a');
-    const { session: base, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    const { session: base, claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     const changed = withFact(base, 'n', 1);
     const options = { base, operationId: 'op-1', epoch: claim.epoch };
     const first = await store.save(changed, options);
     await store.enqueue('a', { id: 'i', content: 1 });
     assert.deepEqual(await store.save(changed, options), first);
     clock.time += 60_000;
-    const next = await store.claim('a', { owner: 'Ben', leaseSeconds: 60 });
+    const next = await store.claim('a', { workerId: 'Ben', leaseSeconds: 60 });
     assert.deepEqual(next.session, first);
     assert.deepEqual(await store.save(changed, options), first);
     const saved = await store.save(withFact(next.session, 'n', 2), { base: next.session, epoch: 2 });

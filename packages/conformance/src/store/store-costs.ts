@@ -26,8 +26,8 @@ export type MeasuredOperation =
 const MESSAGES = 100;
 const KILOBYTE = 'abcdefgh'.repeat(128);
 const [ADA, BEN] = [
-  { owner: '60000000-0000-4000-8000-000000000001', leaseSeconds: 60 },
-  { owner: '60000000-0000-4000-8000-000000000002', leaseSeconds: 60 },
+  { workerId: '60000000-0000-4000-8000-000000000001', leaseSeconds: 60 },
+  { workerId: '60000000-0000-4000-8000-000000000002', leaseSeconds: 60 },
 ];
 
 interface Subject {

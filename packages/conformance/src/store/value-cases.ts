@@ -89,7 +89,7 @@ const ids = [
       const loaded = await store.load(id);
       assert.equal(loaded?.sessionId, id);
       assert.equal((await store.save(loaded)).version, 2);
-      const { session: claimed, claim } = await store.claim(id, { owner: id, leaseSeconds: 60 });
+      const { session: claimed, claim } = await store.claim(id, { workerId: id, leaseSeconds: 60 });
       assert.equal(claimed.sessionId, id);
       assert.equal(await store.enqueue(id, { id, content: id }), true);
       assert.deepEqual(
@@ -117,7 +117,7 @@ const ids = [
       assert.equal(await store.exists(id), false);
       assert.equal(await store.delete(id), false);
       const absent = { code: 'SESSION_NOT_FOUND' };
-      await assert.rejects(store.claim(id, { owner: 'A', leaseSeconds: 60 }), absent);
+      await assert.rejects(store.claim(id, { workerId: 'A', leaseSeconds: 60 }), absent);
       await assert.rejects(store.enqueue(id, { id: 'i', content: null }), absent);
       assert.deepEqual(await store.list({ parentId: id }), { sessions: [], cursor: undefined });
     }

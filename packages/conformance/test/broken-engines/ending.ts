@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Advance, ExecutionEngine, ServedEngine } from '@holdfast/core/engine';
+import type { Advance, ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
-import { advancing, ending, parked, serving } from './engine-parts.ts';
+import { advancing, ending, suspended, serving } from './engine-parts.ts';
 
 /** A `wake` that only takes note of sessions that are worked on. */
 const noting =
@@ -14,7 +14,7 @@ const noting =
 /** What becomes of a session. */
 export const outcomeDefects: Readonly<Record<string, Defect>> = {
   'takes a yield for the end': ending((result) =>
-    result.outcome.type === 'yield' ? parked(result.wake) : result,
+    result.outcome.type === 'yield' ? suspended(result.wake) : result,
   ),
   'works on a session until it yields no more': advancing((advance) => async (id, options) => {
     const wake: string[] = [];
@@ -25,7 +25,9 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
       await setImmediate();
     }
   }),
-  'forgets who sleeps': ending((result) => (result.outcome.type === 'sleep' ? parked(result.wake) : result)),
+  'forgets who sleeps': ending((result) =>
+    result.outcome.type === 'sleep' ? suspended(result.wake) : result,
+  ),
   'lets nobody sleep': ending((result) =>
     result.outcome.type === 'sleep' ? { ...result, outcome: { type: 'yield' } } : result,
   ),
@@ -34,7 +36,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
       engine.serve(async (id, given) => {
         const result = await advance(id, given);
         const isOver = result.outcome.type === 'sleep' && result.outcome.until <= clock.now();
-        return isOver ? parked(result.wake) : result;
+        return isOver ? suspended(result.wake) : result;
       }, options),
   }),
   'looks again at who has nothing to do': advancing((advance) => async (id, options) => {
@@ -70,7 +72,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
     wake: wake.filter((other) => other !== id),
   })),
   'ends when an advance throws': serving(async ({ engine }, advance, options) => {
-    const served: ServedEngine = await engine.serve(async (id, given) => {
+    const served: EngineWorker = await engine.serve(async (id, given) => {
       try {
         return await advance(id, given);
       } catch (error) {

@@ -1,6 +1,6 @@
 import { InProcessEngine } from '@holdfast/core';
 import type { Clock } from '@holdfast/core';
-import type { Advance, Advanced, ExecutionEngine } from '@holdfast/core/engine';
+import type { Advance, AdvanceResult, ExecutionEngine } from '@holdfast/core/engine';
 import type { CreateEngine } from '@holdfast/conformance';
 
 export type Wake = ExecutionEngine['wake'];
@@ -42,10 +42,13 @@ export const serving =
 export const advancing = (change: (advance: Advance, sound: Sound) => Advance): Defect =>
   serving((sound, advance, options) => sound.engine.serve(change(advance, sound), options));
 
-export const parked = (wake: readonly string[]): Advanced => ({ outcome: { type: 'parked' }, wake });
+export const suspended = (wake: readonly string[]): AdvanceResult => ({
+  outcome: { type: 'suspended' },
+  wake,
+});
 
 /** What comes of an advance is changed. */
-export const ending = (change: (result: Advanced, sessionId: string) => Advanced): Defect =>
+export const ending = (change: (result: AdvanceResult, sessionId: string) => AdvanceResult): Defect =>
   advancing((advance) => async (id, options) => change(await advance(id, options), id));
 
 /** With the sessions that are being worked on. */

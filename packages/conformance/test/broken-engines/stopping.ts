@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { RunAbort } from '@holdfast/core';
-import type { Advance, ServedEngine } from '@holdfast/core/engine';
+import type { Advance, EngineWorker } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
-import { advancing, inProcess, parked, serving } from './engine-parts.ts';
+import { advancing, inProcess, suspended, serving } from './engine-parts.ts';
 
 /** How many at once, and stopping. */
 export const stopDefects: Readonly<Record<string, Defect>> = {
@@ -22,7 +22,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
   }),
   'stops without waiting': stopping(async (served) => void served.stop()),
   'can be stopped once': (sound) => {
-    const stopped = new WeakSet<ServedEngine>();
+    const stopped = new WeakSet<EngineWorker>();
     return stopping(async (served) => {
       if (stopped.has(served)) throw new Error('It has been stopped.');
       stopped.add(served);
@@ -39,8 +39,8 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
     return advance(id, { ...options, signal: own.signal });
   }),
   'works on after a stop': ({ engine }) => {
-    let present: Advance = async () => parked([]);
-    let served: Promise<ServedEngine> | undefined;
+    let present: Advance = async () => suspended([]);
+    let served: Promise<EngineWorker> | undefined;
     return {
       async serve(advance, options) {
         const underWay = new Set<Promise<unknown>>();
@@ -78,7 +78,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
   },
   'forgets what comes of work as it stops': advancing((advance) => async (id, options) => {
     const result = await advance(id, options);
-    return options?.signal?.aborted ? parked([]) : result;
+    return options?.signal?.aborted ? suspended([]) : result;
   }),
   'takes no wake-up after a stop': ({ engine }) => {
     let isStopped = false;
@@ -99,7 +99,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
     };
   },
   'stops whoever serves': ({ engine }) => {
-    let last: ServedEngine;
+    let last: EngineWorker;
     return {
       async serve(...args) {
         last = await engine.serve(...args);
@@ -126,7 +126,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
   },
 };
 
-function stopping(stop: (served: ServedEngine) => Promise<void>): Defect {
+function stopping(stop: (served: EngineWorker) => Promise<void>): Defect {
   return serving(async ({ engine }, ...args) => {
     const served = await engine.serve(...args);
     return { stop: () => stop(served) };

@@ -157,11 +157,11 @@ export const answering: Readonly<Record<string, StoreParts>> = {
     client(backend) {
       const own = new Set<string>();
       return {
-        read: async (id) => (own.has(id) ? backend.read(id) : undefined),
-        readAll: async (id) => (own.has(id) ? backend.readAll(id) : undefined),
-        swap(id, ...change) {
+        readRecord: async (id) => (own.has(id) ? backend.readRecord(id) : undefined),
+        readSession: async (id) => (own.has(id) ? backend.readSession(id) : undefined),
+        compareAndSet(id, ...change) {
           own.add(id);
-          return backend.swap(id, ...change);
+          return backend.compareAndSet(id, ...change);
         },
       };
     },

@@ -1,4 +1,4 @@
-import { dueAt } from '@holdfast/core/store';
+import { recordDueAt } from '@holdfast/core/store';
 import type { SessionStore } from '@holdfast/core';
 import type { ItemRange, RecordChange, SessionRecord, StoredItem } from '@holdfast/core/store';
 import type { Entry, Ways } from '../map-backend.ts';
@@ -6,7 +6,7 @@ import type { StoreParts } from '../map-store.ts';
 
 const keeping = (kept: Ways['kept']): StoreParts => ({ ways: { kept } });
 const due = (dueOf: (record: SessionRecord) => number | undefined): StoreParts => ({
-  ways: { dueAt: dueOf },
+  ways: { recordDueAt: dueOf },
 });
 
 /** What is read of the items that are there from `from` on and before `to`, in order. */
@@ -89,7 +89,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     store: (store, entries) => ({
       release: (claim) => {
         const record = entries.get(claim.sessionId)?.record;
-        return store.release({ ...claim, epoch: record?.epoch ?? 0, owner: record?.lease?.owner ?? '' });
+        return store.release({ ...claim, epoch: record?.epoch ?? 0, workerId: record?.lease?.owner ?? '' });
       },
     }),
   },
@@ -157,11 +157,11 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     client(backend) {
       const ids = new Set<string>();
       return {
-        async swap(sessionId, before, after, change) {
+        async compareAndSet(sessionId, before, after, change) {
           const { enqueue } = change;
           const name = enqueue && JSON.stringify([sessionId, before?.incarnation, enqueue.id]);
           if (name !== undefined && ids.has(name)) return 'duplicate';
-          const result = await backend.swap(sessionId, before, after, change);
+          const result = await backend.compareAndSet(sessionId, before, after, change);
           if (name !== undefined && result === 'done') ids.add(name);
           return result;
         },
@@ -190,9 +190,9 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     client(backend) {
       const items = new Map<number, StoredItem>();
       return {
-        swap: (id, before, after, change) => {
+        compareAndSet: (id, before, after, change) => {
           if (change.enqueue) items.set(change.enqueue.position, change.enqueue);
-          return backend.swap(id, before, after, change);
+          return backend.compareAndSet(id, before, after, change);
         },
         readInbox: async (_id, _incarnation, { from, to, limit }) =>
           [...items.values()].filter(({ position }) => position >= from && position < to).slice(0, limit),
@@ -209,14 +209,16 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'is due whoever works': due((record) => dueAt({ ...record, lease: undefined })),
+  'is due whoever works': due((record) => recordDueAt({ ...record, lease: undefined })),
   'is due whatever the session is': due((record) =>
-    dueAt({ ...record, info: { ...record.info, status: 'active' } }),
+    recordDueAt({ ...record, info: { ...record.info, status: 'active' } }),
   ),
-  'is not due because of its inbox': due((record) => dueAt({ ...record, inbox: undefined })),
-  'is due only because of its inbox': due((record) => dueAt({ ...record, wakeAt: undefined })),
+  'is not due because of its inbox': due((record) => recordDueAt({ ...record, inbox: undefined })),
+  'is due only because of its inbox': due((record) => recordDueAt({ ...record, wakeAt: undefined })),
   'is due when the inbox is, however long it sleeps or is due': due((record) =>
-    dueAt({ ...record, wakeAt: record.inbox?.since === undefined ? record.wakeAt : undefined }),
+    recordDueAt({ ...record, wakeAt: record.inbox?.since === undefined ? record.wakeAt : undefined }),
   ),
-  'is due when the claim ends, whatever is due later': due((record) => record.lease?.until ?? dueAt(record)),
+  'is due when the claim ends, whatever is due later': due(
+    (record) => record.lease?.until ?? recordDueAt(record),
+  ),
 };

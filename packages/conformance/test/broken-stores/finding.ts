@@ -1,13 +1,18 @@
-import { compareDue, compareListedSessions, fitsDue, fitsQuery } from '@holdfast/core/store';
+import {
+  compareDueSessions,
+  compareListedSessions,
+  matchesDueQuery,
+  matchesSessionQuery,
+} from '@holdfast/core/store';
 import type { ListedSession, SessionStore } from '@holdfast/core';
 import type { ResolvedSessionQuery } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 const fitting = (fits: (info: ListedSession, query: ResolvedSessionQuery) => boolean): StoreParts => ({
-  ways: { fitsQuery: fits },
+  ways: { matchesSessionQuery: fits },
 });
 const without = (name: keyof ResolvedSessionQuery): StoreParts =>
-  fitting((info, query) => fitsQuery(info, { ...query, [name]: undefined }));
+  fitting((info, query) => matchesSessionQuery(info, { ...query, [name]: undefined }));
 
 const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER };
 
@@ -35,20 +40,25 @@ export const finding: Readonly<Record<string, StoreParts>> = {
   'prunes all that has expired, whatever the limit': { ways: { pruned: () => Number.POSITIVE_INFINITY } },
   'prunes nothing': { ways: { pruned: () => 0 } },
   'skips sessions of one moment at the end of a page': fitting(
-    (info, query) => fitsQuery(info, query) && (!query.after || info[query.order] < query.after.at),
+    (info, query) => matchesSessionQuery(info, query) && (!query.after || info[query.order] < query.after.at),
   ),
   'begins every page anew': without('after'),
   'skips what is due at one moment at the end of a page': {
-    ways: { fitsDue: (one, query) => fitsDue(one, query) && (!query.after || one.dueAt > query.after.at) },
+    ways: {
+      matchesDueQuery: (one, query) =>
+        matchesDueQuery(one, query) && (!query.after || one.dueAt > query.after.at),
+    },
   },
   'shows what is due later': {
-    ways: { fitsDue: (one, query) => fitsDue(one, { ...query, at: Number.MAX_VALUE }) },
+    ways: { matchesDueQuery: (one, query) => matchesDueQuery(one, { ...query, at: Number.MAX_VALUE }) },
   },
   'does not show what is due just now': {
-    ways: { fitsDue: (one, query) => fitsDue(one, query) && one.dueAt < query.at },
+    ways: { matchesDueQuery: (one, query) => matchesDueQuery(one, query) && one.dueAt < query.at },
   },
   'shows what is due in the order of ids': {
-    ways: { compareDue: (left, right) => compareDue({ ...left, dueAt: 0 }, { ...right, dueAt: 0 }) },
+    ways: {
+      compareDueSessions: (left, right) => compareDueSessions({ ...left, dueAt: 0 }, { ...right, dueAt: 0 }),
+    },
   },
   'lists the oldest first': {
     ways: { compareListedSessions: (order) => (left, right) => compareListedSessions(order)(right, left) },
@@ -98,7 +108,7 @@ export const finding: Readonly<Record<string, StoreParts>> = {
   'does not filter by the status of the execution': without('executionStatus'),
   'does not filter by what is waited for': without('waitingFor'),
   'compares agents in UTF-8': fitting((info, query) =>
-    fitsQuery(info, {
+    matchesSessionQuery(info, {
       ...query,
       agentName: utf8(query.agentName ?? '') === utf8(info.agentName) ? undefined : query.agentName,
     }),
@@ -108,7 +118,7 @@ export const finding: Readonly<Record<string, StoreParts>> = {
     const conditions = Object.entries({ status, agentName, parentId, executionStatus, waitingFor });
     const given = conditions.filter(([, value]) => value !== undefined);
     return (
-      fitsQuery(info, rest) &&
+      matchesSessionQuery(info, rest) &&
       (given.length === 0 || given.some(([name, value]) => info[name as 'status'] === value))
     );
   }),
@@ -124,16 +134,16 @@ export const finding: Readonly<Record<string, StoreParts>> = {
     client: (backend) => ({
       async list(query, now) {
         const infos = await backend.list(query, now);
-        await Promise.all(infos.map(({ sessionId }) => backend.readAll(sessionId)));
+        await Promise.all(infos.map(({ sessionId }) => backend.readSession(sessionId)));
         return infos;
       },
     }),
   },
   'reads a session to refuse a claim': {
     client: (backend) => ({
-      async read(sessionId) {
-        const record = await backend.read(sessionId);
-        if (record?.lease) await backend.readAll(sessionId);
+      async readRecord(sessionId) {
+        const record = await backend.readRecord(sessionId);
+        if (record?.lease) await backend.readSession(sessionId);
         return record;
       },
     }),
@@ -146,17 +156,17 @@ export const finding: Readonly<Record<string, StoreParts>> = {
   },
   'reads the whole inbox for each item that comes in': {
     client: (backend) => ({
-      async swap(sessionId, before, after, change) {
+      async compareAndSet(sessionId, before, after, change) {
         if (before && change.enqueue) await backend.readInbox(sessionId, before.incarnation, ALL);
-        return backend.swap(sessionId, before, after, change);
+        return backend.compareAndSet(sessionId, before, after, change);
       },
     }),
   },
   'reads the whole inbox for each item that is used': {
     client: (backend) => ({
-      async swap(sessionId, before, after, change) {
+      async compareAndSet(sessionId, before, after, change) {
         if (before && change.acknowledge?.length) await backend.readInbox(sessionId, before.incarnation, ALL);
-        return backend.swap(sessionId, before, after, change);
+        return backend.compareAndSet(sessionId, before, after, change);
       },
     }),
   },

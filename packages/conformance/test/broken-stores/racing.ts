@@ -1,14 +1,17 @@
 import { HoldfastError } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
-import type { SessionBackend, SessionRecord, SwapResult } from '@holdfast/core/store';
+import type { SessionBackend, SessionRecord, CompareAndSetResult } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
-type Swap = SessionBackend['swap'];
+type CompareAndSet = SessionBackend['compareAndSet'];
 
-const swapping = (
-  swap: (backend: SessionBackend, ...args: Parameters<Swap>) => Promise<SwapResult>,
+const writingWith = (
+  compareAndSet: (
+    backend: SessionBackend,
+    ...args: Parameters<CompareAndSet>
+  ) => Promise<CompareAndSetResult>,
 ): StoreParts => ({
-  client: (backend) => ({ swap: (...args) => swap(backend, ...args) }),
+  client: (backend) => ({ compareAndSet: (...args) => compareAndSet(backend, ...args) }),
 });
 
 const saving = (
@@ -42,42 +45,42 @@ export const racing: Readonly<Record<string, StoreParts>> = {
   'compares, and writes later': {
     ways: { isThere: () => true },
     client: (backend) => ({
-      async swap(id, before, ...change) {
-        const found = await backend.read(id);
+      async compareAndSet(id, before, ...change) {
+        const found = await backend.readRecord(id);
         const isThere = found?.incarnation === before?.incarnation && found?.writes === before?.writes;
-        return isThere ? backend.swap(id, before, ...change) : 'outdated';
+        return isThere ? backend.compareAndSet(id, before, ...change) : 'outdated';
       },
     }),
   },
   'drops acknowledged items before it compares': {
     client: (backend) => ({
-      async swap(id, before, after, change) {
-        if (!change.acknowledge?.length) return backend.swap(id, before, after, change);
-        const found = await backend.read(id);
+      async compareAndSet(id, before, after, change) {
+        if (!change.acknowledge?.length) return backend.compareAndSet(id, before, after, change);
+        const found = await backend.readRecord(id);
         const between = found && { ...found, writes: found.writes + 1 };
-        await backend.swap(id, found, between, { acknowledge: change.acknowledge });
+        await backend.compareAndSet(id, found, between, { acknowledge: change.acknowledge });
         if (before?.writes !== found?.writes) return 'outdated';
-        return backend.swap(id, between, after && { ...after, writes: after.writes + 1 }, {
+        return backend.compareAndSet(id, between, after && { ...after, writes: after.writes + 1 }, {
           plan: change.plan,
         });
       },
     }),
   },
-  'writes an item and its record one after the other': swapping(
+  'writes an item and its record one after the other': writingWith(
     async (backend, id, before, after, change) => {
-      if (!change.enqueue || !after) return backend.swap(id, before, after, change);
-      const result = await backend.swap(id, before, after, {});
+      if (!change.enqueue || !after) return backend.compareAndSet(id, before, after, change);
+      const result = await backend.compareAndSet(id, before, after, {});
       if (result !== 'done') return result;
-      return backend.swap(id, after, { ...after, writes: after.writes + 1 }, change);
+      return backend.compareAndSet(id, after, { ...after, writes: after.writes + 1 }, change);
     },
   ),
-  'writes the content and its record one after the other': swapping(
+  'writes the content and its record one after the other': writingWith(
     async (backend, id, before, after, change) => {
-      if (!before || !after || !change.plan) return backend.swap(id, before, after, change);
+      if (!before || !after || !change.plan) return backend.compareAndSet(id, before, after, change);
       const between = { ...before, info: after.info, writes: before.writes + 1 };
-      const result = await backend.swap(id, before, between, { plan: change.plan });
+      const result = await backend.compareAndSet(id, before, between, { plan: change.plan });
       if (result !== 'done') return result;
-      return backend.swap(
+      return backend.compareAndSet(
         id,
         between,
         { ...after, writes: between.writes + 1 },
@@ -85,23 +88,23 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       );
     },
   ),
-  'says of a lost reply that nothing was written': swapping(async (backend, ...args) => {
+  'says of a lost reply that nothing was written': writingWith(async (backend, ...args) => {
     try {
-      return await backend.swap(...args);
+      return await backend.compareAndSet(...args);
     } catch (error) {
       throw Object.assign(error as Error, { isAmbiguous: false });
     }
   }),
-  'lets the error of its client through': swapping(async (backend, ...args) => {
+  'lets the error of its client through': writingWith(async (backend, ...args) => {
     try {
-      return await backend.swap(...args);
+      return await backend.compareAndSet(...args);
     } catch (cause) {
       throw new Error('ECONNRESET', { cause });
     }
   }),
-  'takes a request that failed for done': swapping(async (backend, ...args) => {
+  'takes a request that failed for done': writingWith(async (backend, ...args) => {
     try {
-      return await backend.swap(...args);
+      return await backend.compareAndSet(...args);
     } catch {
       return 'done';
     }
@@ -110,12 +113,12 @@ export const racing: Readonly<Record<string, StoreParts>> = {
     client(backend) {
       const seen = new Map<string, SessionRecord | undefined>();
       return {
-        async read(id) {
-          if (!seen.has(id)) seen.set(id, await backend.read(id));
+        async readRecord(id) {
+          if (!seen.has(id)) seen.set(id, await backend.readRecord(id));
           return seen.get(id);
         },
-        async swap(id, ...args) {
-          const result = await backend.swap(id, ...args);
+        async compareAndSet(id, ...args) {
+          const result = await backend.compareAndSet(id, ...args);
           if (result === 'done') seen.delete(id);
           return result;
         },

@@ -1,18 +1,18 @@
-import { carriedOut } from '@holdfast/core/store';
-import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import { applySavePlan } from '@holdfast/core/store';
+import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
 /** How values and lists come to be, when it is not as the plan says. */
-const carrying = (
-  carryOut: (saved: SavedSession | undefined, plan: SavePlan) => SavedSession,
+const applying = (
+  apply: (saved: SessionContent | undefined, plan: SavePlan) => SessionContent,
 ): StoreParts => ({
-  ways: { carriedOut: carryOut },
+  ways: { applySavePlan: apply },
 });
 
 /** What is written of one session, and of the one after it. */
 export const writing: Readonly<Record<string, StoreParts>> = {
-  'keeps the end of a list that was replaced': carrying((saved, plan) => {
-    const next = carriedOut(saved, plan);
+  'keeps the end of a list that was replaced': applying((saved, plan) => {
+    const next = applySavePlan(saved, plan);
     const lists = new Map(next.lists);
     for (const { name, keep, append } of plan.isWhole ? [] : plan.lists) {
       const rest = saved?.lists.get(name)?.slice(keep + append.length) ?? [];
@@ -20,29 +20,29 @@ export const writing: Readonly<Record<string, StoreParts>> = {
     }
     return { ...next, lists };
   }),
-  'keeps what it had when all is to be replaced': carrying((saved, plan) => {
-    const { values, lists } = carriedOut(undefined, { ...plan, lists: plan.isWhole ? plan.lists : [] });
-    if (!plan.isWhole) return carriedOut(saved, plan);
+  'keeps what it had when all is to be replaced': applying((saved, plan) => {
+    const { values, lists } = applySavePlan(undefined, { ...plan, lists: plan.isWhole ? plan.lists : [] });
+    if (!plan.isWhole) return applySavePlan(saved, plan);
     const all = new Map(saved?.lists);
     for (const [name, texts] of lists)
       all.set(name, [...texts, ...(all.get(name)?.slice(texts.length) ?? [])]);
     return { head: plan.head, values, lists: all };
   }),
-  'does not write a value that changed': carrying((saved, plan) => {
-    const next = carriedOut(saved, plan);
+  'does not write a value that changed': applying((saved, plan) => {
+    const next = applySavePlan(saved, plan);
     return {
       ...next,
       values: plan.isWhole ? next.values : new Map([...next.values, ...(saved?.values ?? [])]),
     };
   }),
-  'writes the first thousand elements': carrying((saved, plan) =>
-    carriedOut(saved, {
+  'writes the first thousand elements': applying((saved, plan) =>
+    applySavePlan(saved, {
       ...plan,
       lists: plan.lists.map((change) => ({ ...change, append: change.append.slice(0, 1_000) })),
     }),
   ),
-  'keeps lists in an object, by name': carrying((saved, plan) => {
-    const next = carriedOut(saved, plan);
+  'keeps lists in an object, by name': applying((saved, plan) => {
+    const next = applySavePlan(saved, plan);
     const object: Record<string, readonly string[]> = {};
     for (const [name, texts] of next.lists) object[name.replace('messages:', '')] = texts;
     const lists = new Map(
@@ -69,18 +69,18 @@ export const writing: Readonly<Record<string, StoreParts>> = {
   'keeps quotes doubled': texts((text) => text.replaceAll("'", "''")),
   'decodes no JSON nested deeper than 512': {
     client: (backend) => ({
-      async swap(id, before, after, change) {
+      async compareAndSet(id, before, after, change) {
         if (/\[{512}|(?:\[\{"inner":){256}/u.test(textsOf(change.plan))) throw new Error('Nested too deep.');
-        return backend.swap(id, before, after, change);
+        return backend.compareAndSet(id, before, after, change);
       },
     }),
   },
   'takes values of up to 400 KB': {
     client: (backend) => ({
-      async swap(id, before, after, change) {
+      async compareAndSet(id, before, after, change) {
         if (textsOf(change.plan).length > 400_000)
           throw new Error('Item size has exceeded the maximum allowed size.');
-        return backend.swap(id, before, after, change);
+        return backend.compareAndSet(id, before, after, change);
       },
     }),
   },
@@ -111,8 +111,8 @@ export const writing: Readonly<Record<string, StoreParts>> = {
 
 /** Every text of a list or a value goes through this. */
 function texts(decoded: (text: string) => string): StoreParts {
-  return carrying((saved, plan) => {
-    const next = carriedOut(saved, plan);
+  return applying((saved, plan) => {
+    const next = applySavePlan(saved, plan);
     return {
       head: next.head,
       values: new Map([...next.values].map(([name, text]) => [name, decoded(text)])),
@@ -125,6 +125,6 @@ function textsOf(plan: SavePlan | undefined): string {
   return plan ? [...plan.values.values(), ...plan.lists.flatMap(({ append }) => append)].join('\n') : '';
 }
 
-function nameOf(name: string, { lists }: SavedSession): string {
+function nameOf(name: string, { lists }: SessionContent): string {
   return lists.has(`messages:${name}`) ? `messages:${name}` : name;
 }

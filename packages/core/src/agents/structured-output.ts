@@ -124,11 +124,11 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
     beforeExecution: (state, { clock }) => state.withResponseFormat(responseFormat, clock.now()),
     beforeStep(state, { clock }) {
       const step = state.lastStep;
-      if (!step?.isAnswer || !state.execution?.continuation.isRequested) return undefined;
+      if (!step?.isFinalResponse || !state.execution?.continuation.isRequested) return undefined;
       return hasRepairMessage(state, step) ? undefined : withRepairMessage(model, state, step, clock);
     },
     afterStep(state, { clock }) {
-      const isAnswered = state.currentStep?.isAnswer && !isForcedToStop(state);
+      const isAnswered = state.currentStep?.isFinalResponse && !isForcedToStop(state);
       return isAnswered ? judged(model, state, maxRepairs, clock) : undefined;
     },
     afterExecution(state, { clock }) {
@@ -191,7 +191,7 @@ async function issuesOf(
   model: ModelSchema,
   step: AgentStep | undefined,
 ): Promise<readonly string[] | undefined> {
-  if (!step?.isAnswer) return undefined;
+  if (!step?.isFinalResponse) return undefined;
   const found = await checkAnswer(model, step);
   return 'issues' in found ? found.issues : undefined;
 }
@@ -219,7 +219,7 @@ function withoutFence(text: string): string {
 
 function answerOf(state: AgentState): AgentStep {
   const step = state.lastStep;
-  if (step?.isAnswer) return step;
+  if (step?.isFinalResponse) return step;
   const known = state.errors.findLast(({ code }) => code === 'OUTPUT_INVALID');
   if (known) throw new HoldfastError('OUTPUT_INVALID', known.message, { data: known.data });
   throw outputInvalid([`there is no answer: the execution is ${state.status ?? 'not begun'}`]);

@@ -15,7 +15,7 @@ import { requireDriver } from '../loop/driver.ts';
 import type { Hook, HookContext } from '../loop/hooks/hook.ts';
 import type { ModelPrices } from '../loop/stopping/model-prices.ts';
 import { pricedUsage, PRICES } from '../loop/stopping/model-prices.ts';
-import { next } from '../loop/stepper.ts';
+import { nextAction } from '../loop/stepper.ts';
 import { SUMMARY_INSTRUCTIONS, summaryIn, textToSummarize } from './summary-text.ts';
 import { charactersOf, estimateTokens } from './token-estimate.ts';
 
@@ -111,16 +111,18 @@ export function summarize(options: SummarizeOptions): Summarization {
     name: 'summarize',
     priority: LATE,
     beforeStep(state, context) {
-      if (next(state).type !== 'beginStep') return undefined;
+      if (nextAction(state).type !== 'beginStep') return undefined;
       const parts = partsToSummarize(state, compiler, { maxTokens, keepTokens });
       return parts.length === 0 ? undefined : withSummaryOf(parts, state, options, context);
     },
   });
-  return Object.freeze({ hook, compiler: summarized(compiler) });
+  return Object.freeze({ hook, compiler: summaryCompiler(compiler) });
 }
 
 /** Shows the summary that a state has, and of the conversation what comes after it, as the compiler has it. */
-export function summarized(compiler: MessageCompiler = conversationWithCurrentToolTrace()): MessageCompiler {
+export function summaryCompiler(
+  compiler: MessageCompiler = conversationWithCurrentToolTrace(),
+): MessageCompiler {
   return function compileSummarized(state) {
     const { summary, rest } = divided(state);
     return withSummaryInFront(summary, compiler(rest));
@@ -220,7 +222,7 @@ async function withSummaryOf(
   let state = before;
   try {
     for (const part of parts) {
-      if (await context.limitReached(state)) break;
+      if (await context.checkLimits(state)) break;
       const { summary: former } = divided(state);
       const question = userMessage(textToSummarize(former, part), { clock });
       const request = summaryRequest(question, options);

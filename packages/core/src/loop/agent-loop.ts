@@ -8,7 +8,7 @@ import { AgentRun } from './agent-run.ts';
 import { loopFor } from './loop-parts.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { Redact } from './redact.ts';
-import { redacted } from './redact.ts';
+import { redactedListener } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile/compile-messages.ts';
 import type { MessageSelector } from './compile/compile-messages.ts';
 import { requireDriver, TOOL_CHOICE } from './driver.ts';
@@ -63,7 +63,7 @@ export interface AgentLoopOptions {
   /** Are told of every run of this loop. */
   readonly listeners?: readonly AgentEventListener[];
   /**
-   * What listeners may see of content, as `redacted()` has it: those of the loop, those of a run, and the readers of
+   * What listeners may see of content, as `redactedListener()` has it: those of the loop, those of a run, and the readers of
    * streams. The states that `run`, `iterate` and `result` give are not touched.
    */
   readonly redact?: Redact;
@@ -78,7 +78,7 @@ export interface RunOptions {
   /** Limits of this run besides those of the loop, counted likewise: the tighter one holds. */
   readonly budget?: BudgetLimits | undefined;
   /** An earlier form of the state: what has happened since, such as that a person denied a call, is announced too. */
-  readonly since?: AgentState | undefined;
+  readonly previousState?: AgentState | undefined;
   /** Keeps the states of the run as it goes on. */
   readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. @internal */
@@ -138,7 +138,7 @@ const checkRunOptions = optionsCheck<RunOptions>(
     signal: mustBe.signal,
     onEvent: mustBe.function,
     budget: mustBe.object,
-    since: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
+    previousState: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
     checkpoint: mustBe.objectWith('an object with save()', ['save']),
     parent: { ...mustBe.anything, isInternal: true },
   },
@@ -158,12 +158,18 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const { listeners = [], redact } = options;
   const told = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
     const all = onEvent ? [...listeners, onEvent] : listeners;
-    return redact && all.length > 0 ? [redacted((event) => announceTo(all, event), redact)] : all;
+    return redact && all.length > 0 ? [redactedListener((event) => announceTo(all, event), redact)] : all;
   };
 
   const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
-    const { signal = neverSignal(), onEvent, since, checkpoint, parent } = options;
-    return new AgentRun(state, loop, { signal, listeners: told(onEvent), since, checkpoint, parent });
+    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent } = options;
+    return new AgentRun(state, loop, {
+      signal,
+      listeners: told(onEvent),
+      since: previousState,
+      checkpoint,
+      parent,
+    });
   };
 
   async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {

@@ -12,7 +12,7 @@ import type { StatePoint } from './hooks/hook-chain.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { infer } from './infer.ts';
 import { RunState } from './run-state.ts';
-import { next } from './stepper.ts';
+import { nextAction } from './stepper.ts';
 import { ToolRound } from './tools/tool-round.ts';
 import { waitingIn, withTimePassed } from './tools/waiting.ts';
 
@@ -57,7 +57,7 @@ export class AgentRun {
       let isOver = false;
       try {
         this.enterStep();
-        const action = next(run.state);
+        const action = nextAction(run.state);
         switch (action.type) {
           case 'beginStep':
             if (!this.hasPreparations) this.beginStep(run.work.since);
@@ -139,7 +139,7 @@ export class AgentRun {
     } catch (error) {
       await run.take(error);
     }
-    const action = next(run.state);
+    const action = nextAction(run.state);
     if (action.type === 'resolveTools') {
       this.hasLeftCalls = true;
       await this.toolRound([], action.toolExecutions).resolve();
@@ -206,14 +206,14 @@ export class AgentRun {
   private async prepareStep(): Promise<boolean> {
     const { run } = this;
     if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
-    if (next(run.state).type !== 'beginStep' || run.checkAbort()) return false;
+    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return false;
     const { signalCount } = run;
     const asked = run.askLimits();
     const isStopped = typeof asked === 'boolean' ? asked : await asked;
     if (!run.isLost()) await this.callHooks('beforeStep');
     // A limit may have raised its signal in the step before: that holds too.
     if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
-    return next(run.state).type === 'beginStep';
+    return nextAction(run.state).type === 'beginStep';
   }
 
   private beginStep(at: Instant): void {
@@ -246,7 +246,7 @@ export class AgentRun {
   private isToClose(isStuck: boolean): boolean {
     const { run } = this;
     if (run.state.currentStep === undefined || run.hasLeft()) return false;
-    return isStuck || next(run.state).type !== 'wait';
+    return isStuck || nextAction(run.state).type !== 'wait';
   }
 
   private closeStep(): void {

@@ -14,7 +14,7 @@ import { executionWithId } from '../state/execution/tool-executions.ts';
 import type { InferenceDelta } from './driver.ts';
 
 /** What happened, without where and when. */
-export type Happening =
+export type EventBody =
   | { readonly type: 'execution-started' }
   | { readonly type: 'execution-resumed' }
   | { readonly type: 'execution-suspended' }
@@ -55,7 +55,7 @@ export type Happening =
     };
 
 /** One thing that happened in a run. A closed union: a switch over `type` can be complete. */
-export type AgentEvent = Happening & {
+export type AgentEvent = EventBody & {
   readonly at: Instant;
   /** The state right after it. */
   readonly state: AgentState;
@@ -83,7 +83,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: Happening['type'] } = {
+const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: EventBody['type'] } = {
   suspended: 'execution-suspended',
   stopped: 'execution-stopped',
   completed: 'execution-completed',
@@ -91,8 +91,8 @@ const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: Happening['type'] } = {
 };
 
 /** What happened between two states of a run, in order. The loop announces this, and only this, of its states. */
-export function happeningsBetween(before: AgentState, after: AgentState): readonly Happening[] {
-  const found: Happening[] = [];
+export function happeningsBetween(before: AgentState, after: AgentState): readonly EventBody[] {
+  const found: EventBody[] = [];
   if (before.execution !== after.execution) {
     collectStepStart(before, after, found);
     collectStepProgress(before, after, found);
@@ -103,14 +103,14 @@ export function happeningsBetween(before: AgentState, after: AgentState): readon
   return found;
 }
 
-function collectStepStart(before: AgentState, after: AgentState, found: Happening[]): void {
+function collectStepStart(before: AgentState, after: AgentState, found: EventBody[]): void {
   const step = after.currentStep;
   if (step && step.id !== before.currentStep?.id) {
     found.push({ type: 'step-started', stepId: step.id, stepNumber: after.stepCount });
   }
 }
 
-function collectStepProgress(before: AgentState, after: AgentState, found: Happening[]): void {
+function collectStepProgress(before: AgentState, after: AgentState, found: EventBody[]): void {
   const step = after.currentStep ?? after.lastStep;
   const earlier = step && stepBefore(before, step);
   if (step === undefined || (earlier === undefined && after.currentStep === undefined)) return;
@@ -134,7 +134,7 @@ function stepBefore({ currentStep, lastStep }: AgentState, { id }: AgentStep): A
   return lastStep?.id === id ? lastStep : undefined;
 }
 
-type ToolHappening = Extract<Happening, { readonly toolExecution: ToolExecution }>;
+type ToolHappening = Extract<EventBody, { readonly toolExecution: ToolExecution }>;
 
 function toolHappening(
   type: ToolHappening['type'],
@@ -156,7 +156,7 @@ function toolProgress(
   return is.wasBlocked ? 'tool-blocked' : 'tool-completed';
 }
 
-function collectSignals(before: AgentState, after: AgentState, found: Happening[]): void {
+function collectSignals(before: AgentState, after: AgentState, found: EventBody[]): void {
   const known =
     before.executionId === after.executionId ? (before.execution?.continuation.signals.length ?? 0) : 0;
   for (const signal of after.execution?.continuation.signals.slice(known) ?? []) {
@@ -164,17 +164,17 @@ function collectSignals(before: AgentState, after: AgentState, found: Happening[
   }
 }
 
-function collectStepEnd(before: AgentState, after: AgentState, found: Happening[]): void {
+function collectStepEnd(before: AgentState, after: AgentState, found: EventBody[]): void {
   const { execution, lastStepExecution: stepExecution } = after;
   if (!execution || !stepExecution || stepExecution.id === before.lastStepExecution?.id) return;
   found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
   const hasFailed = stepExecution.step.errors.length > 0 || execution.errors.length > 0;
-  const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.askedForTools);
+  const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.hasToolCalls);
   found.push({ type: 'continuation-evaluated', shouldStop: hasFailed || execution.shouldStop, explanation });
 }
 
-function collectStatus(before: AgentState, after: AgentState, found: Happening[]): void {
+function collectStatus(before: AgentState, after: AgentState, found: EventBody[]): void {
   const isSame = before.executionId === after.executionId && before.status === after.status;
   const type = after.status && STATUS_EVENTS[after.status];
-  if (!isSame && type) found.push({ type } as Happening);
+  if (!isSame && type) found.push({ type } as EventBody);
 }

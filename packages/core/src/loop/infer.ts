@@ -6,7 +6,7 @@ import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import { withinGrace } from './stopping/grace.ts';
 import { repairedMessages } from './compile/repair-messages.ts';
 import type { RunState } from './run-state.ts';
-import { next } from './stepper.ts';
+import { nextAction } from './stepper.ts';
 
 /**
  * The inference of a step, with the hooks around it. Nothing comes of it when the run was told to stop before the call, or
@@ -18,7 +18,7 @@ export async function infer(run: RunState): Promise<void> {
   let request = requestOf(run);
   if (loop.hooks.has('beforeInference')) {
     request = await changedRequest(run, request);
-    if (!run.mayBegin() || next(run.state).type !== 'infer') return;
+    if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   keepRequest(run, request);
   if (loop.hooks.checksRequests) loop.hooks.checkRequest(request, run.context);

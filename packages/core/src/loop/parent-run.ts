@@ -25,7 +25,7 @@ export interface ParentRun {
 
 /** Stops before a step when the parent has nothing left. The parent's own time-outs arrive by the signal of the run. */
 export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | undefined): Hook {
-  const limit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
+  const checkLimit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
     // The parent knows of what was used up to the state of the context.
     const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
     const left = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
@@ -34,7 +34,7 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
   return Object.freeze<Hook>({
     name: SOURCE,
     priority: GUARD_PRIORITY,
-    limit,
+    checkLimit,
     checkRequest({ llmConfig }) {
       if (remaining().maxCost !== undefined)
         requirePrice(cost?.prices, (cost?.modelIdOf ?? modelOf)(llmConfig));

@@ -16,7 +16,7 @@ import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
-import type { AgentEvent, AgentEventListener, Happening } from './events.ts';
+import type { AgentEvent, AgentEventListener, EventBody } from './events.ts';
 
 /**
  * Says what may be seen of content: a text, or the JSON of arguments, results and other data. For a text whatever it
@@ -41,7 +41,7 @@ export type Redact = (content: JsonValue) => JsonValue;
  * @example
  * const masked = redacted(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
  */
-export function redacted(
+export function redactedListener(
   listener: AgentEventListener,
   redact: Redact = () => '[redacted]',
 ): AgentEventListener {
@@ -59,7 +59,7 @@ function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefine
 }
 
 /** Member by member: what is added to an event later is not passed on before it is named here. */
-function redactedHappening(event: Happening, redact: Redact): Happening | undefined {
+function redactedHappening(event: EventBody, redact: Redact): EventBody | undefined {
   switch (event.type) {
     case 'execution-started':
     case 'execution-resumed':

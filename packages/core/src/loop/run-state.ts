@@ -5,7 +5,7 @@ import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
 import type { AbortKind } from './stopping/abort.ts';
 import { stoppedBy } from './stopping/step-timer.ts';
-import type { AgentEventListener, Happening } from './events.ts';
+import type { AgentEventListener, EventBody } from './events.ts';
 import { announceTo, happeningsBetween } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
 import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
@@ -14,8 +14,8 @@ import { KeptState } from './checkpointer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './stopping/run-signals.ts';
-import type { Outcome } from './stepper.ts';
-import { applied, next, withToolsOf } from './stepper.ts';
+import type { StepperOutcome } from './stepper.ts';
+import { applied, nextAction, withToolsOf } from './stepper.ts';
 import { WorkTime } from './stopping/work-time.ts';
 
 /**
@@ -46,7 +46,7 @@ export class RunState {
     this.hasNewIds = loop.clock === systemClock;
   }
 
-  advance(outcome: Outcome): void {
+  advance(outcome: StepperOutcome): void {
     this.change(applied(this.state, outcome, this.hasNewIds));
   }
 
@@ -80,7 +80,7 @@ export class RunState {
   /** Is a model still to be called in this step? */
   private mayCall(): boolean {
     if (!this.mayBegin()) return false;
-    const { type } = next(this.state);
+    const { type } = nextAction(this.state);
     return type === 'beginStep' || type === 'infer';
   }
 
@@ -150,7 +150,7 @@ export class RunState {
     this.announce(before, this.state);
   }
 
-  emit(happening: Happening): void {
+  emit(happening: EventBody): void {
     const { listeners } = this;
     if (listeners.length > 0) announceTo(listeners, { ...happening, at: this.now(), state: this.state });
   }
@@ -203,7 +203,7 @@ export class RunState {
   /** The step is over. When it was cut off after its answer had arrived in full, that stays an answer. */
   release(): void {
     const stop = this.signals.release();
-    if (stop && !this.state.currentStep?.isAnswer) this.stopBy(stop);
+    if (stop && !this.state.currentStep?.isFinalResponse) this.stopBy(stop);
   }
 
   /** May something be begun that costs time or money? Takes note of an abort, and of a cut-off that is due. */
@@ -242,7 +242,7 @@ export class RunState {
       state,
       signal: this.signal,
       clock: this.loop.clock,
-      limitReached: (changed) => this.limitReached(state, changed),
+      checkLimits: (changed) => this.limitReached(state, changed),
     };
   }
 

@@ -30,7 +30,7 @@ export type NextAction =
   | { readonly type: 'wait'; readonly waiting: readonly Waiting[] };
 
 /** What came of doing it. */
-export type Outcome =
+export type StepperOutcome =
   /** The id is that of the execution if a new one begins. */
   | { readonly type: 'started'; readonly executionId: ExecutionId; readonly at: Instant }
   | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
@@ -71,7 +71,7 @@ const FINISH: NextAction = Object.freeze({ type: 'finish' });
 const NONE: NextAction = Object.freeze({ type: 'none' });
 
 /** What to do next. Pure: it follows from the state alone, in any process. */
-export function next(state: AgentState): NextAction {
+export function nextAction(state: AgentState): NextAction {
   const { execution } = state;
   if (execution === undefined || execution.status === 'pending') return START;
   if (execution.isTerminal) return NONE;
@@ -121,12 +121,12 @@ export function canRunTools({ execution }: AgentState): boolean {
  * The state after an action came to an outcome. Pure.
  * @throws RangeError `ARGUMENT_INVALID` for an id that something before has.
  */
-export function apply(state: AgentState, outcome: Outcome): AgentState {
+export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentState {
   return applied(state, outcome, false);
 }
 
 /** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. @internal */
-export function applied(state: AgentState, outcome: Outcome, hasNewIds: boolean): AgentState {
+export function applied(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
   switch (outcome.type) {
     case 'started':
@@ -206,7 +206,7 @@ export function withToolsOf(now: AgentState, base: AgentState, changed: AgentSta
     const isHooks = executionIn(changed, id) !== was;
     // What ran when the hook ended the execution is marked as interrupted.
     if (!isHooks || (isOver && was?.isRunning))
-      state = apply(state, { type: 'toolAdvanced', toolExecution, at });
+      state = applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
   }
   return state;
 }

@@ -8,9 +8,9 @@ export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { reado
  * A listener that is told of one type of event, or of some.
  * @throws TypeError `ARGUMENT_INVALID` for a listener that is not a function.
  * @example
- * const loop = createAgentLoop({ driver, listeners: [on('tool-completed', ({ toolExecution }) => count(toolExecution.name))] });
+ * const loop = createAgentLoop({ driver, listeners: [eventListener('tool-completed', ({ toolExecution }) => count(toolExecution.name))] });
  */
-export function on<T extends AgentEventType>(
+export function eventListener<T extends AgentEventType>(
   types: T | readonly T[],
   listener: (event: AgentEventOf<T>) => void,
 ): AgentEventListener {
@@ -20,9 +20,4 @@ export function on<T extends AgentEventType>(
   );
   // What it returns is handed on: a promise among it may be rejected, which is for the loop to know.
   return (event) => (wanted.has(event.type) ? listener(event as AgentEventOf<T>) : undefined);
-}
-
-/** A listener that is told of all events: `on` without a choice. @throws as `on`. */
-export function wiretap(listener: (event: AgentEvent) => void): AgentEventListener {
-  return checkArgument('listener of wiretap', listener, mustBe.function);
 }

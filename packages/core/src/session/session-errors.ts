@@ -75,15 +75,15 @@ function conflictKind(expected: SessionRevision, actual: SessionRevision): Sessi
 export class SessionBusyError extends HoldfastError {
   readonly sessionId: string;
   /** Who works on it. */
-  readonly owner: string;
+  readonly workerId: string;
   /** When the claim ends, unless it is renewed. */
   readonly until: Instant;
 
-  constructor(sessionId: string, owner: string, until: Instant) {
-    const message = `Session "${sessionId}" is claimed by "${owner}" until ${new Date(until).toISOString()}.`;
-    super('SESSION_BUSY', message, { data: { sessionId, owner, until } });
+  constructor(sessionId: string, workerId: string, until: Instant) {
+    const message = `Session "${sessionId}" is claimed by "${workerId}" until ${new Date(until).toISOString()}.`;
+    super('SESSION_BUSY', message, { data: { sessionId, workerId, until } });
     this.sessionId = sessionId;
-    this.owner = owner;
+    this.workerId = workerId;
     this.until = until;
   }
 }

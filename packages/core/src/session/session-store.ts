@@ -30,7 +30,7 @@ export interface SaveOptions {
   /** The epoch of the claim under which it is done. Absent: refused while somebody works on the session. */
   readonly epoch?: number | undefined;
   /** The inbox items that this save uses. They leave the inbox in the same write; items that do not wait are ignored. */
-  readonly acknowledge?: readonly InboxItemName[] | undefined;
+  readonly acknowledge?: readonly InboxItemRef[] | undefined;
   /** From now on; `null` for never. Absent: as before. */
   readonly expiry?: SessionExpiry | null | undefined;
 }
@@ -55,8 +55,8 @@ export interface SessionClaim {
   readonly sessionId: string;
   /** Of the session that was claimed: one created later under the same id has another. */
   readonly incarnation: string;
-  /** Who works on it, as `ClaimOptions.owner` said. */
-  readonly owner: string;
+  /** The worker of the claim: `ClaimOptions.workerId`. */
+  readonly workerId: string;
   /** Higher than that of every claim before: a save with a lower one is refused. */
   readonly epoch: number;
   /** When others may take the session over, unless the claim is renewed. */
@@ -69,7 +69,7 @@ export interface ClaimOptions extends LoadOptions {
    * Who asks: any text of 1 to 1,000 characters, another one for each piece of work. A claim by who holds one is that
    * claim, renewed, so that a lost reply may be asked for again.
    */
-  readonly owner: string;
+  readonly workerId: string;
   /** How long the claim lasts without being renewed. */
   readonly leaseSeconds: number;
 }
@@ -111,7 +111,7 @@ export interface UnreadableItem {
 }
 
 /** Which item of an inbox is meant: the id and the position that the store answered together. */
-export type InboxItemName = Pick<InboxItem, 'id' | 'position'>;
+export type InboxItemRef = Pick<InboxItem, 'id' | 'position'>;
 
 /** Something for whoever works on a session next. */
 export interface InboxItem {

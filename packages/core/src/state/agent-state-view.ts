@@ -217,7 +217,7 @@ export abstract class AgentStateView {
 
   /** True when the execution has come to an answer; one that was aborted is not one. */
   get hasFinalResponse(): boolean {
-    return this.lastStep?.isAnswer ?? false;
+    return this.lastStep?.isFinalResponse ?? false;
   }
 
   /** The text of the answer that ended the execution; `undefined` when there is none. */

@@ -40,7 +40,7 @@ import { requireStep } from './execution/step.ts';
 import { withWaitingInside } from './documents/version-1.ts';
 import type { Waiting } from './execution/waiting.ts';
 
-const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['forked']>[0]>>('forked', {
+const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork']>[0]>>('forked', {
   agentId: mustBe.anything,
   at: mustBe.anything,
   clock: mustBe.clock,
@@ -221,9 +221,9 @@ export class AgentState extends AgentStateView {
     return frozen(next);
   }
 
-  private tagsOf({ id, isAnswer }: AgentStep, executionId: ExecutionId): MessageTags {
+  private tagsOf({ id, isFinalResponse }: AgentStep, executionId: ExecutionId): MessageTags {
     const origin = { step_id: id, execution_id: executionId, agent_id: this.agentId };
-    return isAnswer ? origin : { ...origin, is_trace: true };
+    return isFinalResponse ? origin : { ...origin, is_trace: true };
   }
 
   /** The same with one more reason to stop. */
@@ -312,7 +312,7 @@ export class AgentState extends AgentStateView {
    * A copy as another agent, between executions. What was said and done stays, in an open step too; its tags tell who said
    * it. What is not given of id and time comes from the clock.
    */
-  forked(
+  fork(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
   ): AgentState {
     const { clock = systemClock } = checkForkedOptions(options);

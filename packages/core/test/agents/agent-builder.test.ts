@@ -3,7 +3,7 @@ import {
   AgentBuilder,
   MemorySessionStore,
   messageCompiler,
-  on,
+  eventListener,
   sendMessage,
   SessionRuntime,
   structuredOutput,
@@ -333,7 +333,7 @@ describe('a definition', () => {
     const { builder, driver } = scripted(['{}', '{"n":4}'], { redact: () => 'x' });
     const ready = builder
       .withHooks(answer)
-      .withListeners(on('inference-completed', ({ response }) => heard.push(response.text)));
+      .withListeners(eventListener('inference-completed', ({ response }) => heard.push(response.text)));
     expect(answer.read(await runOf(ready, {})).n).toBe(4);
     expect(driver.requests[0]?.responseFormat).toEqual(answer.responseFormat);
     expect(heard).toEqual(['x', 'x']);

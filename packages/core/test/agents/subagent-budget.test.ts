@@ -71,7 +71,7 @@ function asksIn(steps: Set<number>, clock: ManualClock): Hook {
     beforeToolUse(call, { state }) {
       if (!steps.delete(state.stepCount)) return undefined;
       const at = clock.now();
-      const execution = ToolExecution.intended(call).withApprovalRequested(at);
+      const execution = ToolExecution.create(call).withApprovalRequested(at);
       const waiting = [{ type: 'approval', toolExecutionId: execution.id }] as const;
       const asked = state.withCurrentStep((state.currentStep as AgentStep).withToolExecution(execution), at);
       return { state: asked.withExecutionStatus('suspended', at, waiting) };

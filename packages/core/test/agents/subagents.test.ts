@@ -1,4 +1,11 @@
-import { consoleObserver, createAgentLoop, redacted, structuredOutput, subagent, tool } from '@holdfast/core';
+import {
+  consoleObserver,
+  createAgentLoop,
+  redactedListener,
+  structuredOutput,
+  subagent,
+  tool,
+} from '@holdfast/core';
 import { toJsonValue } from '@holdfast/core/driver';
 import type { AgentEvent, AgentLoop, AgentLoopOptions, AgentState, Hook, Tool } from '@holdfast/core';
 import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
@@ -369,7 +376,7 @@ describe('what listeners of the caller are told', () => {
     const { events } = await observe({
       ...run,
       script: [ask('hunter2'), 'hunter2'],
-      listeners: [redacted((event) => seen.push(event))],
+      listeners: [redactedListener((event) => seen.push(event))],
     });
     expect(JSON.stringify(events)).toContain('hunter2');
     expect(JSON.stringify(seen)).not.toContain('hunter2');

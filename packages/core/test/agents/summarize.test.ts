@@ -10,7 +10,7 @@ import {
   userMessage,
 } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
-import { stopSignal, summarized } from '@holdfast/core/engine';
+import { stopSignal, summaryCompiler } from '@holdfast/core/engine';
 import type { Hook, Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
@@ -30,7 +30,7 @@ import {
 import type { Observation, Scenario } from '../builders.ts';
 
 /** A limit that a user wrote. */
-const limitOfMine: Hook['limit'] = ({ usage }) =>
+const limitOfMine: Hook['checkLimit'] = ({ usage }) =>
   usage.totalTokens < 500
     ? undefined
     : stopSignal({ reason: 'costLimitReached', message: 'Enough.', source: 'mine' });
@@ -296,7 +296,7 @@ describe('what else has a say', () => {
     ['a budget', { budget: { maxTokens: 500 } }, 'tokenLimitReached'],
     ['a guard', { hooks: [tokenLimit(500)] }, 'tokenLimitReached'],
     ['a run', { run: { budget: { maxTokens: 500 } } }, 'tokenLimitReached'],
-    ['a hook', { hooks: [{ limit: limitOfMine }] }, 'costLimitReached'],
+    ['a hook', { hooks: [{ checkLimit: limitOfMine }] }, 'costLimitReached'],
   ])('the limit of %s holds between the parts of a summary', async (_, scenario, reason) => {
     const seen = await observeSummarized(writes(5), { ...scenario, script: [], state: long });
     expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual([reason, 500]);
@@ -347,7 +347,7 @@ describe('what else has a say', () => {
   test('a section of the same name that is somebody else’s is left alone', () => {
     const store = told().store.withSection('summary', [userMessage('Mine.')]);
     const state = told().withMessageStore(store);
-    expect(summarized((now) => now.store.section('summary'))(state)).toBe(store.section('summary'));
+    expect(summaryCompiler((now) => now.store.section('summary'))(state)).toBe(store.section('summary'));
   });
 
   test('any compiler says what is shown of the rest', async () => {

@@ -1,8 +1,8 @@
 import { AgentState, assistantMessage, ToolExecution, userMessage, Usage } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
 import {
-  apply,
-  next,
+  applyOutcome,
+  nextAction,
   ExecutionId,
   StepId,
   stopSignal,
@@ -50,29 +50,31 @@ export class Story {
 
   begins(): this {
     this.isAccepted().do((state, at) =>
-      apply(state, { type: 'started', executionId: ExecutionId.create(this.clock), at }),
+      applyOutcome(state, { type: 'started', executionId: ExecutionId.create(this.clock), at }),
     );
-    if (next(this.state).type !== 'beginStep') throw new TypeError('The execution does not go on.');
+    if (nextAction(this.state).type !== 'beginStep') throw new TypeError('The execution does not go on.');
     return this;
   }
 
   /** Begins a step and answers it. */
   answers(response: InferenceResponseInit, input: List<Message> = this.state.messages): this {
     const stepId = StepId.create(this.clock);
-    return this.do((state, at) => apply(state, { type: 'stepBegun', stepId, input, at })).hears(response);
+    return this.do((state, at) => applyOutcome(state, { type: 'stepBegun', stepId, input, at })).hears(
+      response,
+    );
   }
 
   /** Begins a step, whose model is called with this. */
   sends(request: EffectiveRequest): this {
     const [stepId, input] = [StepId.create(this.clock), this.state.messages];
-    this.do((state, at) => apply(state, { type: 'stepBegun', stepId, input, at }));
-    return this.do((state, at) => apply(state, { type: 'requestChanged', request, at }));
+    this.do((state, at) => applyOutcome(state, { type: 'stepBegun', stepId, input, at }));
+    return this.do((state, at) => applyOutcome(state, { type: 'requestChanged', request, at }));
   }
 
   /** Answers the open step. */
   hears(response: InferenceResponseInit): this {
     return this.do((state, at) =>
-      apply(state, { type: 'inferred', response: InferenceResponse.of(response), at }),
+      applyOutcome(state, { type: 'inferred', response: InferenceResponse.of(response), at }),
     );
   }
 
@@ -80,12 +82,12 @@ export class Story {
   runs(outcome?: ToolOutcome): this {
     const [call] = this.state.currentStep?.pendingToolCalls ?? [];
     if (call === undefined) throw new TypeError('No call is open.');
-    const running = ToolExecution.started(call, this.clock.now(), ToolExecutionId.create(this.clock));
-    this.do((state, at) => apply(state, { type: 'toolAdvanced', toolExecution: running, at }));
+    const running = ToolExecution.start(call, this.clock.now(), ToolExecutionId.create(this.clock));
+    this.do((state, at) => applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at }));
     return outcome === undefined
       ? this
       : this.do((state, at) =>
-          apply(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(outcome, at), at }),
+          applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(outcome, at), at }),
         );
   }
 
@@ -93,7 +95,7 @@ export class Story {
   asksApproval(): this {
     const [call] = this.state.currentStep?.pendingToolCalls ?? [];
     if (call === undefined) throw new TypeError('No call is open.');
-    const execution = ToolExecution.intended(call, ToolExecutionId.create(this.clock));
+    const execution = ToolExecution.create(call, ToolExecutionId.create(this.clock));
     return this.do((state, at) => advanced(state, execution.withApprovalRequested(at), at));
   }
 
@@ -113,7 +115,7 @@ export class Story {
   }
 
   closes(): this {
-    this.state = apply(this.state, {
+    this.state = applyOutcome(this.state, {
       type: 'stepClosed',
       messageIds: newStepMessageIds(this.clock),
       at: this.clock.now(),
@@ -123,13 +125,13 @@ export class Story {
 
   ends(): this {
     return this.do((state, at) => state.withTimeWorked(1.25, at)).do((state, at) =>
-      apply(state, { type: 'finished', at }),
+      applyOutcome(state, { type: 'finished', at }),
     );
   }
 }
 
 function advanced(state: AgentState, toolExecution: ToolExecution, at: number): AgentState {
-  return apply(state, { type: 'toolAdvanced', toolExecution, at });
+  return applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
 }
 
 const call = (toolCallId: string, input: ToolCallPart['input'] = { a: 2, b: 2 }): ToolCallPart => ({
@@ -317,7 +319,7 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
     });
     return asked()
       .answers({ text: 'partly', finishReason: 'error', rawFinishReason: 'overloaded' })
-      .do((state, at) => apply(state, { type: 'failed', error, at }))
+      .do((state, at) => applyOutcome(state, { type: 'failed', error, at }))
       .closes()
       .do((state, at) => state.withError('and a hook', at))
       .ends().state;
@@ -349,7 +351,7 @@ export const goldenStates: Readonly<Record<string, () => AgentState>> = {
     const [running] = story.state.currentStep?.toolExecutions ?? [];
     if (running === undefined) throw new TypeError('A call runs.');
     return story.do((state, at) =>
-      apply(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at }),
+      applyOutcome(state, { type: 'toolAdvanced', toolExecution: running.withNextAttempt(at), at }),
     ).state;
   },
   'aborted-step': () =>

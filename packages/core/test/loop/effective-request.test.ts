@@ -1,4 +1,4 @@
-import { consoleObserver, costLimit, createAgentLoop, redacted, subagent } from '@holdfast/core';
+import { consoleObserver, costLimit, createAgentLoop, redactedListener, subagent } from '@holdfast/core';
 import type { AgentEvent, Hook, LlmConfig, AgentState } from '@holdfast/core';
 import type { EffectiveRequest } from '@holdfast/core/driver';
 import type { Driver, InferenceRequest } from '@holdfast/core/driver';
@@ -209,7 +209,10 @@ describe('an observer', () => {
 
   test('behind a mask sees model and settings, and no content of theirs', async () => {
     const seen: AgentEvent[] = [];
-    await run({ hooks: [routes({ llmConfig })], listeners: [redacted((event) => void seen.push(event))] });
+    await run({
+      hooks: [routes({ llmConfig })],
+      listeners: [redactedListener((event) => void seen.push(event))],
+    });
     expect(JSON.stringify(seen)).not.toContain('secret');
     const starts = seen.flatMap((event) => (event.type === 'inference-started' ? [event.request] : []));
     expect(starts[0]).toEqual({ model: 'dear', llmConfig: { model: 'dear' }, toolChoice: 'auto' });
@@ -222,7 +225,7 @@ describe('an observer', () => {
   test('behind a mask sees the settings that earlier steps were sent with', async () => {
     const models: unknown[] = [];
     const changes: Hook = { afterStep: (state) => state.withLlmConfig(DEAR, 9) };
-    const listener = redacted((event) => {
+    const listener = redactedListener((event) => {
       if (event.type === 'step-completed') models.push(event.state.requestOf(event.stepExecution.step).model);
     });
     await run({ hooks: [changes], script: [answer], listeners: [listener] });

@@ -1,5 +1,5 @@
 import { ToolExecution } from '@holdfast/core';
-import { next } from '@holdfast/core/engine';
+import { nextAction } from '@holdfast/core/engine';
 import type { AgentEvent, AgentState, Hook, Message } from '@holdfast/core';
 import type { HookPoint } from '@holdfast/core/engine';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -38,7 +38,7 @@ const resultsIn = (messages: Iterable<Message>): unknown[] =>
   );
 
 function expectClosed({ state }: Observation): void {
-  expect([state.execution?.isTerminal, state.currentStep, next(state).type]).toEqual([
+  expect([state.execution?.isTerminal, state.currentStep, nextAction(state).type]).toEqual([
     true,
     undefined,
     'none',

@@ -1,9 +1,9 @@
 import { AgentStop, createAgentLoop } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { apply, ExecutionId, StepId } from '@holdfast/core/engine';
+import { applyOutcome, ExecutionId, StepId } from '@holdfast/core/engine';
 import { ToolExecution } from '@holdfast/core';
 import type { AgentEvent, AgentState, JsonValue, ToolCallPart } from '@holdfast/core';
-import type { Outcome } from '@holdfast/core/engine';
+import type { StepperOutcome } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -96,17 +96,17 @@ describe('several tool executions as one outcome', () => {
     toolName: 'a',
     input: {},
   }));
-  const outcomes: readonly Outcome[] = [
+  const outcomes: readonly StepperOutcome[] = [
     { type: 'started', executionId: ExecutionId.create(clock), at: 1_000 },
     { type: 'stepBegun', stepId: StepId.create(clock), input: told().messages, at: 1_001 },
     { type: 'inferred', response: InferenceResponse.of({ content: calls }), at: 1_002 },
   ];
-  const asked = outcomes.reduce((state, outcome) => apply(state, outcome), told());
-  const running = calls.map((made) => ToolExecution.started(made, 1_003));
+  const asked = outcomes.reduce((state, outcome) => applyOutcome(state, outcome), told());
+  const running = calls.map((made) => ToolExecution.start(made, 1_003));
   const at = (indexes: readonly number[]): ToolExecution[] =>
     indexes.map((index) => running[index] as ToolExecution);
   const take = (state: AgentState, toolExecutions: readonly ToolExecution[]): AgentState =>
-    expectSound(apply(state, { type: 'toolsAdvanced', toolExecutions, at: 1_004 }));
+    expectSound(applyOutcome(state, { type: 'toolsAdvanced', toolExecutions, at: 1_004 }));
   const idsIn = (state: AgentState): readonly (JsonValue | undefined)[] =>
     state.currentStep?.toolExecutions.map(({ call: { toolCallId } }) => toolCallId) ?? [];
 
@@ -132,7 +132,7 @@ describe('several tool executions as one outcome', () => {
   });
 
   test('two executions of one call are refused', () => {
-    const again = ToolExecution.started(calls[0] as ToolCallPart, 1_003);
+    const again = ToolExecution.start(calls[0] as ToolCallPart, 1_003);
     for (const put of [
       [...at([0]), again],
       [again, ...at([1])],

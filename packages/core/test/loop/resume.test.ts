@@ -1,5 +1,5 @@
 import { AgentState, createAgentLoop, ToolExecution } from '@holdfast/core';
-import { apply, next, ExecutionId, StepId, newStepMessageIds } from '@holdfast/core/engine';
+import { applyOutcome, nextAction, ExecutionId, StepId, newStepMessageIds } from '@holdfast/core/engine';
 import type { AgentEvent, ToolCallPart } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import { InferenceResponse } from '@holdfast/core/driver';
@@ -134,22 +134,22 @@ describe('a run that was cut and taken up by another process', () => {
 
 describe('states made by hand', () => {
   const clock = steppedClock(5_000);
-  const begun = apply(told(), { type: 'started', executionId: ExecutionId.create(clock), at: 5_000 });
-  const inStep = apply(begun, {
+  const begun = applyOutcome(told(), { type: 'started', executionId: ExecutionId.create(clock), at: 5_000 });
+  const inStep = applyOutcome(begun, {
     type: 'stepBegun',
     stepId: StepId.create(clock),
     input: begun.messages,
     at: 5_001,
   });
-  const asked = apply(inStep, {
+  const asked = applyOutcome(inStep, {
     type: 'inferred',
     response: InferenceResponse.of({ content: calls('a1', 'b1') }),
     at: 5_002,
   });
   const first = asked.currentStep?.pendingToolCalls[0] as ToolCallPart;
-  const running = apply(asked, {
+  const running = applyOutcome(asked, {
     type: 'toolAdvanced',
-    toolExecution: ToolExecution.started(first, 5_003),
+    toolExecution: ToolExecution.start(first, 5_003),
     at: 5_003,
   });
 
@@ -191,8 +191,8 @@ describe('states made by hand', () => {
   });
 
   test('one whose last step is closed needs nothing but its end', async () => {
-    const state = apply(
-      apply(inStep, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_002 }),
+    const state = applyOutcome(
+      applyOutcome(inStep, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_002 }),
       { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
     );
     const { state: last, trace } = await observe({ state });
@@ -206,7 +206,7 @@ describe('states made by hand', () => {
   test.each(waits.map((state, index) => [index, state] as const))(
     'one that waits is left as it is (%i)',
     async (_, state) => {
-      expect(next(state)).toMatchObject({ type: 'wait', waiting: [{ type: 'until' }] });
+      expect(nextAction(state)).toMatchObject({ type: 'wait', waiting: [{ type: 'until' }] });
       const { state: last, trace } = await observe({ state });
       expect(last).toBe(state);
       expect(trace).toEqual([]);

@@ -1,9 +1,16 @@
 import { AgentStop, ToolExecution } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { apply, next, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
+import {
+  applyOutcome,
+  nextAction,
+  ExecutionId,
+  StepId,
+  ToolExecutionId,
+  newStepMessageIds,
+} from '@holdfast/core/engine';
 import type { AgentState, Clock, Tool, ToolCallPart } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
-import type { NextAction, Outcome } from '@holdfast/core/engine';
+import type { NextAction, StepperOutcome } from '@holdfast/core/engine';
 import { conversationWithCurrentToolTrace } from '@holdfast/core';
 import { scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -22,12 +29,12 @@ async function interpret(
   const compile = conversationWithCurrentToolTrace();
   let state = start;
   for (;;) {
-    const outcome = await carryOut(next(state));
+    const outcome = await carryOut(nextAction(state));
     if (outcome === undefined) return state;
-    state = expectSound(await untouched(state, () => apply(state, outcome)));
+    state = expectSound(await untouched(state, () => applyOutcome(state, outcome)));
   }
 
-  async function carryOut(action: NextAction): Promise<Outcome | undefined> {
+  async function carryOut(action: NextAction): Promise<StepperOutcome | undefined> {
     const at = clock.now();
     switch (action.type) {
       case 'start':
@@ -49,7 +56,7 @@ async function interpret(
     }
   }
 
-  async function infer(at: number): Promise<Outcome> {
+  async function infer(at: number): Promise<StepperOutcome> {
     const { messages, systemPrompt, llmConfig, responseFormat } = state;
     const input = state.currentStep?.input ?? messages;
     const request = {
@@ -69,7 +76,7 @@ async function interpret(
   }
 
   async function run(asked: ToolCallPart): Promise<ToolExecution> {
-    const started = ToolExecution.started(asked, clock.now(), ToolExecutionId.create(clock));
+    const started = ToolExecution.start(asked, clock.now(), ToolExecutionId.create(clock));
     const found = tools.find(({ name }) => name === asked.toolName);
     const value = (await found?.execute(asked.input, toolContext({ state }))) as string;
     return started.withOutcome({ type: 'succeeded', value }, clock.now());
@@ -110,27 +117,27 @@ test.each(Object.entries(scripts))(
 describe('what is next', () => {
   const clock = steppedClock(1_000);
   const start = told();
-  const begun = apply(start, { type: 'started', executionId: ExecutionId.create(), at: 1_000 });
-  const inStep = apply(begun, {
+  const begun = applyOutcome(start, { type: 'started', executionId: ExecutionId.create(), at: 1_000 });
+  const inStep = applyOutcome(begun, {
     type: 'stepBegun',
     stepId: StepId.create(clock),
     input: begun.messages,
     at: 1_001,
   });
   const answered = (init: Parameters<typeof InferenceResponse.of>[0]): AgentState =>
-    apply(inStep, { type: 'inferred', response: InferenceResponse.of(init), at: 1_002 });
+    applyOutcome(inStep, { type: 'inferred', response: InferenceResponse.of(init), at: 1_002 });
   const twoCalls = answered({
     content: ['1', '2'].map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'a', input: {} })),
   });
   const stop = (state: AgentState): AgentState => state.withStopSignal(new AgentStop('x').signal, 1_003);
   const [first] = twoCalls.currentStep?.pendingToolCalls ?? [];
-  const running = ToolExecution.started(first as ToolCallPart, 1_003);
-  const oneRan = apply(twoCalls, {
+  const running = ToolExecution.start(first as ToolCallPart, 1_003);
+  const oneRan = applyOutcome(twoCalls, {
     type: 'toolAdvanced',
     toolExecution: running.withOutcome({ type: 'succeeded', value: 1 }, 1_004),
     at: 1_004,
   });
-  const closed = apply(answered({ text: 'Hi.' }), {
+  const closed = applyOutcome(answered({ text: 'Hi.' }), {
     type: 'stepClosed',
     messageIds: newStepMessageIds(clock),
     at: clock.now(),
@@ -153,7 +160,7 @@ describe('what is next', () => {
     ['a step with one call done', oneRan, 'runTools', 1],
     [
       'a step with one call running',
-      apply(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
+      applyOutcome(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
       'resolveTools',
     ],
     ['an answer given', closed, 'finish'],
@@ -164,16 +171,20 @@ describe('what is next', () => {
     '$name',
     ({ state, type, calls }) => {
       expectSound(state);
-      const action = next(state);
+      const action = nextAction(state);
       expect(action.type).toBe(type);
       expect(action.type === 'runTools' ? action.calls.length : undefined).toBe(calls);
-      expect(next(state)).toEqual(action);
+      expect(nextAction(state)).toEqual(action);
     },
   );
 
   test('the same outcome of the same state is the same state', () => {
-    const outcome: Outcome = { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_000 };
-    expect(apply(inStep, outcome)).toEqual(apply(inStep, outcome));
+    const outcome: StepperOutcome = {
+      type: 'inferred',
+      response: InferenceResponse.of({ text: 'Hi.' }),
+      at: 5_000,
+    };
+    expect(applyOutcome(inStep, outcome)).toEqual(applyOutcome(inStep, outcome));
   });
 
   test('an outcome of a step that is not there changes nothing', () => {
@@ -182,7 +193,7 @@ describe('what is next', () => {
       { type: 'toolAdvanced', toolExecution: running, at: 1 },
       { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
     ] as const) {
-      expect(apply(begun, outcome)).toBe(begun);
+      expect(applyOutcome(begun, outcome)).toBe(begun);
     }
   });
 });

@@ -187,7 +187,7 @@ const hooks: readonly Hook[] = [
   { beforeStep: () => state, afterStep: async () => state, onStop: () => undefined, onError: () => {} },
   { beforeInference: (request) => ({ request, state }), afterInference: () => ({ response }) },
   { beforeToolUse: (call) => ({ call, block: 'no' }), afterToolUse: (toolExecution) => ({ toolExecution }) },
-  { cutOff: () => ({ at: 5, signal: { reason: 'stopRequested', message: 'Enough.' } }) },
+  { stepDeadline: () => ({ at: 5, signal: { reason: 'stopRequested', message: 'Enough.' } }) },
 ];
 createAgentLoop({ driver: scriptedDriver(), hooks });
 
@@ -203,10 +203,12 @@ void ({ beforeToolUse: () => ({ block: true }) } satisfies Hook);
 void ({ afterToolUse: ({ outcome }) => ({ toolExecution: outcome }) } satisfies Hook);
 // @ts-expect-error there is no such point
 void ({ beforeTool: () => undefined } satisfies Hook);
-// @ts-expect-error a moment is a number
-void ({ cutOff: () => ({ at: new Date(), signal: { reason: 'unknown', message: '' } }) } satisfies Hook);
+void ({
+  // @ts-expect-error a moment is a number
+  stepDeadline: () => ({ at: new Date(), signal: { reason: 'unknown', message: '' } }),
+} satisfies Hook);
 // @ts-expect-error there is no such reason
-void ({ cutOff: () => ({ at: 5, signal: { reason: 'boredom', message: '' } }) } satisfies Hook);
+void ({ stepDeadline: () => ({ at: 5, signal: { reason: 'boredom', message: '' } }) } satisfies Hook);
 
 // Limits and prices
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { AgentState, createAgentLoop, pendingApprovals, subagent, tool, ToolExecution } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { apply, ExecutionId, next, StepId, withDecision } from '@holdfast/core/engine';
+import { applyOutcome, ExecutionId, nextAction, StepId, withDecision } from '@holdfast/core/engine';
 import type { AgentLoop, JsonObject, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -20,11 +20,15 @@ const someAgent = JSON.parse(
 
 /** A state in which a process has left a running call with this progress. */
 function left(progress: JsonObject): AgentState {
-  const begun = apply(told(), { type: 'started', executionId: ExecutionId.create(), at });
-  const open = apply(begun, { type: 'stepBegun', stepId: StepId.create(), input: begun.messages, at });
+  const begun = applyOutcome(told(), { type: 'started', executionId: ExecutionId.create(), at });
+  const open = applyOutcome(begun, { type: 'stepBegun', stepId: StepId.create(), input: begun.messages, at });
   const response = InferenceResponse.of({ content: [call] });
-  const toolExecution = ToolExecution.started(call, at).withProgress(progress);
-  return apply(apply(open, { type: 'inferred', response, at }), { type: 'toolAdvanced', toolExecution, at });
+  const toolExecution = ToolExecution.start(call, at).withProgress(progress);
+  return applyOutcome(applyOutcome(open, { type: 'inferred', response, at }), {
+    type: 'toolAdvanced',
+    toolExecution,
+    at,
+  });
 }
 
 describe('a tool whose progress is the document of a suspended agent', () => {
@@ -32,7 +36,7 @@ describe('a tool whose progress is the document of a suspended agent', () => {
 
   test('is no subagent: after a crash its call is resolved as that of any tool', () => {
     expect(state.currentStep?.toolExecutions[0]?.waitingInside).toEqual([]);
-    expect(next(state).type).toBe('resolveTools');
+    expect(nextAction(state).type).toBe('resolveTools');
   });
 
   test('and the run comes to its end', async () => {
@@ -91,7 +95,7 @@ describe('a subagent that waits for a decision', () => {
     const decided = expectSound(
       withDecision(state, { toolExecutionId: asked?.id as string, decision: 'approved' }, 9_900),
     );
-    expect([callOf(decided).waitingInside, next(decided).type]).toEqual([[], 'resolveTools']);
+    expect([callOf(decided).waitingInside, nextAction(decided).type]).toEqual([[], 'resolveTools']);
     const ended = expectSound(await loop.run(decided));
     expect([ended.status, ended.steps[0]?.toolExecutions[0]?.value]).toEqual(['completed', 'Mailed.']);
     expect(ended.steps[0]?.toolExecutions[0]?.waitingInside).toEqual([]);
@@ -115,7 +119,7 @@ describe('a subagent that waits for a decision', () => {
       ...asVersion1(await suspended()),
       execution: { ...execution, status: 'inProgress' },
     });
-    expect([callOf(crashed).waitingInside, next(crashed).type]).toEqual([[], 'resolveTools']);
+    expect([callOf(crashed).waitingInside, nextAction(crashed).type]).toEqual([[], 'resolveTools']);
     const other = asVersion1(await suspended());
     const elsewhere = [{ type: 'input' }];
     const state = AgentState.fromJSON({

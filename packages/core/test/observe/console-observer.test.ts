@@ -1,4 +1,11 @@
-import { AgentState, AgentStop, consoleObserver, createAgentLoop, redacted, RunAbort } from '@holdfast/core';
+import {
+  AgentState,
+  AgentStop,
+  consoleObserver,
+  createAgentLoop,
+  redactedListener,
+  RunAbort,
+} from '@holdfast/core';
 import type { AgentEvent } from '@holdfast/core';
 import type { ConsoleObserverOptions } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
@@ -252,7 +259,7 @@ test('a run inside another is set in', async () => {
 
 test('of a redacted run no content is written', async () => {
   const lines: string[] = [];
-  const listener = redacted(consoleObserver({ write: (line) => lines.push(line) }));
+  const listener = redactedListener(consoleObserver({ write: (line) => lines.push(line) }));
   const script: ScriptedAnswer[] = [{ calls: { add: { a: 2 } } }, 'Two.'];
   await observe({ clock: steppedClock(5_000), script, tools: [add], listeners: [listener] });
   expect(`\n${lines.join('\n')}\n`).toBe(`

@@ -1,4 +1,11 @@
-import { AgentStop, createAgentLoop, on, redacted, textOf, toolResult, wiretap } from '@holdfast/core';
+import {
+  AgentStop,
+  createAgentLoop,
+  eventListener,
+  redactedListener,
+  textOf,
+  toolResult,
+} from '@holdfast/core';
 import type { AgentEvent, AgentState, JsonValue, Redact } from '@holdfast/core';
 import type { AgentEventType } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
@@ -12,7 +19,7 @@ const add: ScriptedAnswer = { calls: { add: { a: 2 } } };
 describe('listeners of some events', () => {
   test('are told of one type, with its members', async () => {
     const names: string[] = [];
-    const listener = on('tool-completed', (event) => {
+    const listener = eventListener('tool-completed', (event) => {
       expectTypeOf(event.type).toEqualTypeOf<'tool-completed'>();
       names.push(event.toolExecution.name);
     });
@@ -22,7 +29,7 @@ describe('listeners of some events', () => {
 
   test('are told of several types', async () => {
     const seen: string[] = [];
-    const listener = on(['step-started', 'step-completed'], ({ type, stepNumber }) => {
+    const listener = eventListener(['step-started', 'step-completed'], ({ type, stepNumber }) => {
       seen.push(`${type} ${stepNumber}`);
     });
     await observe({ script: ['Hi.'], listeners: [listener] });
@@ -31,13 +38,13 @@ describe('listeners of some events', () => {
 
   test('are told of everything', async () => {
     const seen: AgentEvent[] = [];
-    const { events } = await observe({ script: ['Hi.'], listeners: [wiretap((event) => seen.push(event))] });
+    const { events } = await observe({ script: ['Hi.'], listeners: [(event) => seen.push(event)] });
     expect(seen).toEqual(events);
   });
 
   test('harm nothing, whether they throw now or later', async () => {
-    const later = on('step-started', () => Promise.reject(new Error('later')) as unknown as void);
-    const now = on('step-started', () => {
+    const later = eventListener('step-started', () => Promise.reject(new Error('later')) as unknown as void);
+    const now = eventListener('step-started', () => {
       throw new Error('now');
     });
     expect((await observe({ script: ['Hi.'], listeners: [later, now] })).state.status).toBe('completed');
@@ -119,7 +126,7 @@ const shown: Redact = (content) => (typeof content === 'string' ? content.replac
 
 async function observeRedacted(redact?: Redact) {
   const seen: AgentEvent[] = [];
-  const listener = redacted((event) => seen.push(event), redact);
+  const listener = redactedListener((event) => seen.push(event), redact);
   return { seen, ...(await observe({ ...secretive, listeners: [listener] })) };
 }
 

@@ -87,7 +87,7 @@ describe('what a process knows of a session is not read again', () => {
     const { sessionId } = await mine.create({ definition });
     await mine.execute(sessionId, sendMessage('1'));
     await theirs.enqueue(sessionId, { type: 'message', content: '2' });
-    const { claim } = await theirs.store.claim(sessionId, { owner: 'another', leaseSeconds: 1 });
+    const { claim } = await theirs.store.claim(sessionId, { workerId: 'another', leaseSeconds: 1 });
     await theirs.store.release(claim);
     backend.look();
     await mine.advance(sessionId);
@@ -151,7 +151,7 @@ describe('what a process knows of a session is not read again', () => {
     await theirs.create({ definition, sessionId });
     backend.look();
     expect(textsOf(await mine.get(sessionId))).toEqual([]);
-    expect(backend.look()).toEqual(['readAll']); // and no record to compare with
+    expect(backend.look()).toEqual(['readSession']); // and no record to compare with
   });
 
   test('a session that another process has deleted and created anew is read', async () => {
@@ -302,7 +302,7 @@ test('two processes that make the same ids do not share a claim', async () => {
   const owners: string[] = [];
   const claim = store.claim.bind(store);
   store.claim = (sessionId, options) => {
-    owners.push(options.owner);
+    owners.push(options.workerId);
     return claim(sessionId, options);
   };
   const clock = { now: () => Date.now(), newId: () => '90000000-0000-4000-8000-000000000001' };

@@ -117,6 +117,6 @@ describe('a runtime', () => {
     await expect(runtime.advance(sessionId, { maxSteps })).rejects.toMatchObject({
       code: 'ARGUMENT_INVALID',
     });
-    await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 });
+    await made.store.claim(sessionId, { workerId: 'me', leaseSeconds: 1 });
   });
 });

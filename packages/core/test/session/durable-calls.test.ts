@@ -135,7 +135,7 @@ describe('calls', () => {
     const made = await diesInTool({ effect: 'ask' });
     takeOver(made);
     const runtime = made.process([]);
-    expect(await runtime.advance(made.sessionId)).toMatchObject({ outcome: { type: 'parked' } });
+    expect(await runtime.advance(made.sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
     await runtime.enqueue(made.sessionId, { type: 'stop' });
     await runtime.advance(made.sessionId);
     const session = await runtime.get(made.sessionId);

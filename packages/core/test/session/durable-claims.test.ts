@@ -25,7 +25,7 @@ describe('claims', () => {
     const runtime = made.process([call(1), 'Done.'], { hooks: throwing });
     const { sessionId } = await made.process([]).create({ definition });
     await expect(runtime.execute(sessionId, sendMessage('Go.'))).rejects.toThrow('hook');
-    const { attempt } = await made.store.claim(sessionId, { owner: 'other', leaseSeconds: 1 });
+    const { attempt } = await made.store.claim(sessionId, { workerId: 'other', leaseSeconds: 1 });
     expect(attempt).toBe(1);
   });
 
@@ -80,7 +80,7 @@ describe('claims', () => {
       hooks: {
         afterSave: async ({ state, sessionId }) => {
           if (how === 'taken' && state.currentStep?.toolExecutions.length)
-            await store.claim(sessionId, { owner: 'other', leaseSeconds: 30 });
+            await store.claim(sessionId, { workerId: 'other', leaseSeconds: 30 });
         },
       },
     });

@@ -108,6 +108,6 @@ describe('the inbox', () => {
     const runtime = made.process([], { hooks: { beforeSave: () => Promise.reject(busy) } });
     const { sessionId } = await made.process([]).create({ definition });
     await expect(runtime.execute(sessionId, sendMessage('Hello.'))).rejects.toBe(busy);
-    expect((await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
+    expect((await made.store.claim(sessionId, { workerId: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ describe('a call that a process has left', () => {
   test('ask: a person says whether it is called again', async () => {
     const made = await diesInTool({ effect: 'ask' });
     takeOver(made);
-    expect(await made.process([]).advance(made.sessionId)).toMatchObject({ outcome: { type: 'parked' } });
+    expect(await made.process([]).advance(made.sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
     const waiting = await made.process([]).get(made.sessionId);
     const [asked] = pendingApprovals(waiting.state);
     expect([waiting.info.executionStatus, waiting.info.waitingFor, made.calls.length]).toEqual([
@@ -201,7 +201,7 @@ describe('the inbox', () => {
       'userRequested',
       'Enough.',
     ]);
-    expect((await made.store.claim(sessionId, { owner: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
+    expect((await made.store.claim(sessionId, { workerId: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
   });
 
   test('a message that comes while a step is under way is used at its end', async () => {

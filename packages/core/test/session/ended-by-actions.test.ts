@@ -9,10 +9,10 @@ import {
   textOf,
   tool,
 } from '@holdfast/core';
-import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
+import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import type { AgentSession, AgentState, Message } from '@holdfast/core';
 import type { ToolResultPart } from '@holdfast/core/driver';
-import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -103,9 +103,9 @@ describe('an action that ends an execution which waits', () => {
 
 describe('a stored session of version 1 whose execution ended with an open step', () => {
   /** What a store has of a session that a release before ended so. */
-  async function stored(): Promise<{ readonly session: AgentSession; readonly saved: SavedSession }> {
+  async function stored(): Promise<{ readonly session: AgentSession; readonly saved: SessionContent }> {
     const { waiting } = await paid();
-    const saved = carriedOut(undefined, planSave(waiting));
+    const saved = applySavePlan(undefined, planSave(waiting));
     const head = JSON.parse(saved.head) as { document: { state: { updatedAt: number; execution: object } } };
     const { execution, updatedAt } = head.document.state;
     const { waiting: _, ...rest } = execution as { readonly waiting: unknown };
@@ -136,7 +136,7 @@ describe('a stored session of version 1 whose execution ended with an open step'
       .withRevision({ ...repaired.revision, version: repaired.version + 1 }, repaired.updatedAt);
     const plan: SavePlan = planSave(next, repaired);
     expect(plan.isWhole).toBe(true);
-    const again = restoreSession(carriedOut(saved, plan), next.info, next.revision.incarnation);
+    const again = restoreSession(applySavePlan(saved, plan), next.info, next.revision.incarnation);
     assert.deepStrictEqual(again, next);
     const later = again
       .withState(again.state.withMetadata('a', 1))

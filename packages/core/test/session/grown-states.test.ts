@@ -11,8 +11,8 @@ import {
   ToolExecution,
 } from '@holdfast/core';
 import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
-import { apply, ExecutionId, newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
-import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
+import { applyOutcome, ExecutionId, newStepMessageIds, StepId, ToolExecutionId } from '@holdfast/core/engine';
+import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import type {
   Clock,
   ErrorRecord,
@@ -24,7 +24,7 @@ import type {
   ToolOutcome,
 } from '@holdfast/core';
 import type { AssistantMessage, AssistantPart } from '@holdfast/core/driver';
-import type { SavedSession } from '@holdfast/core/store';
+import type { SessionContent } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
@@ -167,7 +167,7 @@ function resultOf(toolCallId: string): Extract<AssistantPart, { readonly type: '
 /** A session as it was saved. */
 interface Kept {
   readonly session: AgentSession;
-  readonly saved: SavedSession;
+  readonly saved: SessionContent;
 }
 
 type ExpectSame = (actual: unknown, expected: unknown) => void;
@@ -224,7 +224,7 @@ class World {
 
   private save(changed: AgentSession, base: Kept | undefined): Kept {
     const session = changed.withRevision({ incarnation: 'i', version: changed.version + 1 }, this.at);
-    const kept = { session, saved: carriedOut(base?.saved, planSave(session, base?.session)) };
+    const kept = { session, saved: applySavePlan(base?.saved, planSave(session, base?.session)) };
     this.expectSame(this.restored(kept).session, session);
     return kept;
   }
@@ -285,18 +285,18 @@ class World {
         return other ? state.withMessageStore(other.session.state.store, at) : state;
       }
       case 'forked':
-        return this.begun(state.forked({ at, clock }).withMessages(messages.slice(0, done.to), at));
+        return this.begun(state.fork({ at, clock }).withMessages(messages.slice(0, done.to), at));
       case 'restarted':
         return state;
     }
   }
 
   private begun(state: AgentState): AgentState {
-    return apply(state, { type: 'started', executionId: ExecutionId.create(this.clock), at: this.at });
+    return applyOutcome(state, { type: 'started', executionId: ExecutionId.create(this.clock), at: this.at });
   }
 
   private finished(state: AgentState): AgentState {
-    return state.hasActiveExecution ? apply(state, { type: 'finished', at: this.at }) : state;
+    return state.hasActiveExecution ? applyOutcome(state, { type: 'finished', at: this.at }) : state;
   }
 
   private stepped(
@@ -305,21 +305,25 @@ class World {
   ): AgentState {
     const { at, clock } = this;
     let state = from.hasActiveExecution ? from : this.begun(from);
-    state = apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
+    state = applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
     const input = this.compile(this.compilers[compiler] as MessageCompiler, state);
-    state = apply(state, { type: 'stepBegun', stepId: StepId.create(clock), input, at });
+    state = applyOutcome(state, { type: 'stepBegun', stepId: StepId.create(clock), input, at });
     if (ending === 'cutOff') return state;
     const init = { content: said.map(part), ...(reason && { finishReason: reason }) };
-    state = apply(state, { type: 'inferred', response: InferenceResponse.of(init), at });
+    state = applyOutcome(state, { type: 'inferred', response: InferenceResponse.of(init), at });
     for (const outcome of ends) {
       const [pending] = state.currentStep?.pendingToolCalls ?? [];
       if (pending === undefined) break;
-      const running = ToolExecution.started(pending, at, ToolExecutionId.create(clock));
-      state = apply(state, { type: 'toolAdvanced', toolExecution: running, at });
-      state = apply(state, { type: 'toolAdvanced', toolExecution: running.withOutcome(outcome, at), at });
+      const running = ToolExecution.start(pending, at, ToolExecutionId.create(clock));
+      state = applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at });
+      state = applyOutcome(state, {
+        type: 'toolAdvanced',
+        toolExecution: running.withOutcome(outcome, at),
+        at,
+      });
     }
     if (ending === 'nothing') return state;
-    return apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
+    return applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
   }
 
   /** Messages of another system. */

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { cases } from '../arbitraries.ts';
 
-const LEASE = { owner: 'worker', leaseSeconds: 60 };
+const LEASE = { workerId: 'worker', leaseSeconds: 60 };
 const LIMIT = 130;
 const REMEMBERED = 16;
 

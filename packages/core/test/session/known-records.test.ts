@@ -6,7 +6,7 @@ import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 import { knownSize } from '../../src/session/store/save-plan.ts';
 import { START } from '../arbitraries.ts';
 
-const LEASE = { owner: 'Ada', leaseSeconds: 60 };
+const LEASE = { workerId: 'Ada', leaseSeconds: 60 };
 const newSession = (): AgentSession =>
   AgentSession.create({ sessionId: 'a', definition: { name: 'tester' }, at: START });
 
@@ -14,9 +14,9 @@ const newSession = (): AgentSession =>
 function countingStore(): { readonly store: BackedSessionStore; readonly reads: () => number } {
   let reads = 0;
   class CountingBackend extends MemoryBackend {
-    override read(sessionId: string): ReturnType<SessionBackend['read']> {
+    override readRecord(sessionId: string): ReturnType<SessionBackend['readRecord']> {
       reads++;
-      return super.read(sessionId);
+      return super.readRecord(sessionId);
     }
   }
   return { store: new BackedSessionStore(new CountingBackend()), reads: () => reads };

@@ -32,7 +32,7 @@ const payingWorld = (act: () => unknown): WatchedWorld =>
 
 /** What a new owner finds in the inbox. */
 async function inboxOf(store: BackedSessionStore, sessionId: string) {
-  const { claim, inbox, unreadable } = await store.claim(sessionId, { owner: 'reader', leaseSeconds: 1 });
+  const { claim, inbox, unreadable } = await store.claim(sessionId, { workerId: 'reader', leaseSeconds: 1 });
   await store.release(claim);
   return { ids: inbox.map(({ id }) => id), unreadable: unreadable.map(({ position }) => position) };
 }
@@ -123,7 +123,7 @@ describe('a full inbox', () => {
     const runtime = process([]);
     const { sessionId } = await runtime.create({ definition });
     await enqueueAll(runtime, sessionId, ['1', '2', '3']);
-    await store.claim(sessionId, { owner: 'another', leaseSeconds: 60 });
+    await store.claim(sessionId, { workerId: 'another', leaseSeconds: 60 });
     const refused = runtime.execute(sessionId, sendMessage('4'), { whenBusy: 'enqueue' });
     await expect(refused).rejects.toMatchObject({ code: 'INBOX_FULL', sessionId });
     await expect(runtime.execute(sessionId, sendMessage('4'), { whenBusy: 'refuse' })).rejects.toMatchObject({

@@ -18,8 +18,8 @@ test.each([
   ['hooks', 5],
   ['clock', {}],
   ['onSessionEvent', 5],
-  ['owner', 'x'.repeat(901)],
-  ['owner', ''],
+  ['workerName', 'x'.repeat(901)],
+  ['workerName', ''],
   ['savePolicy', 'never'],
   ['maxAttempts', 0],
 ])('a runtime is refused %s %j', (name, value) => {
@@ -85,8 +85,8 @@ test.each(['beforeCreate', 'afterLoad', 'afterAction', 'beforeSave'])(
         ? runtime.create({ definition })
         : runtime.execute(sessionId, sendMessage('Hi.'));
     await expect(used).rejects.toMatchObject({ ...misuse, message: expect.stringContaining(name) });
-    const { claim } = await store.claim(sessionId, { owner: 'next', leaseSeconds: 1 });
-    expect(claim.owner).toBe('next');
+    const { claim } = await store.claim(sessionId, { workerId: 'next', leaseSeconds: 1 });
+    expect(claim.workerId).toBe('next');
   },
 );
 

@@ -4,7 +4,7 @@ import {
   changeModel,
   changeStatus,
   changeSystemPrompt,
-  clear,
+  clearHistory,
   createAgentLoop,
   MemorySessionStore,
   resume,
@@ -74,7 +74,7 @@ async function storedOn(day: Date): Promise<readonly string[]> {
   await runtime.execute(sessionId, sendMessage('Two?'), { signal: leaving.signal });
   await act(sendMessage('Three?'), resume(), changeStatus('suspended'), changeStatus('active'));
   const fork = await runtime.fork(sessionId);
-  await act(clear());
+  await act(clearHistory());
   await runtime.execute(fork.sessionId, sendMessage('Four?'));
   expect(driver.requests).toHaveLength(5);
   return store.texts;
@@ -114,9 +114,9 @@ test('what a caller gives goes before the clock', async () => {
   const session = AgentSession.create({ definition: { name: 'helper' }, clock, ...given });
   expect([session.sessionId, session.createdAt, session.state.createdAt]).toEqual(['s', 7, 7]);
   const agentId = '00000000-0000-4000-8000-00000000000a';
-  const fork = session.state.forked({ agentId, at: 8, clock });
+  const fork = session.state.fork({ agentId, at: 8, clock });
   expect([fork.agentId, fork.createdAt]).toEqual([agentId, 8]);
-  expect(AgentState.empty().forked({ clock }).agentId).toMatch(/^000003e8-/);
+  expect(AgentState.empty().fork({ clock }).agentId).toMatch(/^000003e8-/);
 
   const runtime = new SessionRuntime({
     store: new RecordingStore({ clock }),

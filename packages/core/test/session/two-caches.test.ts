@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {
   changeModel,
   changeSystemPrompt,
-  clear,
+  clearHistory,
   createAgentLoop,
   hasErrorCode,
   resume,
@@ -103,10 +103,12 @@ const turns: fc.Arbitrary<readonly Turn[]> = fc.array(
 class Storage extends WatchedBackend {
   writesLeft = Infinity;
 
-  override async swap(...args: Parameters<WatchedBackend['swap']>): ReturnType<WatchedBackend['swap']> {
+  override async compareAndSet(
+    ...args: Parameters<WatchedBackend['compareAndSet']>
+  ): ReturnType<WatchedBackend['compareAndSet']> {
     if (this.writesLeft <= 0) throw new Error('The process is dead.');
     this.writesLeft -= 1;
-    return super.swap(...args);
+    return super.compareAndSet(...args);
   }
 }
 
@@ -194,7 +196,7 @@ class World {
       case 'prompt':
         return this.quick(runtime, name, before, changeSystemPrompt(`p${(this.said += 1)}`));
       case 'clear':
-        return this.quick(runtime, name, before, clear());
+        return this.quick(runtime, name, before, clearHistory());
       case 'delete':
         assert.equal(await runtime.delete(name), before !== undefined);
         return;
@@ -277,12 +279,12 @@ class World {
 
   /** Is the inbox empty? */
   private async isEmpty(name: Name): Promise<boolean> {
-    const { inbox } = (await this.storage.read(name)) ?? {};
+    const { inbox } = (await this.storage.readRecord(name)) ?? {};
     return inbox === undefined || inbox.first === inbox.next;
   }
 
   private async isBusy(name: Name): Promise<boolean> {
-    const lease = (await this.storage.read(name))?.lease;
+    const lease = (await this.storage.readRecord(name))?.lease;
     return lease !== undefined && lease.until > this.clock.now();
   }
 

@@ -1,5 +1,5 @@
 import { AgentSession, StateFormatError } from '@holdfast/core';
-import { BackedSessionStore, carriedOut, planSave, readSessionRecord } from '@holdfast/core/store';
+import { BackedSessionStore, applySavePlan, planSave, readSessionRecord } from '@holdfast/core/store';
 import type { SessionBackend, SessionRecord, StoredItem, StoredSession } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { START } from '../arbitraries.ts';
@@ -21,7 +21,7 @@ const record: SessionRecord = {
   lastActiveAt: START,
   inbox: { first: 1, next: 6, used: [2, 4], since: START },
 };
-const sound: StoredSession = { record, saved: carriedOut(undefined, planSave(session)) };
+const sound: StoredSession = { record, content: applySavePlan(undefined, planSave(session)) };
 
 /** An item as stores keep it, with some members exchanged. */
 const itemText = (changes: object = {}): string =>
@@ -41,11 +41,11 @@ function storeOf(
   const writes: unknown[] = [];
   const backend: SessionBackend = {
     capabilities: { listing: 'strong', clock: 'client', maxValueBytes: undefined },
-    read: async () => stored.record,
-    readAll: async () => stored,
+    readRecord: async () => stored.record,
+    readSession: async () => stored,
     readInbox: async (_id, _incarnation, { from, to, limit }) =>
       inbox.filter(({ position }) => position >= from && position < to).slice(0, limit),
-    swap: async (...swap) => (writes.push(swap), 'done'),
+    compareAndSet: async (...swap) => (writes.push(swap), 'done'),
     list: async () => [],
     due: async () => [],
     prune: async () => 0,
@@ -54,10 +54,10 @@ function storeOf(
   return { store: new BackedSessionStore(backend), writes };
 }
 
-const { head, values } = sound.saved;
+const { head, values } = sound.content;
 
 describe('what a store has kept and cannot be read', () => {
-  test.each<{ what: string; saved: Partial<StoredSession['saved']>; found: string; code?: string }>([
+  test.each<{ what: string; saved: Partial<StoredSession['content']>; found: string; code?: string }>([
     { what: 'no JSON', saved: { head: '{' }, found: 'the head' },
     { what: 'a missing value', saved: { values: new Map() }, found: 'the value "definition"' },
     {
@@ -73,7 +73,7 @@ describe('what a store has kept and cannot be read', () => {
       code: 'STATE_VERSION',
     },
   ])('$what is told with its session, and nothing is written', async (part) => {
-    const { store, writes } = storeOf({ ...sound, saved: { ...sound.saved, ...part.saved } });
+    const { store, writes } = storeOf({ ...sound, content: { ...sound.content, ...part.saved } });
     const refusal = {
       name: 'StateFormatError',
       code: part.code ?? 'STATE_FORMAT',
@@ -81,13 +81,13 @@ describe('what a store has kept and cannot be read', () => {
       message: expect.stringContaining(part.found),
     };
     await expect(store.load('a')).rejects.toMatchObject(refusal);
-    await expect(store.claim('a', { owner: 'w', leaseSeconds: 1 })).rejects.toMatchObject(refusal);
+    await expect(store.claim('a', { workerId: 'w', leaseSeconds: 1 })).rejects.toMatchObject(refusal);
     expect(writes).toEqual([]);
   });
 
   test('what is sound is claimed, with the items that wait', async () => {
     const { store, writes } = storeOf(sound);
-    const claimed = await store.claim('a', { owner: 'w', leaseSeconds: 1 });
+    const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
     expect(claimed.session.info).toEqual(session.info);
     expect(claimed.inbox).toEqual(
       [1, 4, 5].map((position) => ({ id: `m${position}`, position, content: position, enqueuedAt: START })),
@@ -104,7 +104,7 @@ test('used items that a backend still answers are passed over, however many', as
   }));
   const inbox = { first: 1, next: 1_000, used: [2, 450, 451, 998], since: START };
   const { store } = storeOf({ ...sound, record: { ...record, inbox } }, all);
-  const claimed = await store.claim('a', { owner: 'w', leaseSeconds: 1 });
+  const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
   expect(claimed.inbox.map(({ position }) => position)).toEqual([1, 450, 998, 999]);
   expect(claimed.unreadable).toEqual([]);
 });
@@ -160,7 +160,7 @@ describe('an inbox item that cannot be read', () => {
     const { json, path, expected, found, code = 'STATE_FORMAT' } = damage;
     const rest = items.filter(({ position }) => position !== 4);
     const { store } = storeOf(sound, json === undefined ? rest : [...rest, { position: 4, json }]);
-    const claimed = await store.claim('a', { owner: 'w', leaseSeconds: 1 });
+    const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
     expect(claimed.inbox.map(({ id }) => id)).toEqual(['m1', 'm5']);
     expect(claimed.unreadable).toEqual([{ position: 4, error: expect.any(StateFormatError) }]);
     expect(claimed.unreadable[0]?.error).toMatchObject({

@@ -144,7 +144,7 @@ describe('an execution that waits', () => {
     await runtime.create(kid);
     await runtime.enqueue('kid', { type: 'message', content: 'Go.' });
     await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
-    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'parked' } });
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
     expect((await runtime.list({ waitingFor: 'child' })).sessions).toHaveLength(1);
     await runtime.enqueue('kid', { type: 'message', content: 'Go on.' });
     expect(await runtime.advance('kid')).toEqual({ outcome: { type: 'finished' }, wake: [sessionId] });

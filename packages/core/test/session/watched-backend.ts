@@ -1,7 +1,7 @@
 import type { ItemRange, RecordChange, SessionRecord, StoredItem, StoredSession } from '@holdfast/core/store';
 import { MemoryBackend } from '../../src/session/store/memory-session-store.ts';
 
-type Call = 'read' | 'readAll' | 'readInbox' | 'swap';
+type Call = 'readRecord' | 'readSession' | 'readInbox' | 'compareAndSet';
 
 /** The memory backend, with its calls written down, damaged items, and a way back to an earlier moment. */
 export class WatchedBackend extends MemoryBackend {
@@ -19,17 +19,17 @@ export class WatchedBackend extends MemoryBackend {
 
   /** How often the content of a session was read since the last look. */
   contentReads(): number {
-    return this.look().filter((name) => name === 'readAll').length;
+    return this.look().filter((name) => name === 'readSession').length;
   }
 
-  override read(sessionId: string): Promise<SessionRecord | undefined> {
-    this.calls.push('read');
-    return super.read(sessionId);
+  override readRecord(sessionId: string): Promise<SessionRecord | undefined> {
+    this.calls.push('readRecord');
+    return super.readRecord(sessionId);
   }
 
-  override readAll(sessionId: string): Promise<StoredSession | undefined> {
-    this.calls.push('readAll');
-    return super.readAll(sessionId);
+  override readSession(sessionId: string): Promise<StoredSession | undefined> {
+    this.calls.push('readSession');
+    return super.readSession(sessionId);
   }
 
   override async readInbox(...args: [string, string, ItemRange]): Promise<readonly StoredItem[]> {
@@ -42,22 +42,22 @@ export class WatchedBackend extends MemoryBackend {
     });
   }
 
-  override swap(
+  override compareAndSet(
     ...args: [string, SessionRecord | undefined, SessionRecord | undefined, RecordChange]
-  ): ReturnType<MemoryBackend['swap']> {
-    this.calls.push('swap');
-    return super.swap(...args);
+  ): ReturnType<MemoryBackend['compareAndSet']> {
+    this.calls.push('compareAndSet');
+    return super.compareAndSet(...args);
   }
 
   /** Remembers a session, and answers how to put it back: as a failover that loses writes does. */
   async remember(sessionId: string): Promise<() => Promise<void>> {
-    const stored = await super.readAll(sessionId);
+    const stored = await super.readSession(sessionId);
     if (stored === undefined) throw new Error(`There is no session ${sessionId}.`);
-    const { head, values, lists } = stored.saved;
+    const { head, values, lists } = stored.content;
     const all = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
     return async () => {
-      await super.swap(sessionId, await super.read(sessionId), undefined, {});
-      await super.swap(sessionId, undefined, stored.record, {
+      await super.compareAndSet(sessionId, await super.readRecord(sessionId), undefined, {});
+      await super.compareAndSet(sessionId, undefined, stored.record, {
         plan: { isWhole: true, head, values, lists: all },
       });
     };

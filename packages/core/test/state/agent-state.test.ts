@@ -48,7 +48,7 @@ const toolStep = (outcome: ToolOutcome) => {
   const step = stepWith(asks('call_1'));
   const [requested] = step.requestedToolCalls;
   if (requested === undefined) throw new TypeError('There is a call.');
-  return step.withToolExecution(ToolExecution.started(requested, T).withOutcome(outcome, T + 1));
+  return step.withToolExecution(ToolExecution.start(requested, T).withOutcome(outcome, T + 1));
 };
 const begun = blank.withExecutionStatus('inProgress', T);
 /** An execution after these finished steps. */
@@ -343,7 +343,7 @@ describe('executions', () => {
   describe('duration of an execution in progress, up to what began or ended last', () => {
     const [requested] = asks('call_1').toolCalls;
     if (requested === undefined) throw new TypeError('There is a call.');
-    const intended = ToolExecution.intended(requested);
+    const intended = ToolExecution.create(requested);
     const started = intended.withStarted(T + 3_000);
     const inStep = begun.withCurrentStep(stepWith(asks('call_1')), T + 1_000);
     const withTool = (execution: ToolExecution): AgentState =>
@@ -392,7 +392,7 @@ describe('executions', () => {
 
   test('a fork is another agent that knows the same, between executions', () => {
     const other = '00000000-0000-4000-8000-00000000000b';
-    const fork = done.forked({ agentId: other, at: T + 9 });
+    const fork = done.fork({ agentId: other, at: T + 9 });
     expect([fork.agentId, fork.execution, fork.executionCount, fork.createdAt]).toEqual([
       other,
       undefined,
@@ -400,7 +400,7 @@ describe('executions', () => {
       T + 9,
     ]);
     expect(fork.context).toBe(done.context);
-    const ids = [AGENT, ...[1, 2].map(() => done.forked({ at: T }).agentId)];
+    const ids = [AGENT, ...[1, 2].map(() => done.fork({ at: T }).agentId)];
     expect(new Set(ids).size).toBe(3);
   });
 });

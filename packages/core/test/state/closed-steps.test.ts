@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { AgentState, AgentStep, textOf, ToolExecution } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
-import { apply, ExecutionState, next, stopSignal } from '@holdfast/core/engine';
+import { applyOutcome, ExecutionState, nextAction, stopSignal } from '@holdfast/core/engine';
 import type { Message, ToolCallPart } from '@holdfast/core';
 import type { AssistantPart, ToolResultPart } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
@@ -18,9 +18,9 @@ const call = (toolCallId: string): ToolCallPart => ({
 });
 const asking = (...ids: string[]): InferenceResponse => InferenceResponse.of({ content: ids.map(call) });
 const begun = AgentState.empty({ at: T }).withUserMessage('Go', {}, T).withExecutionStatus('inProgress', T);
-const paid = ToolExecution.started(call('pay'), T).withOutcome({ type: 'succeeded', value: 'paid 1' }, T + 1);
-const mailing = ToolExecution.intended(call('mail')).withApprovalRequested(T);
-const searching = ToolExecution.started(call('search'), T);
+const paid = ToolExecution.start(call('pay'), T).withOutcome({ type: 'succeeded', value: 'paid 1' }, T + 1);
+const mailing = ToolExecution.create(call('mail')).withApprovalRequested(T);
+const searching = ToolExecution.start(call('search'), T);
 /** A payment was made, a search is under way, a mail waits for approval, and nothing was done about a note. */
 const open = begun.withCurrentStep(
   [paid, searching, mailing].reduce(
@@ -42,13 +42,13 @@ const terminalEnds: readonly (readonly [name: string, end: End])[] = [
   ['withExecutionStatus completed', (state, at) => state.withExecutionStatus('completed', at)],
   ['withExecutionStatus stopped', (state, at) => state.withExecutionStatus('stopped', at)],
   ['withExecutionStatus failed', (state, at) => state.withExecutionStatus('failed', at)],
-  ['the outcome `finished`', (state, at) => apply(state, { type: 'finished', at })],
+  ['the outcome `finished`', (state, at) => applyOutcome(state, { type: 'finished', at })],
 ];
 /** With those that put the execution away. */
 const ends: typeof terminalEnds = [
   ...terminalEnds,
   ['forNextExecution', (state, at) => state.forNextExecution(at)],
-  ['a fork', (state, at) => state.forked({ at })],
+  ['a fork', (state, at) => state.fork({ at })],
   ['a document without the execution', (state) => read(state.toJSON({ execution: 'omit' }))],
 ];
 
@@ -80,7 +80,7 @@ describe.for(ends)('%s closes an open step', ([, end]) => {
 test.for(terminalEnds)('%s gives each call of the step its end', ([, end]) => {
   const ended = end(open, T + 9);
   const { lastStep } = ended;
-  expect(next(ended).type).toBe('none');
+  expect(nextAction(ended).type).toBe('none');
   expect(
     lastStep?.toolExecutions.map(({ name: tool, outcome, completedAt }) => [
       tool,
@@ -182,7 +182,7 @@ describe('how a step is closed', () => {
     const step = AgentStep.start()
       .withResponse(asking('pay'))
       .withToolExecution(
-        ToolExecution.started(call('pay'), T).withOutcome(
+        ToolExecution.start(call('pay'), T).withOutcome(
           { type: 'succeeded', value: 1, metadata: { paid: 1 } },
           T,
         ),
@@ -214,7 +214,8 @@ describe('refused with a code', () => {
     ],
     [
       'the outcome `stepBegun` over an open step',
-      () => apply(open, { type: 'stepBegun', stepId: AgentStep.start().id, input: List.empty(), at: T }),
+      () =>
+        applyOutcome(open, { type: 'stepBegun', stepId: AgentStep.start().id, input: List.empty(), at: T }),
       'Another step is open.',
     ],
     [
@@ -361,7 +362,7 @@ describe('a document of version 1 whose execution ended with an open step', () =
 
 test('a step that was told to stop closes in the same way', () => {
   const stopped = open.withStopSignal(stopSignal({ reason: 'userRequested' }), T + 3);
-  expect(next(stopped).type).toBe('resolveTools');
+  expect(nextAction(stopped).type).toBe('resolveTools');
   expect(outputsIn(stopped.withExecutionCompleted(T + 9).messages)).toEqual(
     outputsIn(open.withExecutionCompleted(T + 9).messages),
   );

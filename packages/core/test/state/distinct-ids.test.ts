@@ -16,7 +16,7 @@ const call = (toolCallId: string): ToolCallPart => ({
 });
 const response = InferenceResponse.of({ content: [call('a'), call('b')] });
 const intended = (toolCallId = 'a', id = ToolExecutionId.create(clock)): ToolExecution =>
-  ToolExecution.intended(
+  ToolExecution.create(
     response.toolCalls.find((one) => one.toolCallId === toolCallId) ?? call(toolCallId),
     id,
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentState } from '@holdfast/core';
-import { next } from '@holdfast/core/engine';
+import { nextAction } from '@holdfast/core/engine';
 import { expect, test } from 'vitest';
 import { expectRoundTrip } from '../arbitraries.ts';
 import { goldenStates2 } from '../golden/golden-states-2.ts';
@@ -39,7 +39,7 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
   'waits-inside': (state) => {
     const [execution] = state.currentStep?.toolExecutions ?? [];
     expect(execution?.waitingInside.map(({ type }) => type)).toEqual(['approval', 'until']);
-    expect([state.status, execution?.isRunning, next(state).type]).toEqual(['suspended', true, 'wait']);
+    expect([state.status, execution?.isRunning, nextAction(state).type]).toEqual(['suspended', true, 'wait']);
     expect(state.execution?.waiting).toEqual(execution?.waitingInside);
   },
 };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { AgentState } from '@holdfast/core';
-import { isTrace, next } from '@holdfast/core/engine';
+import { isTrace, nextAction } from '@holdfast/core/engine';
 import { expectRoundTrip } from '../arbitraries.ts';
 import { goldenStates } from '../golden/golden-states.ts';
 import { goldenFolder, writeGolden } from '../golden/write-golden.ts';
@@ -22,7 +22,7 @@ const types = (state: AgentState): unknown[] => state.steps.map(({ type }) => ty
 /** What is in each file, in the words of those who wrote it. */
 const facts: Readonly<Record<string, (state: AgentState) => void>> = {
   fresh: (state) => {
-    expect([state.status, state.executionCount, state.messages.length, next(state).type]).toEqual([
+    expect([state.status, state.executionCount, state.messages.length, nextAction(state).type]).toEqual([
       undefined,
       0,
       0,
@@ -46,7 +46,7 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect(state.responseFormat).toEqual({ type: 'json', name: 'answer', schema: { type: 'object' } });
   },
   pending: (state) =>
-    expect([state.status, state.executionCount, state.stepCount, next(state).type]).toEqual([
+    expect([state.status, state.executionCount, state.stepCount, nextAction(state).type]).toEqual([
       'pending',
       0,
       0,
@@ -98,7 +98,7 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect([state.finalResponse, state.usage.unreportedCalls]).toEqual(['It is 6.', 1]);
   },
   suspended: (state) => {
-    expect([state.status, next(state).type, state.execution?.completedAt]).toEqual([
+    expect([state.status, nextAction(state).type, state.execution?.completedAt]).toEqual([
       'suspended',
       'wait',
       undefined,

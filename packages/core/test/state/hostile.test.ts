@@ -219,9 +219,9 @@ const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'add', input: 
 const step = AgentStep.start().withResponse(
   InferenceResponse.of({ content: [call], usage: { inputTokens: 1, outputTokens: 1 } }),
 );
-const open = step.withToolExecution(ToolExecution.started(call, T));
+const open = step.withToolExecution(ToolExecution.start(call, T));
 const ran = step.withToolExecution(
-  ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value: { a: 1 } }, T + 5),
+  ToolExecution.start(call, T).withOutcome({ type: 'succeeded', value: { a: 1 } }, T + 5),
 );
 const running = AgentState.empty({ at: T })
   .withMessages([userMessage('a'), userMessage('b')], T)

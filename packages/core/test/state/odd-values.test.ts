@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { AgentState, AgentStep, assistantMessage, ToolExecution, userMessage } from '@holdfast/core';
 import { InferenceResponse, List, toolMessage } from '@holdfast/core/driver';
-import { apply, stopSignal, newStepMessageIds } from '@holdfast/core/engine';
+import { applyOutcome, stopSignal, newStepMessageIds } from '@holdfast/core/engine';
 import type { JsonValue, Message, ToolCallPart, ToolOutcome } from '@holdfast/core';
 import type { AssistantPart } from '@holdfast/core/driver';
 import { steppedClock } from '@holdfast/core/testing';
@@ -24,12 +24,12 @@ const begin = (
     .withExecutionStatus('inProgress', T)
     .withCurrentStep(AgentStep.start(input).withResponse(response), T);
 const close = (state: AgentState): AgentState =>
-  apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(steppedClock(T)), at: T });
+  applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(steppedClock(T)), at: T });
 /** Runs the nth call of the current step to this end. */
 const ran = (state: AgentState, outcome: ToolOutcome, nth = 0): AgentState => {
   const call = state.currentStep?.requestedToolCalls[nth];
   if (call === undefined || state.currentStep === undefined) throw new RangeError('There is no such call.');
-  const execution = ToolExecution.started(call, T).withOutcome(outcome, T);
+  const execution = ToolExecution.start(call, T).withOutcome(outcome, T);
   return state.withCurrentStep(state.currentStep.withToolExecution(execution), T);
 };
 const withValue = (value: JsonValue): AgentState =>
@@ -173,13 +173,13 @@ test('a call that a hook changed, and one that the provider runs itself, come ba
     ],
   });
   const step = AgentStep.start().withResponse(response);
-  const changed = ToolExecution.started(
+  const changed = ToolExecution.start(
     { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: { n: 2 } },
     T,
   );
   const [, providers] = response.content;
   const state = blank.withCurrentStep(
-    step.withToolExecution(changed).withToolExecution(ToolExecution.started(providers as ToolCallPart, T)),
+    step.withToolExecution(changed).withToolExecution(ToolExecution.start(providers as ToolCallPart, T)),
     T,
   );
   expect(expectRoundTrip(state).currentStep?.toolExecutions.map(({ args }) => args)).toEqual([{ n: 2 }, {}]);

@@ -30,7 +30,7 @@ const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'add', input: 
 const response = InferenceResponse.of({ content: [call] });
 const state = AgentState.empty({ at: T }).withUserMessage('a').withExecutionStatus('inProgress', T);
 const execution = plain(state.execution);
-const intended = plain(ToolExecution.intended(call));
+const intended = plain(ToolExecution.create(call));
 const step = plain(AgentStep.start());
 const { call: _, ...callless } = intended as { call: unknown };
 const succeeded = { type: 'succeeded', value: 1 };
@@ -175,7 +175,7 @@ const misuse: readonly (readonly [code: string, message: string, act: () => unkn
   ['CONTEXT_INVALID', 'The response format is not valid. ', () => state.withResponseFormat(bad({}))],
   ['CONTEXT_INVALID', 'a "type" of "text" or "json"', () => state.withResponseFormat(bad({}))],
   ['CONTEXT_INVALID', 'The message is not valid. ', () => state.withMessages([bad({})])],
-  ['CONTEXT_INVALID', 'The tool call is not valid. ', () => ToolExecution.intended(bad({}))],
+  ['CONTEXT_INVALID', 'The tool call is not valid. ', () => ToolExecution.create(bad({}))],
   ['CONTEXT_INVALID', 'The usage is not valid. ', () => Usage.of({ cost: -1 })],
   ['CONTEXT_INVALID', 'The cost is not valid. ', () => Usage.none.withCost(-1)],
   ['CONTEXT_INVALID', 'The status is not valid. ', () => state.withExecutionStatus(bad('done'), T)],
@@ -195,13 +195,12 @@ const misuse: readonly (readonly [code: string, message: string, act: () => unkn
   [
     'CONTEXT_INVALID',
     'The decision is not valid. ',
-    () => ToolExecution.intended(call).withApprovalRequested(T).withDecision(bad({})),
+    () => ToolExecution.create(call).withApprovalRequested(T).withDecision(bad({})),
   ],
   [
     'CONTEXT_INVALID',
     'The output of a tool is not valid. ',
-    () =>
-      ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value: 1, modelOutput: bad({}) }, T),
+    () => ToolExecution.start(call, T).withOutcome({ type: 'succeeded', value: 1, modelOutput: bad({}) }, T),
   ],
   [
     'CONTEXT_INVALID',
@@ -225,10 +224,10 @@ test('a document has no member that is undefined, whatever was never said', () =
     AgentStep.start().withResponse(response).withOutput(),
     AgentStep.start()
       .withResponse(response)
-      .withToolExecution(ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value: 1 }, T))
+      .withToolExecution(ToolExecution.start(call, T).withOutcome({ type: 'succeeded', value: 1 }, T))
       .withOutput(),
-    ToolExecution.intended(call),
-    ToolExecution.started(call, T),
+    ToolExecution.create(call),
+    ToolExecution.start(call, T),
     response,
     InferenceResponse.of({ text: 'a', usage: Usage.none }),
     Usage.none,

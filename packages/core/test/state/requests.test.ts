@@ -1,10 +1,10 @@
 import { AgentSession, AgentState } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
-import { apply, newStepMessageIds, StepId } from '@holdfast/core/engine';
-import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
+import { applyOutcome, newStepMessageIds, StepId } from '@holdfast/core/engine';
+import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
 import type { LlmConfig, AgentStep } from '@holdfast/core';
 import type { EffectiveRequest } from '@holdfast/core/driver';
-import type { SavedSession } from '@holdfast/core/store';
+import type { SessionContent } from '@holdfast/core/store';
 import { describe, expect, test } from 'vitest';
 import { expectRoundTrip, START as T } from '../arbitraries.ts';
 
@@ -14,13 +14,18 @@ const begun = AgentState.empty({ at: T }).withLlmConfig(A, T).withExecutionStatu
 
 /** The state in a step that was sent so; without a request, as the state says. */
 function sent(state: AgentState, request?: EffectiveRequest): AgentState {
-  const open = apply(state, { type: 'stepBegun', stepId: StepId.create(), input: List.empty(), at: T });
-  const said = request ? apply(open, { type: 'requestChanged', request, at: T }) : open;
-  return apply(said, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: T });
+  const open = applyOutcome(state, {
+    type: 'stepBegun',
+    stepId: StepId.create(),
+    input: List.empty(),
+    at: T,
+  });
+  const said = request ? applyOutcome(open, { type: 'requestChanged', request, at: T }) : open;
+  return applyOutcome(said, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: T });
 }
 
 const closed = (state: AgentState): AgentState =>
-  apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(), at: T });
+  applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(), at: T });
 const took = (state: AgentState, request?: EffectiveRequest): AgentState => closed(sent(state, request));
 const as = (llmConfig: LlmConfig | undefined): EffectiveRequest => ({
   model: llmConfig?.model,
@@ -54,7 +59,7 @@ describe('a step keeps what its model was called with', () => {
   });
 
   test('when it is called once more with something else, that', () => {
-    const state = apply(sent(begun, as(B)), { type: 'requestChanged', request: as(A), at: T });
+    const state = applyOutcome(sent(begun, as(B)), { type: 'requestChanged', request: as(A), at: T });
     expect([state.currentStep?.request, versionOf(state)]).toEqual([undefined, 1]);
   });
 
@@ -107,13 +112,13 @@ describe('in a store', () => {
   function saves(
     states: readonly AgentState[],
   ): readonly { readonly head: string; readonly bytes: number }[] {
-    let saved: SavedSession | undefined;
+    let saved: SessionContent | undefined;
     let base: AgentSession | undefined;
     return states.map((state, index) => {
       const fresh = base ?? AgentSession.create({ definition: { name: 'a' }, state, at: T });
       const session = fresh.withState(state).withRevision({ incarnation: 'i', version: index + 1 }, T);
       const plan = planSave(session, base);
-      saved = carriedOut(saved, plan);
+      saved = applySavePlan(saved, plan);
       base = session;
       expect(restoreSession(saved, session.info, 'i').state).toEqual(state);
       const texts = plan.lists.flatMap(({ append }) => append);

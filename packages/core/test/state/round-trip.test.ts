@@ -234,10 +234,10 @@ function isKnown(name: string, known: readonly number[]): boolean {
   return known.length > 0 || name.endsWith('Calls');
 }
 
-function naiveShouldStop(hasSignals: boolean, isRequested: boolean, askedForTools: boolean): boolean {
+function naiveShouldStop(hasSignals: boolean, isRequested: boolean, hasToolCalls: boolean): boolean {
   if (hasSignals && !isRequested) return true;
   if (isRequested) return false;
-  if (askedForTools) return false;
+  if (hasToolCalls) return false;
   return true;
 }
 

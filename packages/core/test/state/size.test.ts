@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AgentState, ToolExecution, userMessage } from '@holdfast/core';
 import { InferenceResponse, List } from '@holdfast/core/driver';
-import { apply, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
+import { applyOutcome, ExecutionId, StepId, ToolExecutionId, newStepMessageIds } from '@holdfast/core/engine';
 import type { Messages } from '@holdfast/core';
 import { steppedClock } from '@holdfast/core/testing';
 import { expectRoundTrip, START as T } from '../arbitraries.ts';
@@ -16,7 +16,7 @@ function afterSteps(
   change: (state: AgentState) => AgentState = (state) => state,
   compile: (state: AgentState) => Messages = (state) => state.messages,
 ): AgentState {
-  let state = apply(
+  let state = applyOutcome(
     AgentState.empty({ at: T }).withMessages([userMessage('q'.repeat(1_000), { clock })], T),
     { type: 'started', executionId: ExecutionId.create(clock), at: T },
   );
@@ -30,20 +30,24 @@ function afterSteps(
     } as const;
     const content = [{ type: 'text', text: 't'.repeat(1_000) } as const, call];
     const response = InferenceResponse.of({ content, usage: { inputTokens: 1_000, outputTokens: 100 } });
-    state = apply(state, {
+    state = applyOutcome(state, {
       type: 'stepBegun',
       stepId: StepId.create(clock),
       input: compile(state),
       at: clock.now(),
     });
-    state = apply(state, { type: 'inferred', response, at: clock.now() });
+    state = applyOutcome(state, { type: 'inferred', response, at: clock.now() });
     const [requested] = state.currentStep?.pendingToolCalls ?? [];
     if (requested === undefined) throw new TypeError('There is a call.');
-    const running = ToolExecution.started(requested, clock.now(), ToolExecutionId.create(clock));
-    state = apply(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
+    const running = ToolExecution.start(requested, clock.now(), ToolExecutionId.create(clock));
+    state = applyOutcome(state, { type: 'toolAdvanced', toolExecution: running, at: clock.now() });
     const toolExecution = running.withOutcome({ type: 'succeeded', value: value as string }, clock.now());
-    state = apply(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });
-    state = apply(state, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() });
+    state = applyOutcome(state, { type: 'toolAdvanced', toolExecution, at: clock.now() });
+    state = applyOutcome(state, {
+      type: 'stepClosed',
+      messageIds: newStepMessageIds(clock),
+      at: clock.now(),
+    });
   }
   return state;
 }

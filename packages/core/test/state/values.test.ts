@@ -306,13 +306,13 @@ describe('what a tool outcome means', () => {
     const [hasError, makesStepError, countsAsFailure, canFailExecution, needsStart] = rule;
     const all = { hasError, makesStepError, countsAsFailure, canFailExecution, needsStart };
     expect(OUTCOME_RULES[type]).toEqual(all);
-    const unstarted = ToolExecution.intended(call).withOutcome(
+    const unstarted = ToolExecution.create(call).withOutcome(
       type === 'succeeded' ? { type, value: 1 } : failed(type),
       T,
     );
     expect(unstarted.startedAt).toBe(needsStart ? T : undefined);
     const outcome = type === 'succeeded' ? { type, value: null } : failed(type);
-    const execution = ToolExecution.started(call, T).withOutcome(outcome, T + 500);
+    const execution = ToolExecution.start(call, T).withOutcome(outcome, T + 500);
     expect([execution.hasError, execution.wasBlocked, execution.duration]).toEqual([
       hasError,
       type === 'blocked',
@@ -328,7 +328,7 @@ describe('what a tool outcome means', () => {
   test('those are all', () => expect(Object.keys(OUTCOME_RULES)).toEqual(rows.map(([type]) => type)));
 
   test('a running call has no outcome; another attempt keeps the key', () => {
-    const first = ToolExecution.started(call, T);
+    const first = ToolExecution.start(call, T);
     expect([first.isRunning, first.rule, first.hasError, first.duration, first.attempt]).toEqual([
       true,
       undefined,
@@ -356,12 +356,12 @@ describe('what a tool outcome means', () => {
     });
   });
   test('ending before it started is ending at once', () => {
-    expect(ToolExecution.started(call, T).withOutcome(failed('failed'), T - 9).duration).toBe(0);
+    expect(ToolExecution.start(call, T).withOutcome(failed('failed'), T - 9).duration).toBe(0);
   });
   test('every outcome comes back from JSON, frozen, and is a copy', () => {
     fc.assert(
       fc.property(outcomes, (outcome) => {
-        const execution = ToolExecution.started(call, T).withOutcome(outcome, T);
+        const execution = ToolExecution.start(call, T).withOutcome(outcome, T);
         assert.deepStrictEqual(ToolExecution.fromJSON(json(execution)), execution);
         expectDeeplyFrozen(execution);
         expectDeeplyFrozen(execution.toResultPart());
@@ -369,12 +369,12 @@ describe('what a tool outcome means', () => {
       runs,
     );
     const value = { list: [1] };
-    const execution = ToolExecution.started(call, T).withOutcome({ type: 'succeeded', value }, T);
+    const execution = ToolExecution.start(call, T).withOutcome({ type: 'succeeded', value }, T);
     value.list.push(2);
     expect(execution.value).toEqual({ list: [1] });
   });
   test('a value becomes JSON; one that cannot, and an output that is none, is refused', () => {
-    const end = (outcome: object) => ToolExecution.started(call, T).withOutcome(outcome as ToolOutcome, T);
+    const end = (outcome: object) => ToolExecution.start(call, T).withOutcome(outcome as ToolOutcome, T);
     expect(end({ type: 'succeeded', value: { at: new Date(0), f: () => 1 } }).value).toEqual({
       at: '1970-01-01T00:00:00.000Z',
     });
@@ -392,7 +392,7 @@ describe('step types', () => {
   const step = AgentStep.start(List.empty());
   const asking = step.withResponse(InferenceResponse.of({ content: [call] }));
   const end = (outcome: ToolOutcome) =>
-    asking.withToolExecution(ToolExecution.started(call, T).withOutcome(outcome, T));
+    asking.withToolExecution(ToolExecution.start(call, T).withOutcome(outcome, T));
   const provider: AssistantPart = { ...call, providerExecuted: true };
   const rows: readonly (readonly [name: string, step: AgentStep, type: string])[] = [
     ['nothing', step, 'finalResponse'],
@@ -403,7 +403,7 @@ describe('step types', () => {
       'finalResponse',
     ],
     ['a call', asking, 'toolExecution'],
-    ['a call that runs', asking.withToolExecution(ToolExecution.started(call, T)), 'toolExecution'],
+    ['a call that runs', asking.withToolExecution(ToolExecution.start(call, T)), 'toolExecution'],
     ['a call that succeeded', end({ type: 'succeeded', value: 1 }), 'toolExecution'],
     ['a call that failed', end(failed('failed')), 'error'],
     ['a call that was blocked', end(failed('blocked')), 'error'],
@@ -419,7 +419,7 @@ describe('step types', () => {
     const wide = step.withResponse(
       InferenceResponse.of({ content: [{ type: 'text', text: 'so' }, ...calls] }),
     );
-    const executions = calls.map((one) => ToolExecution.started(one, T));
+    const executions = calls.map((one) => ToolExecution.start(one, T));
     const finished = [2, 0].reduce((one, index) => {
       const running = executions[index] as ToolExecution;
       return one
@@ -449,7 +449,7 @@ describe('step types', () => {
   test('results carry what the provider attached to their calls', () => {
     const providerOptions = { openai: { caller: { type: 'program', callerId: 'p' } } };
     const calls = ['a', 'b', 'c'].map((toolCallId) => ({ ...call, toolCallId, providerOptions }));
-    const [a, b] = calls.map((one) => ToolExecution.started(one, T)) as [ToolExecution, ToolExecution];
+    const [a, b] = calls.map((one) => ToolExecution.start(one, T)) as [ToolExecution, ToolExecution];
     const error = { name: 'Error', message: 'no luck' };
     const closed = step
       .withResponse(InferenceResponse.of({ content: calls }))
@@ -471,7 +471,7 @@ describe('step types', () => {
 
 describe('a step that changes', () => {
   const asked = AgentStep.start().withResponse(InferenceResponse.of({ content: [call] }));
-  const running = asked.withToolExecution(ToolExecution.started(call, T));
+  const running = asked.withToolExecution(ToolExecution.start(call, T));
 
   test('stays the same where nothing does', () => {
     const input = List.from([userMessage('a')]);
@@ -490,10 +490,7 @@ describe('a step that changes', () => {
     expect([asked.executedToolCalls, running.executedToolCalls]).toEqual([[], [call]]);
     expect([asked.pendingToolCalls, running.pendingToolCalls]).toEqual([[call], []]);
     expect(running.withError(error).hasErrors).toBe(true);
-    const other = ToolExecution.started({ ...call, toolCallId: 'call_2' }, T).withOutcome(
-      failed('failed'),
-      T,
-    );
+    const other = ToolExecution.start({ ...call, toolCallId: 'call_2' }, T).withOutcome(failed('failed'), T);
     expect([running.hasErrors, running.withToolExecution(other).hasErrors]).toEqual([false, true]);
   });
   /** The document of a step whose output shows something as the result of its call. */
@@ -591,7 +588,7 @@ describe('sections of messages', () => {
 });
 
 describe('a call that a person decides on', () => {
-  const asked = ToolExecution.intended(call).withApprovalRequested(T);
+  const asked = ToolExecution.create(call).withApprovalRequested(T);
   const by = { by: 'ann', reason: 'Because.' };
 
   test('is asked about once and waits', () => {
@@ -627,7 +624,7 @@ describe('a call that a person decides on', () => {
   test('is decided on once, and only when somebody asked', () => {
     const approved = asked.withDecision({ type: 'approved', at: T + 1 });
     expect(approved.withDecision({ type: 'denied', at: T + 2 })).toBe(approved);
-    const unasked = ToolExecution.intended(call);
+    const unasked = ToolExecution.create(call);
     expect(unasked.withDecision({ type: 'approved', at: T })).toBe(unasked);
     expect(() => asked.withDecision({ type: 'maybe' as 'denied', at: T })).toThrow(
       expect.objectContaining({ code: 'CONTEXT_INVALID' }),
@@ -636,7 +633,7 @@ describe('a call that a person decides on', () => {
 });
 
 test('what a tool used and left for later stays over its attempts', () => {
-  const first = ToolExecution.started(call, T).withUsage(known()).withProgress({ page: 3 });
+  const first = ToolExecution.start(call, T).withUsage(known()).withProgress({ page: 3 });
   expect(first.withUsage(Usage.none)).toBe(first);
   expect(first.withProgress({ page: 3 })).toBe(first);
   const second = first.withUsage(known()).withNextAttempt(T + 5);

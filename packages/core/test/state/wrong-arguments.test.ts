@@ -31,7 +31,7 @@ const calls = ['a', 'b'].map(
 );
 const [call, otherCall] = calls as [(typeof calls)[0], (typeof calls)[0]];
 const response = InferenceResponse.of({ content: calls, usage: { inputTokens: 1, outputTokens: 1 } });
-const intended = ToolExecution.intended(call);
+const intended = ToolExecution.create(call);
 const asked = intended.withApprovalRequested(T);
 const running = intended.withStarted(T);
 const step = AgentStep.start().withResponse(response);
@@ -126,7 +126,7 @@ const subjects: readonly Subject[] = [
       withRequest: [{ llmConfig: { model: 'm' }, model: 'n', toolChoice: 'none' }],
       withResponse: [response],
       withError: [thrown],
-      withToolExecution: [ToolExecution.intended(otherCall)],
+      withToolExecution: [ToolExecution.create(otherCall)],
       withOutput: [newStepMessageIds(), T],
     },
     internal: ['with', 'withAdded', 'withCallsEnded', 'withTags', 'withToolExecutions'],
@@ -291,9 +291,9 @@ const factories: readonly (readonly [name: string, make: (junk: never) => unknow
   ],
   ['AgentStep.start', (input) => AgentStep.start(input), AgentStep.fromJSON],
   ['AgentStep.start, an id', (junk) => AgentStep.start(List.empty(), junk), AgentStep.fromJSON],
-  ['ToolExecution.intended', ToolExecution.intended, ToolExecution.fromJSON],
-  ['ToolExecution.intended, an id', (junk) => ToolExecution.intended(call, junk), ToolExecution.fromJSON],
-  ['ToolExecution.started, an id', (junk) => ToolExecution.started(call, T, junk), ToolExecution.fromJSON],
+  ['ToolExecution.intended', ToolExecution.create, ToolExecution.fromJSON],
+  ['ToolExecution.intended, an id', (junk) => ToolExecution.create(call, junk), ToolExecution.fromJSON],
+  ['ToolExecution.started, an id', (junk) => ToolExecution.start(call, T, junk), ToolExecution.fromJSON],
   ['MessageStore.of', MessageStore.of, MessageStore.fromJSON],
   ['Metadata.from', Metadata.from, Metadata.fromJSON],
   ['Usage.of', Usage.of, Usage.fromJSON],
@@ -371,7 +371,7 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
   ],
   [
     'clock of forked must be an object with now() and newId(), found number 5.',
-    () => blank.forked({ clock: wrong(5) }),
+    () => blank.fork({ clock: wrong(5) }),
   ],
   [
     'Expected a clock: an object with now() and newId(), found an object.',
@@ -413,5 +413,5 @@ test('an id that is given is taken as it is read: in lower case', () => {
   const upper = wrong(id.toUpperCase());
   expect(blank.withContinuationRequested(T, upper).executionId).toBe(id);
   expect(AgentStep.start(List.empty(), upper).id).toBe(id);
-  expect(ToolExecution.intended(call, upper).id).toBe(ToolExecutionId.parse(id));
+  expect(ToolExecution.create(call, upper).id).toBe(ToolExecutionId.parse(id));
 });

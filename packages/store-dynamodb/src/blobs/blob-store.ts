@@ -24,5 +24,5 @@ export interface BlobOptions {
    * A message, step, value or inbox item with so many bytes of JSON or more becomes a blob: 1 to 67,108,864; default
    * 262,144. May be changed at any time.
    */
-  readonly fromBytes?: number | undefined;
+  readonly minBytes?: number | undefined;
 }

@@ -13,12 +13,12 @@ const REQUESTS_AT_ONCE = 8;
 /** The blobs of sessions, in a blob store that knows only keys and bytes. */
 export class Blobs {
   /** Values of so many bytes become blobs. */
-  readonly fromBytes: number;
+  readonly minBytes: number;
   private readonly store: BlobStore;
 
-  constructor(store: BlobStore, fromBytes: number) {
+  constructor(store: BlobStore, minBytes: number) {
     this.store = store;
-    this.fromBytes = fromBytes;
+    this.minBytes = minBytes;
   }
 
   /** @throws StoreUnavailableError when a put failed. No other put is under way then. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { carriedOut } from '@holdfast/core/store';
-import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import { applySavePlan } from '@holdfast/core/store';
+import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import { wholePlan } from '../log/plan-entries.ts';
 import { toPayload } from '../table/payload.ts';
 
@@ -40,8 +40,8 @@ export function referencesInPlan(plan: SavePlan): Set<string> {
   return new Set(textsIn(plan).flatMap((text) => referenceIn(text) ?? []));
 }
 
-export function referencesInSession(saved: SavedSession): Set<string> {
-  return referencesInPlan(wholePlan(saved));
+export function referencesInSession(content: SessionContent): Set<string> {
+  return referencesInPlan(wholePlan(content));
 }
 
 /**
@@ -50,13 +50,13 @@ export function referencesInSession(saved: SavedSession): Set<string> {
  */
 export async function offloadPlan(
   plan: SavePlan,
-  fromBytes: number,
+  minBytes: number,
   inUse: Iterable<string> = [],
 ): Promise<Offloaded<SavePlan>> {
   const byHash = new Map([...inUse].map((reference) => [hashIn(reference), reference]));
   const byText = new Map<string, string>();
   const blobs: NewBlob[] = [];
-  for (const text of new Set(textsIn(plan).filter((each) => isLarge(each, fromBytes)))) {
+  for (const text of new Set(textsIn(plan).filter((each) => isLarge(each, minBytes)))) {
     const payload = await toPayload(text);
     const hash = hashOf(payload);
     const reference = byHash.get(hash) ?? newReference(hash);
@@ -69,21 +69,24 @@ export async function offloadPlan(
 }
 
 /** A text, or the reference that replaces it. */
-export async function offloadText(text: string, fromBytes: number): Promise<Offloaded<string>> {
-  if (!isLarge(text, fromBytes)) return { content: text, blobs: [] };
+export async function offloadText(text: string, minBytes: number): Promise<Offloaded<string>> {
+  if (!isLarge(text, minBytes)) return { content: text, blobs: [] };
   const payload = await toPayload(text);
   const reference = newReference(hashOf(payload));
   return { content: MARK + reference, blobs: [{ reference, payload }] };
 }
 
 /** A session with texts in the place of references. @param texts by reference */
-export function resolveReferences(saved: SavedSession, texts: ReadonlyMap<string, string>): SavedSession {
+export function resolveReferences(
+  content: SessionContent,
+  texts: ReadonlyMap<string, string>,
+): SessionContent {
   const resolve = (text: string): string => texts.get(referenceIn(text) ?? '') ?? text;
-  return carriedOut(undefined, mapTexts(wholePlan(saved), resolve));
+  return applySavePlan(undefined, mapTexts(wholePlan(content), resolve));
 }
 
-function isLarge(text: string, fromBytes: number): boolean {
-  return text.length * 3 >= fromBytes && Buffer.byteLength(text) >= fromBytes;
+function isLarge(text: string, minBytes: number): boolean {
+  return text.length * 3 >= minBytes && Buffer.byteLength(text) >= minBytes;
 }
 
 function textsIn({ head, values, lists }: SavePlan): string[] {

@@ -1,5 +1,5 @@
 import { hasErrorCode, SessionTooLargeError, StateFormatError } from '@holdfast/core';
-import { dueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import { recordDueAt, readSessionRecord, recordName } from '@holdfast/core/store';
 import type { Instant } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core/store';
 import type { Shards } from '../shards/shards.ts';
@@ -20,7 +20,7 @@ export interface IndexOptions {
 export async function headerToItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
   const { record, sweepAt, ...rest } = header;
   const { sessionId, createdAt } = record.info;
-  const due = dueAt(record);
+  const due = recordDueAt(record);
   const pk = partitionOf(sessionId);
   const texts = {
     pk,

@@ -1,5 +1,5 @@
 import { StateFormatError } from '@holdfast/core';
-import { isItemWaiting, waitingItems } from '@holdfast/core/store';
+import { isItemWaiting, waitingItemCount } from '@holdfast/core/store';
 import type { ItemRange, RecordChange, StoredItem } from '@holdfast/core/store';
 import { blobsRequiredError } from '../blobs/blobs.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -76,7 +76,7 @@ export class Inbox {
     { id, position, json }: NewItem,
     previous: string | undefined,
   ): Promise<StagedItem> {
-    const { content, blobs } = await offloadText(json, this.blobs?.fromBytes ?? Number.POSITIVE_INFINITY);
+    const { content, blobs } = await offloadText(json, this.blobs?.minBytes ?? Number.POSITIVE_INFINITY);
     const unique = blobs[0]?.reference ?? newUniqueText();
     const named = { position, hash: itemHash(id), unique };
     const { items } = await toParts({
@@ -95,7 +95,7 @@ export class Inbox {
   /** Whether an item with this id waits. */
   async isDuplicate(pk: string, header: Header, itemId: string): Promise<boolean> {
     const { incarnation, inbox } = header.record;
-    if (inbox === undefined || waitingItems(inbox) === 0) return false;
+    if (inbox === undefined || waitingItemCount(inbox) === 0) return false;
     const hash = itemHash(itemId);
     const from = markerPrefix(incarnation, hash);
     const markers = await this.readKeys(pk, { from, to: from + LAST_KEY });

@@ -1,10 +1,10 @@
 import { invalidArgument, StateFormatError } from '@holdfast/core';
 import {
-  compareDue,
+  compareDueSessions,
   compareListedSessions,
-  dueAt,
-  fitsDue,
-  fitsQuery,
+  recordDueAt,
+  matchesDueQuery,
+  matchesSessionQuery,
   isExpired,
   listedSession,
 } from '@holdfast/core/store';
@@ -65,7 +65,7 @@ export class SessionIndex {
       batch: isFiltered ? MAX_BATCH : limit + 1,
       pick: (record) => {
         const listed = listedSession(record);
-        return !isExpired(record, now) && fitsQuery(listed, query) ? listed : undefined;
+        return !isExpired(record, now) && matchesSessionQuery(listed, query) ? listed : undefined;
       },
       compare: compareListedSessions(order),
     });
@@ -80,16 +80,18 @@ export class SessionIndex {
       count: limit + 1,
       batch: limit + 1,
       pick: (record) => {
-        const due = dueAt(record);
+        const due = recordDueAt(record);
         const session = { sessionId: record.info.sessionId, dueAt: due ?? 0 };
-        return due !== undefined && !isExpired(record, now) && fitsDue(session, query) ? session : undefined;
+        return due !== undefined && !isExpired(record, now) && matchesDueQuery(session, query)
+          ? session
+          : undefined;
       },
       // Unreadable sessions are due too: the worker that claims one reports the error, and the others are not blocked.
       pickUnreadable: ({ pk, key }) => {
         const sessionId = sessionIdOf(pk);
         return sessionId === undefined ? undefined : { sessionId, dueAt: instantOf(key) };
       },
-      compare: compareDue,
+      compare: compareDueSessions,
     });
   }
 

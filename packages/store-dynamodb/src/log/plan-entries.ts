@@ -1,5 +1,5 @@
 import { SessionTooLargeError, StateFormatError } from '@holdfast/core';
-import type { ListChange, SavedSession, SavePlan } from '@holdfast/core/store';
+import type { ListChange, SessionContent, SavePlan } from '@holdfast/core/store';
 
 /** The largest message, step or value, in bytes of JSON. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
@@ -47,7 +47,7 @@ export function splitPlan(plan: SavePlan): SavePlan[] {
 }
 
 /** A plan that writes the whole session. */
-export function wholePlan({ head, values, lists }: SavedSession): SavePlan {
+export function wholePlan({ head, values, lists }: SessionContent): SavePlan {
   const changes = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
   return { isWhole: true, head, values, lists: changes };
 }

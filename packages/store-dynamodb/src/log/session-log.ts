@@ -1,6 +1,6 @@
 import { StateFormatError } from '@holdfast/core';
-import { carriedOut } from '@holdfast/core/store';
-import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import { applySavePlan } from '@holdfast/core/store';
+import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import type { Header, LogSize } from '../header/header.ts';
 import type { Item } from '../table/item.ts';
 import type { IncarnationKey } from '../table/keys.ts';
@@ -85,7 +85,7 @@ export async function toEntries(
 export async function readLog(
   { record, lastEntry, head }: Header,
   items: ReadonlyMap<string, Item>,
-): Promise<SavedSession | undefined> {
+): Promise<SessionContent | undefined> {
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
   for (let name: string | undefined = lastEntry; name !== undefined;) {
     const found = joinParts(logPrefix(record.incarnation), name, items);
@@ -94,12 +94,12 @@ export async function readLog(
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
   }
-  let saved: SavedSession | undefined;
+  let content: SessionContent | undefined;
   for (const { name, payload } of entries.toReversed()) {
     const what = `the entry ${name} of session ${JSON.stringify(record.info.sessionId)}`;
-    saved = carriedOut(saved, planFromJson(await jsonFromPayload(payload, what), what));
+    content = applySavePlan(content, planFromJson(await jsonFromPayload(payload, what), what));
   }
-  return saved && { ...saved, head: head ?? saved.head };
+  return content && { ...content, head: head ?? content.head };
 }
 
 /** The error for a header that names a missing entry. */

@@ -1,6 +1,6 @@
 import { StateFormatError } from '@holdfast/core';
 import { recordName } from '@holdfast/core/store';
-import type { SavedSession, SessionRecord, StoredSession } from '@holdfast/core/store';
+import type { SessionContent, SessionRecord, StoredSession } from '@holdfast/core/store';
 import { notesIn } from '../blobs/blob-notes.ts';
 import type { BlobNote } from '../blobs/blob-notes.ts';
 import { blobsRequiredError, missingBlobError } from '../blobs/blobs.ts';
@@ -21,7 +21,7 @@ const MAX_ATTEMPTS = 10;
 export interface UnresolvedSession {
   readonly header: Header;
   /** With references in the place of large values. */
-  readonly saved: SavedSession;
+  readonly content: SessionContent;
   /** The notes of the incarnation, also of blobs to which it does not refer. */
   readonly notes: readonly BlobNote[];
 }
@@ -61,35 +61,35 @@ export class SessionLoader {
     const texts = new Map<string, string>();
     return this.readUntilWhole(partitionOf(sessionId), async (header, items) => {
       const unresolved = await readLog(header, items);
-      const saved = unresolved
+      const content = unresolved
         ? await this.resolveBlobs(header, unresolved, texts)
         : missingEntryError(header);
-      return saved instanceof StateFormatError ? saved : { record: header.record, saved };
+      return content instanceof StateFormatError ? content : { record: header.record, content };
     });
   }
 
   /** Loads a session without its inbox and its blobs. */
   async loadUnresolved(pk: string): Promise<UnresolvedSession | undefined> {
     return this.readUntilWhole(pk, async (header, items) => {
-      const saved = await readLog(header, items);
+      const content = await readLog(header, items);
       const notes = notesIn(items.values(), header.record.incarnation);
-      return saved ? { header, saved, notes } : missingEntryError(header);
+      return content ? { header, content, notes } : missingEntryError(header);
     });
   }
 
   /** A session with its blobs in the place of references, or the error for a missing blob. */
   private async resolveBlobs(
     { record, hasBlobs }: Header,
-    saved: SavedSession,
+    content: SessionContent,
     texts: Map<string, string>,
-  ): Promise<SavedSession | StateFormatError> {
-    if (!hasBlobs) return saved;
+  ): Promise<SessionContent | StateFormatError> {
+    if (!hasBlobs) return content;
     const { info, incarnation } = record;
     if (this.blobs === undefined) throw blobsRequiredError(info.sessionId);
-    const references = referencesInSession(saved);
+    const references = referencesInSession(content);
     await this.blobs.read({ sessionId: info.sessionId, incarnation }, references, texts);
     for (const reference of references) if (!texts.has(reference)) return missingBlobError(record, reference);
-    return resolveReferences(saved, texts);
+    return resolveReferences(content, texts);
   }
 
   /**

@@ -1,5 +1,5 @@
 import { isItemWaiting, recordName } from '@holdfast/core/store';
-import type { RecordChange, SessionRecord, SwapResult } from '@holdfast/core/store';
+import type { RecordChange, SessionRecord, CompareAndSetResult } from '@holdfast/core/store';
 import type { NotedBlobs } from '../blobs/noted-blobs.ts';
 import { headerToItem, includesFlip } from '../header/header-item.ts';
 import type { IndexOptions } from '../header/header-item.ts';
@@ -58,7 +58,7 @@ export class SessionWrites {
     known: Header | undefined,
     after: SessionRecord,
     change: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     const staged = await this.init.staging.prepare(pk, known, after, change);
     if (staged === undefined) return 'outdated';
     const item = await headerToItem(staged.header, this.init.index, change.enqueue ? ROOM_FOR_WORK : 0);

@@ -1,4 +1,4 @@
-import { carriedOut, recordName } from '@holdfast/core/store';
+import { applySavePlan, recordName } from '@holdfast/core/store';
 import type { RecordChange, SavePlan, SessionRecord } from '@holdfast/core/store';
 import { unusedBlobs } from '../blobs/blob-notes.ts';
 import type { UnusedBlob } from '../blobs/blob-notes.ts';
@@ -21,7 +21,7 @@ export interface StagingInit {
   readonly inbox: Inbox;
   readonly marks: SweepMarks;
   /** A segment with so many entries may be compacted. */
-  readonly compactAfter: number;
+  readonly compactAfterSaves: number;
   /** Values of so many bytes become blobs; absent: none do. */
   readonly blobsFromBytes: number | undefined;
 }
@@ -163,8 +163,8 @@ export class Staging {
   ): Promise<PreparedEntries | undefined> {
     const old = await this.init.loader.loadUnresolved(options.pk);
     if (old === undefined || recordName(old.header.record) !== recordName(base.record)) return undefined;
-    const offloaded = await this.offload(plan, referencesInSession(old.saved));
-    const content = wholePlan(carriedOut(old.saved, offloaded.content));
+    const offloaded = await this.offload(plan, referencesInSession(old.content));
+    const content = wholePlan(applySavePlan(old.content, offloaded.content));
     const entries = await newEntries({ ...offloaded, content }, newSegment(base), options);
     return { ...entries, unused: blobsUnusedBy(content, old) };
   }
@@ -178,7 +178,7 @@ export class Staging {
 
   /** A compaction writes no more than was added since the last one: so the mean cost of a save does not grow. */
   private isCompactionDue({ log: { entries, bytes, base } }: Header): boolean {
-    return entries >= this.init.compactAfter && bytes - base >= base;
+    return entries >= this.init.compactAfterSaves && bytes - base >= base;
   }
 }
 
@@ -229,8 +229,8 @@ function bytesOf(blobs: readonly NewBlob[]): number {
  * Blobs that the session referred to and no longer does, or that a writer put whose header was refused. A blob without
  * a date in its note was in use once: no writer is about to put it.
  */
-function blobsUnusedBy(plan: SavePlan, { saved, notes }: UnresolvedSession): UnusedBlob[] {
-  const before = referencesInSession(saved);
+function blobsUnusedBy(plan: SavePlan, { content, notes }: UnresolvedSession): UnusedBlob[] {
+  const before = referencesInSession(content);
   return unusedBlobs(
     notes,
     referencesInPlan(plan),

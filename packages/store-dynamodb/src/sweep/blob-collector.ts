@@ -37,9 +37,9 @@ export class BlobCollector {
   async collect(pk: string, now: Instant): Promise<void> {
     const unresolved = await this.loader.loadUnresolved(pk);
     if (unresolved === undefined) return;
-    const { header, saved, notes } = unresolved;
+    const { header, content, notes } = unresolved;
     const key = { pk, incarnation: header.record.incarnation };
-    const inUse = referencesInSession(saved);
+    const inUse = referencesInSession(content);
     const old = notes.filter((note) => isOldNote(note, now));
     const unused = unusedBlobs(old, inUse, () => true);
     if (unused.length > 0 && !(await this.moveFence(header))) return;

@@ -21,7 +21,7 @@ test(
   async () => {
     const table = await database.newTable();
     const { blobs, folder } = testBlobs();
-    const options = { table, blobs: { store: blobs, fromBytes: 2_000 } };
+    const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
     const store = await database.newStore(options);
     const base = await store.create(withFact(newSession('victim'), 'text', LARGE));
     const before = await blobs.keys();
@@ -82,7 +82,7 @@ test('so is what a creation that died has put', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { table, clock, blobs: { store: blobs, fromBytes: 2_000 } };
+  const options = { table, clock, blobs: { store: blobs, minBytes: 2_000 } };
   const store = await database.newStore({ ...options, maxAttempts: 1 });
   database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
   const creating = store.create(withFact(newSession('a'), 'text', LARGE));
@@ -95,7 +95,7 @@ test('what a delete that died has left is swept away, by a store that reaches it
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { table, clock, blobs: { store: blobs, fromBytes: 2_000 } };
+  const options = { table, clock, blobs: { store: blobs, minBytes: 2_000 } };
   const store = await database.newStore({ ...options, maxAttempts: 1 });
   await store.create(withFact(newSession('a'), 'text', LARGE));
   // So old that nothing looks at its blob by itself.
@@ -111,7 +111,7 @@ test('what a delete that died has left is swept away, by a store that reaches it
 test('a blob that is in use is looked at once, and kept', async () => {
   const clock = testClock();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ clock, blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(newSession('a'));
   await store.enqueue('a', { id: 'i', content: LARGE });
   const base = await store.load('a');
@@ -123,7 +123,7 @@ test('a blob that is in use is looked at once, and kept', async () => {
   await store.prune();
   expect(database.proxy.operations.slice(length)).not.toContain('GetItem');
   await expect(store.load('a')).resolves.toEqual(saved);
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ content: LARGE }]);
 });
 
@@ -139,7 +139,7 @@ test('the blob of an inbox item whose writer died goes when its position is used
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { table, clock, blobs: { store: blobs, fromBytes: 2_000 } };
+  const options = { table, clock, blobs: { store: blobs, minBytes: 2_000 } };
   const [store, plain] = [await database.newStore(options), await database.newStore({ table, clock })];
   const dying = await database.newStore({ ...options, maxAttempts: 1 });
   const base = await store.create(newSession('a'));
@@ -173,7 +173,7 @@ test('the blob of an inbox item that was used is swept away a day later if it co
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, clock, blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
   for (const id of ['i', 'j']) await store.enqueue('a', { id, content: `${id}${LARGE}` });
   blobs.fault = async (operation) => {
@@ -189,7 +189,7 @@ test('the blob of an inbox item that was used is swept away a day later if it co
   await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toHaveLength(2);
   clock.time += 10 * DAY;
   await store.prune();
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ id: 'i', content: `i${LARGE}` }]);
   await store.save(saved, { base: saved, epoch: 1, acknowledge: inbox });
   await expect(blobs.keys()).resolves.toEqual([]);
@@ -199,7 +199,7 @@ test('the blob of an inbox item that was used is swept away a day later if it co
 
 test('an inbox item whose blob is missing or damaged is told by its position, and keeps no other back', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(newSession('a'));
   const keys: string[] = [];
   for (const id of ['missing', 'damaged', 'whole']) {
@@ -209,7 +209,7 @@ test('an inbox item whose blob is missing or damaged is told by its position, an
   const [missing = '', damaged = ''] = keys;
   await blobs.delete(missing);
   await writeFile(blobs.pathOf(damaged), 'other bytes');
-  const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox, unreadable } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox.map(({ id }) => id)).toEqual(['whole']);
   expect(unreadable).toMatchObject([
     { position: 0, error: { code: 'STATE_FORMAT' } },
@@ -221,7 +221,7 @@ test('a writer that was held up for more than a day begins again', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { table, blobs: { store: blobs, fromBytes: 2_000 } };
+  const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
   const store = await database.newStore({ ...options, clock });
   const sweeper = await database.newStore({ ...options, clock: { ...clock, now: () => clock.time + DAY } });
   const base = await store.create(newSession('a'));

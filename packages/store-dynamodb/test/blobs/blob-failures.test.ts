@@ -15,7 +15,7 @@ test('a blob that cannot be put leaves the session as it was, and nothing else',
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, clock, blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
   const both = withFact(base, 'text', LARGE);
   const next = both.withState(both.state.withUserMessage(`${LARGE}y`));
@@ -44,7 +44,7 @@ test('a blob that cannot be put leaves the session as it was, and nothing else',
 
 test('a blob that cannot be got is an outage', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const saved = await store.create(withFact(newSession('a'), 'text', LARGE));
   const cause = new Error('It is closed.');
   blobs.fault = () => Promise.reject(cause);
@@ -57,7 +57,7 @@ test('a blob that cannot be got is an outage', async () => {
 test('a blob that is missing is named, and the session is left as it is', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(withFact(newSession('a'), 'text', LARGE));
   const [key = ''] = await blobs.keys();
   const bytes = await readFile(blobs.pathOf(key));
@@ -66,7 +66,7 @@ test('a blob that is missing is named, and the session is left as it is', async 
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT', path });
   // It was looked for again, after the header had been found unchanged.
   expect(blobs.operations).toEqual(['put', 'get', 'get']);
-  await expect(store.claim('a', { owner: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({ path });
+  await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({ path });
   await expect(itemsOf(database.client(), table, 'a')).resolves.toHaveLength(3);
   await blobs.put(key, bytes);
   await expect(store.load('a')).resolves.toMatchObject({ version: 1 });
@@ -75,7 +75,7 @@ test('a blob that is missing is named, and the session is left as it is', async 
 
 test('a blob that is not what its key says is refused', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
   const first = await store.save(withFact(base, 'text', LARGE), { base });
   const [key = ''] = await blobs.keys();
@@ -91,7 +91,7 @@ test('blobs that cannot be deleted are deleted a day later', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, clock, blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(withFact(newSession('a'), 'text', LARGE));
   await store.create(withFact(newSession('b'), 'text', LARGE));
   // So old that nothing looks at them by itself.
@@ -122,7 +122,7 @@ test('a store without the option leaves sessions with blobs alone, and says what
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const expiry = { afterSeconds: 60 };
-  const store = await database.newStore({ table, clock, expiry, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, clock, expiry, blobs: { store: blobs, minBytes: 2_000 } });
   const plain = await database.newStore({ table, clock, expiry });
   const created = await store.create(withFact(newSession('a'), 'text', LARGE));
   const keys = (await itemsOf(database.client(), table, 'a')).map(({ sk }) => sk);
@@ -133,7 +133,7 @@ test('a store without the option leaves sessions with blobs alone, and says what
   };
   const asks = [
     () => plain.load('a'),
-    () => plain.claim('a', { owner: 'Ada', leaseSeconds: 60 }),
+    () => plain.claim('a', { workerId: 'Ada', leaseSeconds: 60 }),
     () => plain.save(created),
     () => plain.save(created, { base: created }),
     () => plain.enqueue('a', { id: 'i', content: 1 }),
@@ -153,8 +153,8 @@ test('a store without the option leaves sessions with blobs alone, and says what
 test('a threshold that cannot be is refused', () => {
   const client = new DynamoDBClient({ region: 'us-east-1' });
   const { blobs: store } = testBlobs();
-  for (const fromBytes of [0, 1.5, 64 * 1024 * 1024 + 1]) {
-    const make = (): unknown => new DynamoDbSessionStore({ client, table: 't', blobs: { store, fromBytes } });
+  for (const minBytes of [0, 1.5, 64 * 1024 * 1024 + 1]) {
+    const make = (): unknown => new DynamoDbSessionStore({ client, table: 't', blobs: { store, minBytes } });
     expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   }
   client.destroy();

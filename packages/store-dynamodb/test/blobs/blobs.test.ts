@@ -46,7 +46,7 @@ test('a value beyond the limit of the table is kept', { timeout: 60_000 }, async
 
 test('what is a blob is told by the bytes of JSON', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 1_000 } });
+  const store = await database.newStore({ blobs: { store: blobs, minBytes: 1_000 } });
   const base = await store.create(newSession('a'));
   const fact = (text: string): AgentSession => withFact(base, 'text', text);
   const frame = Buffer.byteLength(JSON.stringify({ text: '' }));
@@ -84,8 +84,8 @@ test('a log that is written anew takes its blobs over, and leaves those that wer
   const store = await database.newStore({
     table,
     clock,
-    compactAfter: 3,
-    blobs: { store: blobs, fromBytes: 2_000 },
+    compactAfterSaves: 3,
+    blobs: { store: blobs, minBytes: 2_000 },
   });
   let session = await store.create(newSession('a'));
   const save = async (next: AgentSession): Promise<void> => {
@@ -110,7 +110,7 @@ test('a log that is written anew takes its blobs over, and leaves those that wer
 
 test('blobs that are replaced again and again have the log written anew', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ compactAfter: 3, blobs: { store: blobs, fromBytes: 5_000 } });
+  const store = await database.newStore({ compactAfterSaves: 3, blobs: { store: blobs, minBytes: 5_000 } });
   let session = await store.create(withFact(newSession('a'), 'text', noise(10_000)));
   for (let count = 0; count < 10; count++) {
     const next = session.withState(session.state.withUserMessage(noise(2_000)));
@@ -125,7 +125,7 @@ test('blobs that are replaced again and again have the log written anew', async 
 
 test('a save without its base puts only what is not there', async () => {
   const { blobs } = testBlobs();
-  const store = await database.newStore({ blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
   const both = withFact(base, 'text', noise(5_000));
   const first = await store.save(both.withState(both.state.withUserMessage(noise(5_000))), { base });
@@ -139,7 +139,7 @@ test('two sessions with the same values have each their own blobs, which go with
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, clock, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, clock, blobs: { store: blobs, minBytes: 2_000 } });
   const text = noise(5_000);
   await store.create(withFact(newSession('a'), 'text', text));
   const other = await store.create(withFact(newSession('b'), 'text', text));
@@ -162,7 +162,7 @@ test('the blobs of a session that has expired go with it, or when its id is take
   const clock = testClock();
   const { blobs } = testBlobs();
   const expiry = { afterSeconds: 60 };
-  const store = await database.newStore({ clock, expiry, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ clock, expiry, blobs: { store: blobs, minBytes: 2_000 } });
   for (const id of ['a', 'b']) await store.create(withFact(newSession(id), 'text', noise(5_000)));
   await expect(blobs.keys()).resolves.toHaveLength(2);
   clock.time += 60_000;
@@ -175,13 +175,13 @@ test('the blobs of a session that has expired go with it, or when its id is take
 test('a large item of the inbox is a blob until it is used', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const store = await database.newStore({ table, blobs: { store: blobs, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(newSession('a'));
   const content = noise(5_000);
   await store.enqueue('a', { id: 'large', content });
   await store.enqueue('a', { id: 'small', content: 1 });
   await expect(blobs.keys()).resolves.toHaveLength(1);
-  const { session, claim, inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { session, claim, inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox).toMatchObject([{ content }, { content: 1 }]);
   const renewed = await store.renew(claim, { leaseSeconds: 60 });
   expect(renewed.inbox).toEqual(inbox);
@@ -196,7 +196,7 @@ test('a large item of the inbox is a blob until it is used', async () => {
 test('a writer that is refused takes its blobs away', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { table, blobs: { store: blobs, fromBytes: 2_000 } };
+  const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
   const store = await database.newStore(options);
   const other = await database.newStore(options);
   const base = await store.create(newSession('a'));
@@ -217,8 +217,8 @@ test('who reads while a blob is replaced reads again', async () => {
   const table = await database.newTable();
   const { blobs, folder } = testBlobs();
   const other = new FileBlobs(folder);
-  const store = await database.newStore({ table, blobs: { store: blobs, fromBytes: 2_000 } });
-  const writer = await database.newStore({ table, blobs: { store: other, fromBytes: 2_000 } });
+  const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
+  const writer = await database.newStore({ table, blobs: { store: other, minBytes: 2_000 } });
   const base = await store.create(withFact(newSession('a'), 'text', noise(5_000)));
   let saved: AgentSession | undefined;
   blobs.fault = async () => {

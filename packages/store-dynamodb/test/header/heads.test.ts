@@ -10,9 +10,9 @@ const LENGTHS = [100, 5_000, 6_000, 100, 100, 5_000];
 
 test.each([200, 1])(
   'a head goes into the header or into the log, by its size (compacting after %i)',
-  async (compactAfter) => {
+  async (compactAfterSaves) => {
     const table = await database.newTable();
-    const store = await database.newStore({ table, compactAfter });
+    const store = await database.newStore({ table, compactAfterSaves });
     const other = await database.newStore({ table });
     const save = store.save.bind(store);
     const places: string[] = [];

@@ -16,7 +16,7 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 const ENQUEUE = fileURLToPath(new URL('../children/enqueue.ts', import.meta.url));
-const ADA = { owner: 'Ada', leaseSeconds: 60 };
+const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const SEED = Number(process.env['SEED'] ?? 20_261_122);
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 
@@ -294,7 +294,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
     const below = (count: number): number => Math.floor(random() * count);
     const [table, clock] = [await database.newTable(), testClock()];
     const { blobs: files } = testBlobs();
-    const blobs = seed % 3 === 0 ? { store: files, fromBytes: 1 } : undefined;
+    const blobs = seed % 3 === 0 ? { store: files, minBytes: 1 } : undefined;
     const stores = await Promise.all(
       Array.from({ length: 5 }, () => database.newStore({ table, clock, blobs, maxAttempts: 1 })),
     );
@@ -349,7 +349,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
 
     // One more that is used tidies up what tidying that was lost has left.
     await store.enqueue('a', { id: 'last', content: 'last' });
-    const claimed = await store.claim('a', { ...ADA, owner: 'Ben' });
+    const claimed = await store.claim('a', { ...ADA, workerId: 'Ben' });
     await use(store, claimed, claimed.inbox);
     const next = claimed.inbox[0]?.position ?? 0;
     for (const kind of ['I', 'J'] as const) {

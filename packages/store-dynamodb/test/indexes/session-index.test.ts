@@ -55,7 +55,7 @@ test('what is no longer due is not shown, however the index lags', async () => {
   const dueIds = async (): Promise<string[]> =>
     (await store.due()).sessions.map(({ sessionId }) => sessionId);
   await expect(dueIds()).resolves.toEqual(['a', 'b']);
-  await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   await expect(dueIds()).resolves.toEqual(['b']);
 });
 

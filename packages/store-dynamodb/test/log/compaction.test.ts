@@ -33,7 +33,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const table = await database.newTable();
-    const store = await database.newStore({ table, compactAfter: 20 });
+    const store = await database.newStore({ table, compactAfterSaves: 20 });
     const { session, costs } = await converse(store, await store.create(newSession('a')), 400);
 
     const isPlain = ({ requests }: StoreCost): boolean => requests === 2;
@@ -69,7 +69,7 @@ test(
   { timeout: 60_000 },
   async () => {
     const table = await database.newTable();
-    const stores = await Promise.all([1, 2, 3].map(() => database.newStore({ table, compactAfter: 1 })));
+    const stores = await Promise.all([1, 2, 3].map(() => database.newStore({ table, compactAfterSaves: 1 })));
     const [store] = stores;
     await store?.create(newSession('a'));
     let saved = 0;

@@ -76,7 +76,7 @@ test('an inbox of items with long ids leaves its header small', { timeout: 60_00
   for (const id of ids) await store.enqueue('a', { id, content: null });
   const [header = {}] = await itemsOf(database.client(), table, 'a');
   expect(itemBytes(header)).toBeLessThan(700);
-  const { inbox } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   expect(inbox.map(({ id }) => id)).toEqual(ids);
 });
 
@@ -85,7 +85,7 @@ test('a session whose header has no room for work takes no items, and can be wor
   const created = await store.create(newSession('a', { definition: { name: noise(538_000) } }));
   const refused = { code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } };
   await expect(store.enqueue('a', { id: 'i', content: null })).rejects.toMatchObject(refused);
-  const { inbox, session, claim } = await store.claim('a', { owner: longId(), leaseSeconds: 60 });
+  const { inbox, session, claim } = await store.claim('a', { workerId: longId(), leaseSeconds: 60 });
   expect([inbox, session.state]).toEqual([[], created.state]);
   const options = { base: session, operationId: 'first', epoch: claim.epoch };
   await expect(store.save(session, options)).resolves.toMatchObject({ version: 2 });

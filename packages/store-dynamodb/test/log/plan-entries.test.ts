@@ -1,5 +1,5 @@
 import type { SavePlan } from '@holdfast/core/store';
-import { carriedOut } from '@holdfast/core/store';
+import { applySavePlan } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import {
   checkTextSizes,
@@ -50,10 +50,13 @@ test('those that one is split into do the same one after the other', () => {
   expect(plans.length).toBeGreaterThan(3);
   expect(plans.map(({ isWhole }) => isWhole)).toEqual(plans.map((_, index) => index === 0));
   for (const each of plans.slice(0, -2)) expect(planToJson(each).length).toBeLessThan(8_400_000);
-  let saved = carriedOut(undefined, wholePlan({ head: '', values: new Map([['x', '1']]), lists: new Map() }));
-  for (const each of plans) saved = carriedOut(saved, each);
-  expect(saved).toEqual(carriedOut(undefined, large));
-  expect(carriedOut(undefined, wholePlan(saved))).toEqual(saved);
+  let saved = applySavePlan(
+    undefined,
+    wholePlan({ head: '', values: new Map([['x', '1']]), lists: new Map() }),
+  );
+  for (const each of plans) saved = applySavePlan(saved, each);
+  expect(saved).toEqual(applySavePlan(undefined, large));
+  expect(applySavePlan(undefined, wholePlan(saved))).toEqual(saved);
 });
 
 test('the largest text is counted in bytes', () => {

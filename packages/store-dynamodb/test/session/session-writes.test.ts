@@ -25,15 +25,15 @@ interface Contest {
 }
 
 /** A session that `store` works on; the next save without its base, or at all if `compactAfter` is 1, writes all anew. */
-async function contest(compactAfter: number, blobsFrom: number): Promise<Contest> {
+async function contest(compactAfterSaves: number, minBytes: number): Promise<Contest> {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
-  const options = { clock, table, blobs: { store: blobs, fromBytes: blobsFrom } };
-  const store = await database.newStore({ ...options, compactAfter });
+  const options = { clock, table, blobs: { store: blobs, minBytes } };
+  const store = await database.newStore({ ...options, compactAfterSaves });
   const other = await database.newStore(options);
   await store.create(newSession('a'));
-  const { session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { session, claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   const grown = withFact(session, 'old', noise(4_000));
   const base = await store.save(grown, { base: session, epoch: claim.epoch });
   return { clock, table, store, other, blobs, base, claim };
@@ -68,8 +68,8 @@ const CASES = WAYS.flatMap((way) => [
 
 test.each(CASES)(
   'a save that %s (based: %s, compacting after %s), with values %s, is staged once, however often the claim is renewed',
-  async (_, isBased, compactAfter, __, blobsFrom) => {
-    const { clock, table, store, other, blobs, base, claim } = await contest(compactAfter, blobsFrom);
+  async (_, isBased, compactAfterSaves, __, minBytes) => {
+    const { clock, table, store, other, blobs, base, claim } = await contest(compactAfterSaves, minBytes);
     const client = database.client();
     const puts = blobs.operations.length;
     const renew = () => other.renew(claim, { leaseSeconds: 60 });
@@ -79,11 +79,11 @@ test.each(CASES)(
     database.proxy.fault = undefined;
     expect([saved.version, staged()]).toEqual([3, 1]);
     const segments = (await keysOf(client, table, 'a', 'E')).map((key) => key.split('#')[2]);
-    expect(segments).toEqual(isBased && compactAfter > 1 ? ['000000', '000000', '000000'] : ['000001']);
+    expect(segments).toEqual(isBased && compactAfterSaves > 1 ? ['000000', '000000', '000000'] : ['000001']);
     await expect(other.load('a')).resolves.toEqual(saved);
 
     // Metadata is one value: the one before is a blob that the new log does not name.
-    const isBlob = blobsFrom < 4_000;
+    const isBlob = minBytes < 4_000;
     const isAnew = segments.length === 1;
     const operations = isBlob ? ['put', ...(isAnew ? ['delete'] : []), 'get'] : [];
     expect(blobs.operations.slice(puts, puts + operations.length)).toEqual(operations);
@@ -141,7 +141,7 @@ test.each([
       return other.save(known.withState(known.state.withUserMessage('Hello.')), { base: known, epoch });
     }
     clock.time += 60_000;
-    return other.claim('a', { owner: 'Bea', leaseSeconds: 60 });
+    return other.claim('a', { workerId: 'Bea', leaseSeconds: 60 });
   };
   beforeFlips([() => other.renew(claim, { leaseSeconds: 60 }), ends]);
   const saving = store.save(withFact(base, 'new', noise(4_000)), { base, epoch });

@@ -272,7 +272,7 @@ test.each(Array.from({ length: 3 }, (_, index) => SEED + index))(
         await store.enqueue(id, { id: String(below(1e9)), content: 1 });
         session.isDue = true;
       } else if (kind === 3 && !session.claim) {
-        session.claim = (await store.claim(id, { owner: 'Ada', leaseSeconds: 86_400 })).claim;
+        session.claim = (await store.claim(id, { workerId: 'Ada', leaseSeconds: 86_400 })).claim;
       } else if (kind === 4 && session.claim) {
         await store.release(session.claim);
         session.claim = undefined;

@@ -27,7 +27,7 @@ async function writeMeta(table: string, numbers: Readonly<Record<string, string>
 const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<unknown>])[] = [
   ['create', (store) => store.create(newSession('b'))],
   ['load', (store) => store.load('a')],
-  ['claim', (store) => store.claim('a', { owner: 'Ada', leaseSeconds: 60 })],
+  ['claim', (store) => store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })],
   ['enqueue', (store) => store.enqueue('a', { id: 'i', content: 1 })],
   ['exists', (store) => store.exists('a')],
   ['delete', (store) => store.delete('a')],

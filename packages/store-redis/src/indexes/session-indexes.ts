@@ -1,4 +1,4 @@
-import { dueAt } from '@holdfast/core/store';
+import { recordDueAt } from '@holdfast/core/store';
 import type { Instant, SessionInfo } from '@holdfast/core';
 import type { ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { escapeName } from '../layout/redis-keys.ts';
@@ -40,7 +40,7 @@ export function indexChanges(
   const add = (index: string, old: number | undefined, score: number | undefined): void => {
     if (old !== score) changes.push({ index, score });
   };
-  add(DUE, before && dueAt(before), after && dueAt(after));
+  add(DUE, before && recordDueAt(before), after && recordDueAt(after));
   add(EXPIRY, before?.expiresAt, after?.expiresAt);
   addListChanges(ORDERS.createdAt, before, after, ({ info }) => info.createdAt, changes);
   addListChanges(ORDERS.lastActiveAt, before, after, ({ lastActiveAt }) => lastActiveAt, changes);

@@ -1,6 +1,6 @@
 import { StateFormatError } from '@holdfast/core';
-import { savedParts, StoreThrottledError } from '@holdfast/core/store';
-import type { SavedParts, SavedSession, SessionRecord, StoredSession } from '@holdfast/core/store';
+import { contentParts, StoreThrottledError } from '@holdfast/core/store';
+import type { ContentParts, SessionContent, SessionRecord, StoredSession } from '@holdfast/core/store';
 import type { ReadCommand, RedisCalls } from '../server/redis-calls.ts';
 import {
   addSessionToError,
@@ -27,7 +27,7 @@ const MAX_ELEMENTS = 10_000_000;
 interface Outline {
   readonly record: SessionRecord;
   readonly head: string;
-  readonly parts: SavedParts;
+  readonly parts: ContentParts;
 }
 
 /** Where a session is stored. */
@@ -77,8 +77,8 @@ async function readOutline({ calls, key, sessionId }: SessionLocation): Promise<
 }
 
 /** The parts that a head names. @throws StateFormatError for a damaged head with more parts than can be read */
-function readParts(head: string): SavedParts {
-  const parts = savedParts(head);
+function readParts(head: string): ContentParts {
+  const parts = contentParts(head);
   for (const [list, length] of parts.lists) {
     if (length > MAX_ELEMENTS)
       throw new StateFormatError(`the list "${list}"`, `${MAX_ELEMENTS} elements`, String(length));
@@ -89,7 +89,7 @@ function readParts(head: string): SavedParts {
 /**
  * Commands for all fields of the content, in the order in which `savedSession` reads them. Each reads the token first.
  */
-function pageCommands(key: string, { values, lists }: SavedParts): ReadCommand[] {
+function pageCommands(key: string, { values, lists }: ContentParts): ReadCommand[] {
   const fields = values.map(valueField);
   for (const [list, length] of lists) {
     fields.push(lengthField(list));
@@ -117,10 +117,10 @@ function storedSession(
   { record, head, parts }: Outline,
   values: FieldValues,
 ): StoredSession {
-  return { record, saved: addSessionToError(sessionId, () => savedSession(head, parts, values)) };
+  return { record, content: addSessionToError(sessionId, () => savedSession(head, parts, values)) };
 }
 
-function savedSession(head: string, parts: SavedParts, fields: FieldValues): SavedSession {
+function savedSession(head: string, parts: ContentParts, fields: FieldValues): SessionContent {
   let at = 0;
   const values = new Map<string, string>();
   for (const name of parts.values) values.set(name, fieldText(fields[at++], `the value "${name}"`));

@@ -63,7 +63,7 @@ test('a save whose reply is lost was done, also when others have saved before it
 
 test('release, enqueue and claim whose replies are lost answer as if they were not', async () => {
   await store.create(newSession('a'));
-  const options = { owner: 'Ada', leaseSeconds: 60 };
+  const options = { workerId: 'Ada', leaseSeconds: 60 };
   proxy.arm('loseReply', 2);
   const { claim, attempt } = await store.claim('a', options);
   expect([claim.epoch, attempt]).toEqual([1, 1]);

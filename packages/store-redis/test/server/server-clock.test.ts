@@ -16,7 +16,7 @@ test('leases go by the clock of the server, whatever the machine thinks', async 
   const store = new RedisSessionStore({ client: redis.client, prefix: newPrefix() });
   expect(store.capabilities.clock).toBe('server');
   await store.create(newSession('a', { at: 1_000 }));
-  const { claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+  const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
   const expected = Number(seconds) * 1_000 + 60_000;
   expect(Math.abs(claim.until - expected)).toBeLessThan(5_000);
   expect(Math.abs(((await store.load('a'))?.updatedAt ?? 0) - Number(seconds) * 1_000)).toBeLessThan(5_000);

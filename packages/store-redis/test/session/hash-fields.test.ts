@@ -123,8 +123,8 @@ describe('a session', () => {
     const { sessions } = await store.due();
     await redis.client.hset(key, 'r', '{"schema":99}');
     expect((await store.due()).sessions).toEqual(sessions);
-    await expect(store.claim('a', { owner: 'next', leaseSeconds: 1 })).rejects.toThrow('session "a"');
-    await expect(store.claim('b', { owner: 'next', leaseSeconds: 1 })).resolves.toBeDefined();
+    await expect(store.claim('a', { workerId: 'next', leaseSeconds: 1 })).rejects.toThrow('session "a"');
+    await expect(store.claim('b', { workerId: 'next', leaseSeconds: 1 })).resolves.toBeDefined();
     await expect(store.list()).rejects.toThrow('session "a"');
   });
 
@@ -171,7 +171,7 @@ describe('a session', () => {
     await expect(store.enqueue('a', { id: 'i', content: null })).rejects.toMatchObject({
       code: 'INBOX_FULL',
     });
-    const { inbox, session, claim } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    const { inbox, session, claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     expect(inbox.map(({ id }) => id)).toEqual(ids);
     await store.save(session, { base: session, epoch: claim.epoch, acknowledge: inbox });
     await expect(store.load('a')).resolves.toMatchObject({ version: 2 });
@@ -193,7 +193,7 @@ describe('a session', () => {
     for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
     await redis.client.hset(key, 'q:0', Buffer.from([9, 1, 2]));
     await redis.client.hdel(key, 'q:1');
-    const { inbox, unreadable } = await store.claim('a', { owner: 'Ada', leaseSeconds: 60 });
+    const { inbox, unreadable } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     expect(inbox.map(({ id }) => id)).toEqual(['k']);
     expect(unreadable.map(({ position, error }) => [position, error.code])).toEqual([
       [0, 'STATE_FORMAT'],

@@ -18,7 +18,7 @@ export async function ours(
   const { sessionId } = session;
   let epoch: number | undefined;
   if (isClaimed) {
-    const claimed = await store.claim(sessionId, { owner: 'bench', leaseSeconds: LEASE_SECONDS });
+    const claimed = await store.claim(sessionId, { workerId: 'bench', leaseSeconds: LEASE_SECONDS });
     [session, epoch] = [claimed.session, claimed.claim.epoch];
   }
   return {

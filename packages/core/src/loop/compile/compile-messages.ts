@@ -1,6 +1,6 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { LineageNotes, List, ListNotes } from '../../state/values/list.ts';
+import { LineageCache, List, ListNotes } from '../../state/values/list.ts';
 import { executionIdOf, isTrace } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
@@ -156,7 +156,7 @@ interface Beginning extends Selection {
   readonly executions: Set<string>;
 }
 
-const beginnings = new LineageNotes<Beginning>();
+const beginnings = new LineageCache<Beginning>();
 
 function selectConversation(state: AgentState, before: Messages | undefined): Messages {
   const { messages: source, executionId } = state;

@@ -1,7 +1,7 @@
 import { HoldfastError } from '../../errors.ts';
 import { checked } from '../../document.ts';
 import { some } from '../../state/values/frozen-array.ts';
-import { LineageNotes, List, ListNotes } from '../../state/values/list.ts';
+import { LineageCache, List, ListNotes } from '../../state/values/list.ts';
 import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';
 import { readMessage } from '../../state/messages/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
@@ -32,7 +32,7 @@ interface Beginning extends Omit<Settled, 'seen'> {
 }
 
 /** By the list that was repaired. */
-const beginnings = new LineageNotes<Beginning>();
+const beginnings = new LineageCache<Beginning>();
 
 /**
  * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the

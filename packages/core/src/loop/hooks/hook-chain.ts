@@ -3,7 +3,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceRequest } from '../driver.ts';
-import type { CutOff, Hook, HookContext, HookPoint } from './hook.ts';
+import type { StepDeadline, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
 import { asHookError, asMisfitError, Misfit, takeResult } from './hook-results.ts';
 import type { Given, ResultOf } from './hook-results.ts';
@@ -25,7 +25,7 @@ const POINTS: readonly HookPoint[] = [
 ];
 
 /** What a hook has at least one of. */
-const MEMBERS = [...POINTS, 'limit', 'cutOff', 'checkRequest'] as const;
+const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
 
 /** Hooks in the order in which they are called, by point. */
 export class HookChain {
@@ -47,8 +47,8 @@ export class HookChain {
     this.guards = guards;
     const all = [...guards, ...hooks];
     const ordered = all.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
-    this.timed = ordered.filter((hook) => hook.cutOff !== undefined);
-    this.limiting = ordered.filter((hook) => hook.limit !== undefined);
+    this.timed = ordered.filter((hook) => hook.stepDeadline !== undefined);
+    this.limiting = ordered.filter((hook) => hook.checkLimit !== undefined);
     this.checking = ordered.filter((hook) => hook.checkRequest !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
@@ -82,8 +82,8 @@ export class HookChain {
    * The earliest moment at which a hook wants work to be cut off.
    * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
    */
-  cutOff(context: HookContext): CutOff | undefined {
-    let earliest: CutOff | undefined;
+  cutOff(context: HookContext): StepDeadline | undefined {
+    let earliest: StepDeadline | undefined;
     for (const hook of this.timed) {
       const found = this.cutOffOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
@@ -91,15 +91,15 @@ export class HookChain {
     return earliest;
   }
 
-  private cutOffOf(hook: Hook, context: HookContext): CutOff | undefined {
+  private cutOffOf(hook: Hook, context: HookContext): StepDeadline | undefined {
     try {
-      const found = hook.cutOff?.(context.state, context);
+      const found = hook.stepDeadline?.(context.state, context);
       if (found === undefined || found === null) return undefined;
       const { at, signal } = found;
       if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
       throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
     } catch (error) {
-      throw this.errorOf(hook, 'cutOff', error);
+      throw this.errorOf(hook, 'stepDeadline', error);
     }
   }
 
@@ -115,11 +115,11 @@ export class HookChain {
     for (let index = from; index < this.limiting.length; index++) {
       const hook = this.limiting[index] as Hook;
       try {
-        const found = hook.limit?.(state, context);
+        const found = hook.checkLimit?.(state, context);
         if (isThenable(found)) return this.limitAfter(found, index, state, context);
         if (found) return stopSignal(found);
       } catch (error) {
-        throw this.errorOf(hook, 'limit', error);
+        throw this.errorOf(hook, 'checkLimit', error);
       }
     }
     return undefined;
@@ -154,7 +154,7 @@ export class HookChain {
       const signal = await found;
       if (signal) return stopSignal(signal);
     } catch (error) {
-      throw this.errorOf(this.limiting[index] as Hook, 'limit', error);
+      throw this.errorOf(this.limiting[index] as Hook, 'checkLimit', error);
     }
     return this.limitReached(state, context, index + 1);
   }

@@ -21,7 +21,7 @@ export interface HookContext {
    * For a hook that calls models itself: the signal of a limit that this state has used up, if it has. Ask before each
    * call, with a state that counts the calls before it (`withOtherUsage`), and make no more once there is one.
    */
-  readonly limitReached: (state: AgentState) => Promise<StopSignal | undefined>;
+  readonly checkLimits: (state: AgentState) => Promise<StopSignal | undefined>;
 }
 
 /** What a hook before a tool call may know beside the call. */
@@ -58,7 +58,7 @@ export interface ToolExecutionChange {
 }
 
 /** A moment at which what is in flight is cut off, and the signal that is then raised. */
-export interface CutOff {
+export interface StepDeadline {
   readonly at: Instant;
   readonly signal: StopSignal;
 }
@@ -106,14 +106,14 @@ export interface Hook {
    * Asked as each step begins: until when may its inference and tools go on? At the earliest of these moments they are
    * aborted, what is finished is kept, and the signal is raised.
    */
-  cutOff?(state: AgentState, context: HookContext): CutOff | undefined;
+  stepDeadline?(state: AgentState, context: HookContext): StepDeadline | undefined;
   /**
    * The signal of a limit that the state has used up, if it has: a guard is a hook with this method. The loop asks before
    * each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or `beforeInference` hook that used
-   * something; hooks that make several calls ask by `context.limitReached`. The first signal is raised and stops the step,
+   * something; hooks that make several calls ask by `context.checkLimits`. The first signal is raised and stops the step,
    * whatever other hooks ask for; the guards after it are not asked.
    */
-  limit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
+  checkLimit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
   /**
    * Asked right before a model is called, with the request as all hooks have left it. What it throws forbids the call and
    * ends the execution.
@@ -122,4 +122,7 @@ export interface Hook {
 }
 
 /** The names of the points at which hooks are called. */
-export type HookPoint = Exclude<keyof Hook, 'name' | 'priority' | 'cutOff' | 'limit' | 'checkRequest'>;
+export type HookPoint = Exclude<
+  keyof Hook,
+  'name' | 'priority' | 'stepDeadline' | 'checkLimit' | 'checkRequest'
+>;

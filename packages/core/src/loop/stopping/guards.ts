@@ -10,7 +10,7 @@ import { stopSignal } from '../../state/execution/continuation.ts';
 import type { FinishReason } from '../../state/execution/inference.ts';
 import { FINISH_REASONS } from '../../state/execution/inference.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import type { CutOff, Hook, HookContext } from '../hooks/hook.ts';
+import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { PRICES, pricing, requirePrice } from './model-prices.ts';
 
@@ -51,7 +51,7 @@ export function timeLimit(maxSeconds: number): Hook {
   const reason = 'timeLimitReached';
   return Object.freeze<Hook>({
     ...limit('timeLimit', reason, maxSeconds, 'seconds', worked),
-    cutOff(state, { clock }) {
+    stepDeadline(state, { clock }) {
       const spent = worked(state);
       const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
       const spentThen = Math.max(spent, maxSeconds);
@@ -171,7 +171,7 @@ export function cancellation(
   return Object.freeze<Hook>({
     name: 'cancellation',
     priority: GUARD_PRIORITY,
-    limit: async (state) => ((await isCancelled(state)) ? signal : undefined),
+    checkLimit: async (state) => ((await isCancelled(state)) ? signal : undefined),
   });
 }
 
@@ -196,13 +196,13 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
 function guard(
   name: string,
   check: (state: AgentState, context: HookContext) => StopSignal | undefined,
-  cutOff?: CutOff,
+  cutOff?: StepDeadline,
 ): Hook {
   return Object.freeze<Hook>({
     name,
     priority: GUARD_PRIORITY,
-    limit: check,
-    ...(cutOff && { cutOff: () => cutOff }),
+    checkLimit: check,
+    ...(cutOff && { stepDeadline: () => cutOff }),
   });
 }
 

@@ -4,7 +4,7 @@ import { stopSignal } from '../../state/execution/continuation.ts';
 import { abortKind, abortMessage, canAbort, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
 import { CutOffTimer } from './step-timer.ts';
-import type { CutOff } from '../hooks/hook.ts';
+import type { StepDeadline } from '../hooks/hook.ts';
 
 /** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
 export class RunSignals {
@@ -36,7 +36,7 @@ export class RunSignals {
   }
 
   /** Sees to it that the step that begins is cut off in time. */
-  arm(cutOff: CutOff, clock: Clock): void {
+  arm(cutOff: StepDeadline, clock: Clock): void {
     this.timer = new CutOffTimer(cutOff, clock);
     const { signal } = this.timer;
     this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;

@@ -3,7 +3,7 @@ import { callAfter } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import { RunAbort } from './abort.ts';
-import type { CutOff } from '../hooks/hook.ts';
+import type { StepDeadline } from '../hooks/hook.ts';
 
 /** Aborts its signal at a moment, unless it is called off before. */
 export class CutOffTimer {
@@ -15,7 +15,7 @@ export class CutOffTimer {
   private readonly controller = new AbortController();
   private readonly callOff: () => void;
 
-  constructor({ at, signal }: CutOff, clock: Clock) {
+  constructor({ at, signal }: StepDeadline, clock: Clock) {
     this.signal = this.controller.signal;
     this.stop = signal;
     this.at = at;

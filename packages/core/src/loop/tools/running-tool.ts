@@ -9,7 +9,7 @@ import type { CallUsage } from '../../state/execution/usage.ts';
 import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { announceTo } from '../events.ts';
-import type { AgentEvent, Happening } from '../events.ts';
+import type { AgentEvent, EventBody } from '../events.ts';
 import type { ParentRun } from '../parent-run.ts';
 import type { RunState } from '../run-state.ts';
 import { stepAtWork } from '../stepper.ts';
@@ -117,7 +117,7 @@ export class RunningTool implements ToolContext {
   }
 
   /** The same as `emit`, of what happens to the run as it is now. */
-  tell(happening: Happening): void {
+  tell(happening: EventBody): void {
     if (!this.#hasEnded && !this.#run.isLost()) this.#run.emit(happening);
   }
 

@@ -15,7 +15,7 @@ import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
 import { isPause, toolNotFound } from './tool.ts';
 import { ToolResult } from './tool-result.ts';
-import type { Validated } from './tool-schema.ts';
+import type { ValidationResult } from './tool-schema.ts';
 
 export interface ToolRunOptions {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -78,7 +78,12 @@ interface Attempt {
   running: Tool | undefined;
 }
 
-function begin(attempt: Attempt, tool: Tool, checked: Validated<unknown>, context: ToolContext): unknown {
+function begin(
+  attempt: Attempt,
+  tool: Tool,
+  checked: ValidationResult<unknown>,
+  context: ToolContext,
+): unknown {
   const args = acceptedBy(attempt.execution, checked);
   attempt.running = tool;
   return tool.execute(args, context);

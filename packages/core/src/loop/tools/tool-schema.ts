@@ -51,7 +51,7 @@ export type AiSdkResult<Output> =
   | { readonly success: false; readonly error: Error };
 
 /** Checked arguments, or what is wrong with them in words that a model can act on. */
-export type Validated<T> = { readonly value: T } | { readonly problem: string };
+export type ValidationResult<T> = { readonly value: T } | { readonly problem: string };
 
 /** What a Standard Schema makes of what it is given. */
 export type OutputOf<Schema extends StandardSchema> =
@@ -83,7 +83,7 @@ export interface SchemaPurpose {
 /** What a tool takes: as a model is told, and as it is checked. */
 export interface ToolSchema<T> {
   readonly jsonSchema: JsonObject;
-  readonly validate: (input: JsonValue) => Validated<T> | Promise<Validated<T>>;
+  readonly validate: (input: JsonValue) => ValidationResult<T> | Promise<ValidationResult<T>>;
 }
 
 /** @throws HoldfastError `TOOL_SCHEMA_INVALID` when the schema cannot be shown to a model. */
@@ -220,7 +220,7 @@ function describe({ owner, code }: SchemaPurpose, schema: StandardSchema): JsonO
   }
 }
 
-function toValidated(found: Checked<unknown>): Validated<unknown> {
+function toValidated(found: Checked<unknown>): ValidationResult<unknown> {
   return 'issues' in found ? { problem: found.issues.join('; ') } : found;
 }
 

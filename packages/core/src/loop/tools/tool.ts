@@ -11,7 +11,7 @@ import type { CallUsage, Usage } from '../../state/execution/usage.ts';
 import type { ToolDescription } from '../driver.ts';
 import type { AgentEvent } from '../events.ts';
 import { TOOL_ADVICE } from '../option-advice.ts';
-import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, Validated } from './tool-schema.ts';
+import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, ValidationResult } from './tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
 
 /**
@@ -73,7 +73,7 @@ export interface ToolRetry {
 export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
 
 /** What the outside world knows of a call. With `unknown`, the tool's effect says what becomes of it. */
-export type Reconciled =
+export type ReconcileResult =
   | { readonly status: 'done'; readonly value: unknown }
   | { readonly status: 'notDone' | 'unknown' };
 
@@ -85,7 +85,7 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
   /** For the type checker only, which reads them by `isExecutionOf`. It is never set. */
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
-  validate(input: JsonValue): Validated<unknown> | Promise<Validated<unknown>>;
+  validate(input: JsonValue): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
   /**
    * Does the work. What it returns is turned into JSON, and may be a `toolResult()`; what it throws becomes an error
    * result for the model.
@@ -106,7 +106,7 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
   /** Default `once`. */
   readonly effect?: ToolEffect;
   /** Asks the outside world what became of a call that was started and left. */
-  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
   /** Must a person approve the call? What it throws is the call's failure, but an `AgentStop` ends the execution. */
   needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
   /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
@@ -132,7 +132,7 @@ export interface ToolInit<Args, Result> {
    * Asks the outside world what became of a call that was started by a process that died, by its idempotency key. With
    * `done` the value is the call's; with `notDone` it is called again. What it throws counts as `unknown`.
    */
-  reconcile?(idempotencyKey: string, context: ToolContext): Reconciled | Promise<Reconciled>;
+  reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
   /**
    * Must a person approve the call? The execution is then suspended until somebody has decided. What it throws is the
    * call's failure, but an `AgentStop` ends the execution. Default: no.

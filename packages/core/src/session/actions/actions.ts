@@ -2,7 +2,7 @@ import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { next } from '../../loop/stepper.ts';
+import { nextAction } from '../../loop/stepper.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
@@ -58,7 +58,7 @@ export function sendMessage(
     async function sendMessageAction(session: AgentSession, context: ActionContext): Promise<AgentSession> {
       requireActive(session);
       if (id !== undefined && hasMessage(session.state, id)) return resume()(session, context);
-      const ready = next(session.state).type === 'finish' ? await context.run(session) : session;
+      const ready = nextAction(session.state).type === 'finish' ? await context.run(session) : session;
       const { clock } = context;
       return context.run(ready.withState(withMessage(ready.state, content, options, clock, clock.now())));
     },
@@ -123,7 +123,7 @@ function decide(decision: Decision): SessionAction {
  * Forgets all that was said and done: the messages of every section, such as a summary of the conversation too, and the
  * execution, one in progress included. Keeps the system prompt, the model, the response format and the metadata.
  */
-export function clear(): SessionAction {
+export function clearHistory(): SessionAction {
   return quick((session, { clock }) => {
     const at = clock.now();
     return session.withState(session.state.forNextExecution(at).withMessageStore(MessageStore.empty, at));

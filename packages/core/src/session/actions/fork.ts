@@ -35,7 +35,7 @@ export function forkedAt(state: AgentState, { atStep, atMessage }: ForkOptions, 
   if (atStep !== undefined && atMessage !== undefined)
     throw invalidArgument('A fork is at a step or at a message, not at both.');
   if (atMessage !== undefined) return forkedAtMessage(state, atMessage, clock);
-  return atStep === undefined ? state.forked({ clock }) : forkedAtStep(state, atStep, clock);
+  return atStep === undefined ? state.fork({ clock }) : forkedAtStep(state, atStep, clock);
 }
 
 /**
@@ -75,7 +75,7 @@ function forkedAtMessage(state: AgentState, atMessage: string, clock: Clock): Ag
 function cutAt(state: AgentState, length: number, clock: Clock): AgentState {
   const at = clock.now();
   // What an open step has done is later than any place in the conversation.
-  const copy = AgentState.restore({ ...state, execution: undefined }).forked({ at, clock });
+  const copy = AgentState.restore({ ...state, execution: undefined }).fork({ at, clock });
   if (length === state.messages.length) return copy;
   return copy.withMessages(state.messages.slice(0, length), at);
 }

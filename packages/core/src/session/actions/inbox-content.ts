@@ -3,7 +3,7 @@ import type { ArgumentCheck, OptionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import type { JsonObject } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
-import { next } from '../../loop/stepper.ts';
+import { nextAction } from '../../loop/stepper.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
@@ -81,7 +81,7 @@ export function expectedState(state: AgentState, item: EnqueuedItem, clock: Cloc
 
 /** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
 export function mustWait(state: AgentState, { content }: EnqueuedItem): boolean {
-  return isJsonObject(content) && content['type'] === 'message' && next(state).type === 'finish';
+  return isJsonObject(content) && content['type'] === 'message' && nextAction(state).type === 'finish';
 }
 
 /** Why the execution is to stop, when that is what an item asks for. */

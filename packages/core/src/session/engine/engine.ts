@@ -5,14 +5,14 @@ import type { SessionStore } from '../session-store.ts';
 
 /**
  * What is to become of a session after some work on it. `finished`: nothing is left to do. `yield`: there is more to do
- * now. `sleep`: at that moment. `parked`: somebody must say something first, and wakes it. `lost`: somebody else has it.
+ * now. `sleep`: at that moment. `suspended`: it waits for a wake-up, such as an approval. `lost`: another worker has it.
  */
 export type AdvanceOutcome =
-  | { readonly type: 'finished' | 'yield' | 'parked' | 'lost' }
+  | { readonly type: 'finished' | 'yield' | 'suspended' | 'lost' }
   | { readonly type: 'sleep'; readonly until: Instant };
 
 /** What came of some work on a session. */
-export interface Advanced {
+export interface AdvanceResult {
   /** What is to become of it. */
   readonly outcome: AdvanceOutcome;
   /** Sessions that wait for this one. */
@@ -28,7 +28,7 @@ export interface AdvanceOptions {
 }
 
 /** Works on a session: claims, steps, saves, releases. `SessionRuntime.advance` is one. */
-export type Advance = (sessionId: string, options?: AdvanceOptions) => Promise<Advanced>;
+export type Advance = (sessionId: string, options?: AdvanceOptions) => Promise<AdvanceResult>;
 
 /**
  * Sees to it that sessions are worked on: a queue, a workflow engine, a loop in this process. A wake-up says only "look
@@ -38,11 +38,11 @@ export interface ExecutionEngine {
   /** Has a session looked at, now or at a moment. Kept when this resolves; wake-ups of one session may become one. */
   wake(sessionId: string, options?: { readonly at?: Instant | undefined }): Promise<void>;
   /** Begins to work, until it is stopped. */
-  serve(advance: Advance, options?: { readonly concurrency?: number | undefined }): Promise<ServedEngine>;
+  serve(advance: Advance, options?: { readonly concurrency?: number | undefined }): Promise<EngineWorker>;
 }
 
 /** An engine at work. */
-export interface ServedEngine {
+export interface EngineWorker {
   /**
    * Takes no more work, has what is under way yield, and resolves when it has, or after so many seconds: what a tool does
    * then is left to the end of the process, and whoever takes over treats it as a call that a dead process left.
@@ -56,7 +56,7 @@ export function outcomeOf({ state, status }: AgentSession): AdvanceOutcome {
   if (status !== 'active' || execution === undefined || execution.isTerminal) return { type: 'finished' };
   if (execution.status !== 'suspended') return { type: 'yield' };
   const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
-  return moments.length === 0 ? { type: 'parked' } : { type: 'sleep', until: Math.min(...moments) };
+  return moments.length === 0 ? { type: 'suspended' } : { type: 'sleep', until: Math.min(...moments) };
 }
 
 const STORE = mustBe.objectWith('a session store, as in sweep(store, engine)', ['due']);

@@ -4,7 +4,7 @@ import { callAfter, pause, systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
 import { announceTo } from '../../loop/events.ts';
-import type { Advance, Advanced, ExecutionEngine, ServedEngine } from './engine.ts';
+import type { Advance, AdvanceResult, ExecutionEngine, EngineWorker } from './engine.ts';
 
 /** What an engine in this process may be told. */
 export interface InProcessEngineOptions {
@@ -99,7 +99,7 @@ export class InProcessEngine implements ExecutionEngine {
   async serve(
     advance: Advance,
     options: { readonly concurrency?: number | undefined } = {},
-  ): Promise<ServedEngine> {
+  ): Promise<EngineWorker> {
     checkArgument('advance', advance, ADVANCE);
     const { concurrency = 8 } = checkServeOptions(options);
     if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
@@ -155,7 +155,7 @@ export class InProcessEngine implements ExecutionEngine {
   private async work(sessionId: string, { advance, leaving }: Serving): Promise<void> {
     const wakeup: Wakeup = { isRunning: true, isWanted: false };
     this.wakeups.set(sessionId, wakeup);
-    let advanced: Advanced | undefined;
+    let advanced: AdvanceResult | undefined;
     try {
       advanced = await advance(sessionId, { signal: leaving.signal });
     } catch (error) {
@@ -166,7 +166,7 @@ export class InProcessEngine implements ExecutionEngine {
     if (advanced) await this.followUp(sessionId, advanced);
   }
 
-  private async followUp(sessionId: string, { outcome, wake }: Advanced): Promise<void> {
+  private async followUp(sessionId: string, { outcome, wake }: AdvanceResult): Promise<void> {
     for (const other of wake) await this.wake(other);
     if (outcome.type === 'yield') await this.wake(sessionId);
     else if (outcome.type === 'sleep') await this.wake(sessionId, { at: outcome.until });

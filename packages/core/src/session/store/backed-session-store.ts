@@ -6,7 +6,7 @@ import { invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
 import { decidedWrite, untilDone } from './write-record.ts';
-import { waitingItems } from './inbox-cursor.ts';
+import { waitingItemCount } from './inbox-cursor.ts';
 import { itemJson } from './inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
 import type { PlannedSave } from './save-plan.ts';
@@ -124,10 +124,12 @@ export class BackedSessionStore implements SessionStore {
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
       const after = createdRecord(created, expiry, now);
-      if ((await this.backend.swap(sessionId, before, after, { plan: planSave(created) })) === 'done') {
+      if (
+        (await this.backend.compareAndSet(sessionId, before, after, { plan: planSave(created) })) === 'done'
+      ) {
         return { answer: this.reader.remembered(created, after) };
       }
-      before = await this.backend.read(sessionId);
+      before = await this.backend.readRecord(sessionId);
       return undefined;
     });
   }
@@ -159,19 +161,19 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
-    const owner = checkArgument('owner of a claim', options.owner, NAME);
+    const workerId = checkArgument('owner of a claim', options.workerId, NAME);
     const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
     let { base } = options;
     return untilDone(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(record, { owner, leaseSeconds }, await this.opened.now());
+      const after = claimedRecord(record, { workerId, leaseSeconds }, await this.opened.now());
       // Content and inbox before the write, so that nothing can fail after it.
       const session = await this.reader.contentOf(record, base);
       if (session === undefined) return undefined;
       base = session;
       const inbox = await this.reader.inbox(record);
-      if ((await this.backend.swap(sessionId, record, after, {})) !== 'done') return undefined;
+      if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       this.reader.remembered(session, after);
       return { answer: { session, claim: claimOf(after), attempt: after.attempt, ...inbox } };
     });
@@ -187,7 +189,7 @@ export class BackedSessionStore implements SessionStore {
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
       const inbox = await this.reader.inbox(record, seen);
-      if ((await this.backend.swap(sessionId, record, after, {})) !== 'done') return undefined;
+      if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       if (base) this.reader.renewed(base, after);
       return { answer: { claim: claimOf(after), ...inbox } };
     });
@@ -200,8 +202,8 @@ export class BackedSessionStore implements SessionStore {
     return untilDone(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
       const after = record && releasedRecord(record, claim, await this.opened.now());
-      if (after === undefined || (onlyIfIdle && waitingItems(after.inbox) > 0)) return { answer: false };
-      const result = await this.backend.swap(claim.sessionId, record, after, {});
+      if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
+      const result = await this.backend.compareAndSet(claim.sessionId, record, after, {});
       return result === 'done' ? { answer: true } : undefined;
     });
   }
@@ -231,7 +233,7 @@ export class BackedSessionStore implements SessionStore {
       if (revision && (revision.version !== actual.version || revision.incarnation !== actual.incarnation)) {
         throw SessionConflictError.between(sessionId, revision, actual);
       }
-      const result = await this.backend.swap(sessionId, record, undefined, {});
+      const result = await this.backend.compareAndSet(sessionId, record, undefined, {});
       return result === 'done' ? { answer: true } : undefined;
     });
   }

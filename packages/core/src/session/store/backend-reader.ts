@@ -25,7 +25,7 @@ export class SessionReader {
 
   async record(sessionId: string): Promise<SessionRecord | undefined> {
     const { backend } = this.opened;
-    const record = SessionId.is(sessionId) ? await backend.read(sessionId) : undefined;
+    const record = SessionId.is(sessionId) ? await backend.readRecord(sessionId) : undefined;
     return record && isExpired(record, await this.opened.now()) ? undefined : record;
   }
 
@@ -35,7 +35,7 @@ export class SessionReader {
     const record = known && (await this.record(sessionId));
     if (base && known && record && hasSameContent(known, record)) return this.remembered(base, record);
     const { backend } = this.opened;
-    const stored = SessionId.is(sessionId) ? await backend.readAll(sessionId) : undefined;
+    const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
     const isThere = stored && !isExpired(stored.record, await this.opened.now());
     return isThere ? this.session(stored) : undefined;
   }
@@ -55,7 +55,7 @@ export class SessionReader {
     const { sessionId } = record.info;
     const known = this.knownAs(sessionId, base);
     if (base && known && hasSameContent(known, record)) return base;
-    const stored = await this.opened.backend.readAll(sessionId);
+    const stored = await this.opened.backend.readSession(sessionId);
     return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
   }
 
@@ -107,10 +107,10 @@ export class SessionReader {
     return base?.sessionId === sessionId ? this.recordOf(base) : undefined;
   }
 
-  private session({ saved, record }: StoredSession): AgentSession {
+  private session({ content, record }: StoredSession): AgentSession {
     const { info, incarnation } = record;
     return naming(info.sessionId, () => {
-      const session = restoreSession(saved, info, incarnation);
+      const session = restoreSession(content, info, incarnation);
       return this.remembered(session, record);
     });
   }

@@ -20,7 +20,7 @@ export interface InboxCursor {
 const UNUSED: InboxCursor = Object.freeze({ first: 0, next: 0 });
 
 /** How many items wait. */
-export function waitingItems({ first, next, used }: InboxCursor = UNUSED): number {
+export function waitingItemCount({ first, next, used }: InboxCursor = UNUSED): number {
   return pairsOf(used).reduce((count, [from, to]) => count - (to - from), next - first);
 }
 

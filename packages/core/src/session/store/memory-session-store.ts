@@ -1,19 +1,24 @@
 import type { Instant } from '../../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './backed-session-store.ts';
-import { carriedOut } from './session-content.ts';
+import { applySavePlan } from './session-content.ts';
 import type {
   ItemRange,
   RecordChange,
   SessionBackend,
   StoredItem,
   StoredSession,
-  SwapResult,
+  CompareAndSetResult,
 } from './session-backend.ts';
-import { compareDue, compareListedSessions, fitsDue, fitsQuery } from './session-query.ts';
+import {
+  compareDueSessions,
+  compareListedSessions,
+  matchesDueQuery,
+  matchesSessionQuery,
+} from './session-query.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './session-record.ts';
-import { dueAt, isExpired, listedSession, recordName } from './session-record.ts';
+import { recordDueAt, isExpired, listedSession, recordName } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, StoreCapabilities } from '../session-store.ts';
 
@@ -60,11 +65,11 @@ export class MemoryBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
   private readonly entries = new Map<string, MemoryEntry>();
 
-  async read(sessionId: string): Promise<SessionRecord | undefined> {
+  async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     return this.entries.get(sessionId)?.record;
   }
 
-  async readAll(sessionId: string): Promise<StoredSession | undefined> {
+  async readSession(sessionId: string): Promise<StoredSession | undefined> {
     return this.entries.get(sessionId);
   }
 
@@ -83,38 +88,38 @@ export class MemoryBackend implements SessionBackend {
     return found;
   }
 
-  async swap(
+  async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     { plan, enqueue, acknowledge = [] }: RecordChange,
-  ): Promise<SwapResult> {
+  ): Promise<CompareAndSetResult> {
     const found = this.entries.get(sessionId);
     if ((found && recordName(found.record)) !== (before && recordName(before))) return 'outdated';
     if (after === undefined) return this.entries.delete(sessionId) ? 'done' : 'outdated';
     const kept = found?.record.incarnation === after.incarnation ? found : undefined;
-    const saved = plan ? carriedOut(kept?.saved, plan) : kept?.saved;
-    if (saved === undefined) return 'outdated';
+    const content = plan ? applySavePlan(kept?.content, plan) : kept?.content;
+    if (content === undefined) return 'outdated';
     const inbox = kept?.inbox ?? new MemoryInbox();
     if (enqueue && !inbox.add(enqueue)) return 'duplicate';
     for (const { position } of acknowledge) inbox.remove(position);
-    this.entries.set(sessionId, { record: after, saved, inbox });
+    this.entries.set(sessionId, { record: after, content, inbox });
     return 'done';
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const listed = this.living(now).map((record) => listedSession(record));
-    const fitting = listed.filter((session) => fitsQuery(session, query));
+    const fitting = listed.filter((session) => matchesSessionQuery(session, query));
     return fitting.toSorted(compareListedSessions(query.order)).slice(0, query.limit + 1);
   }
 
   async due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]> {
     const due = this.living(now).flatMap((record) => {
-      const at = dueAt(record);
+      const at = recordDueAt(record);
       return at === undefined ? [] : [{ sessionId: record.info.sessionId, dueAt: at }];
     });
-    const fitting = due.filter((session) => fitsDue(session, query));
-    return fitting.toSorted(compareDue).slice(0, query.limit + 1);
+    const fitting = due.filter((session) => matchesDueQuery(session, query));
+    return fitting.toSorted(compareDueSessions).slice(0, query.limit + 1);
   }
 
   async prune(now: Instant, limit: number): Promise<number> {

@@ -13,7 +13,7 @@ import type { MessageStore } from '../../state/messages/message-store.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
 import { AgentSession } from '../session.ts';
-import type { SavedParts, SavedSession, SavePlan, ListChange } from './session-content.ts';
+import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
 import { fingerprint, misfit } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
 
@@ -181,13 +181,17 @@ function headOf(
  * added.
  * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
  */
-export function restoreSession(saved: SavedSession, info: SessionInfo, incarnation: string): AgentSession {
-  const { version, document, values, lists } = parsedHead(saved.head);
+export function restoreSession(
+  content: SessionContent,
+  info: SessionInfo,
+  incarnation: string,
+): AgentSession {
+  const { version, document, values, lists } = parsedHead(content.head);
   if (version !== info.version) throw misfit('the head', `version ${info.version}`, version);
   const value = (name: string): JsonValue | undefined =>
-    values.includes(name) ? parsed(saved.values.get(name), `the value "${name}"`) : undefined;
+    values.includes(name) ? parsed(content.values.get(name), `the value "${name}"`) : undefined;
   const list = (name: string, length: number): JsonValue[] => {
-    const texts = saved.lists.get(name) ?? [];
+    const texts = content.lists.get(name) ?? [];
     if (texts.length !== length) throw misfit(`the list "${name}"`, `${length} elements`, texts.length);
     return texts.map((text, index) => parsed(text, `element ${index} of "${name}"`));
   };
@@ -225,7 +229,7 @@ export function restoreSession(saved: SavedSession, info: SessionInfo, incarnati
     }),
   );
   if (isAsSaved(session, lists))
-    remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(saved));
+    remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(content));
   return session;
 }
 
@@ -239,7 +243,7 @@ function isAsSaved({ state }: AgentSession, lists: Head['lists']): boolean {
   );
 }
 
-function sizesOf({ head, values, lists }: SavedSession): Map<string, number> {
+function sizesOf({ head, values, lists }: SessionContent): Map<string, number> {
   const added = [...lists].map(([name, append]) => ({ name, keep: 0, append }));
   return sizesAfter(undefined, { isWhole: true, head, values, lists: added });
 }
@@ -257,7 +261,7 @@ function remember(
   written.set(session, { refs, lists, versionOfSteps: execution ? versionOfFinished(execution) : 1, sizes });
 }
 
-interface Head extends SavedParts {
+interface Head extends ContentParts {
   readonly version: number;
   readonly document: JsonObject;
 }
@@ -266,7 +270,7 @@ interface Head extends SavedParts {
  * What a saved session holds beside its head, for stores that read it part by part.
  * @throws StateFormatError when the head cannot be read.
  */
-export function savedParts(head: string): SavedParts {
+export function contentParts(head: string): ContentParts {
   const { values, lists } = parsedHead(head);
   return { values, lists };
 }

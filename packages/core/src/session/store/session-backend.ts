@@ -1,14 +1,14 @@
 import type { Instant } from '../../clock.ts';
-import type { SavedSession, SavePlan } from './session-content.ts';
+import type { SessionContent, SavePlan } from './session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, InboxItemName, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, InboxItemRef, StoreCapabilities } from '../session-store.ts';
 
 /** A session without its inbox, as of one moment. */
 export interface StoredSession {
   readonly record: SessionRecord;
-  readonly saved: SavedSession;
+  readonly content: SessionContent;
 }
 
 /** An item of an inbox. */
@@ -31,7 +31,7 @@ export interface ItemRange {
  * What came of a swap. `done`: the record was replaced. `outdated`: another record was there. `duplicate`: the item to
  * enqueue is in the inbox already. Nothing was changed unless it was done.
  */
-export type SwapResult = 'done' | 'outdated' | 'duplicate';
+export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
 
 /** What is written together with a record: all of it, or nothing of either. */
 export interface RecordChange {
@@ -43,7 +43,7 @@ export interface RecordChange {
   /** An item to keep. Refused as a `duplicate` when the inbox holds an item with this id. */
   readonly enqueue?: (StoredItem & { readonly id: string }) | undefined;
   /** Items to drop. The record after the change does not count them as waiting. */
-  readonly acknowledge?: readonly InboxItemName[] | undefined;
+  readonly acknowledge?: readonly InboxItemRef[] | undefined;
 }
 
 /**
@@ -63,9 +63,9 @@ export interface SessionBackend {
    */
   now?(): Instant | Promise<Instant>;
   /** The record of a session, expired or not. */
-  read(sessionId: string): Promise<SessionRecord | undefined>;
+  readRecord(sessionId: string): Promise<SessionRecord | undefined>;
   /** A session with its content, expired or not. */
-  readAll(sessionId: string): Promise<StoredSession | undefined>;
+  readSession(sessionId: string): Promise<StoredSession | undefined>;
   /**
    * Items of an inbox, in ascending order of position. A used item may be answered or left out: the record says which
    * items wait. None when the session has another incarnation now.
@@ -76,12 +76,12 @@ export interface SessionBackend {
    * there is none. Without one after: the session goes, with all that belongs to it. One atomic effect, whenever the
    * process dies.
    */
-  swap(
+  compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
     change: RecordChange,
-  ): Promise<SwapResult>;
+  ): Promise<CompareAndSetResult>;
   /** The first `limit + 1` sessions that fit, in the order of `compareListedSessions`, without those expired by `now`. */
   list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
   /** The first `limit + 1` sessions whose `dueAt` is not after `at`, by it and then by id, without expired ones. */

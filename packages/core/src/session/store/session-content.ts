@@ -1,7 +1,7 @@
 import { describeValue, StateFormatError } from '../../errors.ts';
 
 /** A session as a store keeps it, in parts that change at their own pace. Every text is JSON. */
-export interface SavedSession {
+export interface SessionContent {
   /** What changes with every save: version, status, the step in progress, how long the lists are. */
   readonly head: string;
   /** What seldom changes, by name: the definition, the system prompt, metadata, settings. */
@@ -11,7 +11,7 @@ export interface SavedSession {
 }
 
 /** The names of the parts that a head goes with. */
-export interface SavedParts {
+export interface ContentParts {
   readonly values: readonly string[];
   /** Each with its length. */
   readonly lists: readonly (readonly [name: string, length: number])[];
@@ -55,8 +55,8 @@ export function fingerprint({ head, values, lists }: SavePlan): string {
 }
 
 /** What is kept after a plan was carried out. For stores that keep whole sessions, or plans one after the other. */
-export function carriedOut(saved: SavedSession | undefined, plan: SavePlan): SavedSession {
-  const kept = plan.isWhole ? undefined : saved;
+export function applySavePlan(content: SessionContent | undefined, plan: SavePlan): SessionContent {
+  const kept = plan.isWhole ? undefined : content;
   const values = new Map(kept?.values);
   for (const [name, text] of plan.values) {
     if (text === undefined) values.delete(name);

@@ -8,7 +8,7 @@ import { SESSION_STATUSES } from '../session-info.ts';
 import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../session-store.ts';
 
 /** Where a page ended: the last session's place in the order. */
-export interface SessionPosition {
+export interface CursorPosition {
   readonly at: number;
   readonly sessionId: string;
 }
@@ -18,14 +18,14 @@ export interface ResolvedSessionQuery extends SessionQuery {
   readonly order: SessionOrder;
   readonly limit: number;
   /** The page begins after this place. */
-  readonly after: SessionPosition | undefined;
+  readonly after: CursorPosition | undefined;
 }
 
 /** A query of what is due, with nothing left open. */
 export interface ResolvedDueQuery {
   readonly at: Instant;
   readonly limit: number;
-  readonly after: SessionPosition | undefined;
+  readonly after: CursorPosition | undefined;
 }
 
 const MAX_LIMIT = 100;
@@ -77,21 +77,22 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
 
 /** Does the query ask for the session, on this page or a later one? For stores. */
-export function fitsQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {
+export function matchesSessionQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {
   return (
-    isAfter(info, query) && FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
+    isAfterCursor(info, query) &&
+    FILTERS.every((name) => query[name] === undefined || query[name] === info[name])
   );
 }
 
 /** Longest due first; among equals by id, by code point. For stores. */
-export function compareDue(left: DueSession, right: DueSession): number {
+export function compareDueSessions(left: DueSession, right: DueSession): number {
   return left.dueAt - right.dueAt || compareSessionIds(left.sessionId, right.sessionId);
 }
 
 /** Is the session due by then, and after the place where the page before ended? For stores. */
-export function fitsDue(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
+export function matchesDueQuery(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
   const isBehind =
-    after === undefined || compareDue({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
+    after === undefined || compareDueSessions({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
   return isBehind && session.dueAt <= at;
 }
 
@@ -108,7 +109,7 @@ export function compareListedSessions(
 }
 
 /** Does the session come after the place where a page ended? For stores. */
-export function isAfter(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
+export function isAfterCursor(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
   if (after === undefined || info[order] < after.at) return true;
   return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
 }
@@ -133,7 +134,7 @@ export function sessionCursor(info: ListedSession, order: SessionOrder): string 
   return JSON.stringify([order, info[order], info.sessionId]);
 }
 
-function openCursor(cursor: string, order: string): SessionPosition {
+function openCursor(cursor: string, order: string): CursorPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
     throw invalidArgument(`The cursor is not one that the store returned, found ${describeValue(cursor)}.`);

@@ -3,12 +3,12 @@ import { HoldfastError } from '../../errors.ts';
 import { isTerminal } from '../../state/execution/status.ts';
 import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
-import { isItemWaiting, waitingItems, withItem, withoutItems } from './inbox-cursor.ts';
+import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from '../session-info.ts';
 import { InboxFullError, SessionBusyError, SessionConflictError } from '../session-errors.ts';
 import type {
   ClaimOptions,
-  InboxItemName,
+  InboxItemRef,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
@@ -64,7 +64,7 @@ export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
  * When somebody should look at the session: no sooner than a claim runs out, whoever has it sees to the rest; at once
  * when something is in its inbox; else when its state asks for it.
  */
-export function dueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
+export function recordDueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
   if (info.status !== 'active') return undefined;
   const { since } = inbox ?? {};
   const wanted = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
@@ -138,8 +138,8 @@ export function maySave(
 /** The items among these that wait. */
 export function waitingNames(
   { inbox }: SessionRecord,
-  names: readonly InboxItemName[] = [],
-): readonly InboxItemName[] {
+  names: readonly InboxItemRef[] = [],
+): readonly InboxItemRef[] {
   return inbox ? names.filter(({ position }) => isItemWaiting(inbox, position)) : [];
 }
 
@@ -173,11 +173,11 @@ export function savedRecord(
 /** The record after a claim. @throws SessionBusyError while another one lasts. */
 export function claimedRecord(
   record: SessionRecord,
-  { owner, leaseSeconds }: ClaimOptions,
+  { workerId, leaseSeconds }: ClaimOptions,
   now: Instant,
 ): ClaimedRecord {
-  const lease = { owner, until: laterBy(now, leaseSeconds) };
-  if (record.lease?.owner === owner) return written({ ...record, lease }, now);
+  const lease = { owner: workerId, until: laterBy(now, leaseSeconds) };
+  if (record.lease?.owner === workerId) return written({ ...record, lease }, now);
   refuseClaimed(record, now);
   const { epoch, attempt } = record;
   return written({ ...activeAt(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
@@ -195,7 +195,7 @@ export function renewedRecord(
   }
   if (!isHeld(record, claim))
     throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
-  return written({ ...record, lease: { owner: claim.owner, until: laterBy(now, leaseSeconds) } }, now);
+  return written({ ...record, lease: { owner: claim.workerId, until: laterBy(now, leaseSeconds) } }, now);
 }
 
 /** The record after a release; `undefined` when the claim is not held any more. */
@@ -220,17 +220,23 @@ export function enqueuedRecord(
 ): SessionRecord | undefined {
   const { inbox, used, info } = record;
   if (used?.includes(itemId)) return undefined;
-  if (waitingItems(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
+  if (waitingItemCount(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
   return written({ ...record, inbox: withItem(inbox, now) }, now);
 }
 
 /** The claim that a record speaks of. */
 export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
-  return Object.freeze({ sessionId: info.sessionId, incarnation, epoch, ...lease });
+  return Object.freeze({
+    sessionId: info.sessionId,
+    incarnation,
+    epoch,
+    workerId: lease.owner,
+    until: lease.until,
+  });
 }
 
-function isHeld(record: SessionRecord, { incarnation, epoch, owner }: SessionClaim): boolean {
-  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.owner === owner;
+function isHeld(record: SessionRecord, { incarnation, epoch, workerId }: SessionClaim): boolean {
+  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.owner === workerId;
 }
 
 function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {

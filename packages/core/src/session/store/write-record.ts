@@ -44,7 +44,7 @@ export async function decidedWrite<T>(
       throw error;
     }
     const { after, change = {}, ifDuplicate } = decision;
-    const result = after ? await opened.backend.swap(sessionId, record, after, change) : 'done';
+    const result = after ? await opened.backend.compareAndSet(sessionId, record, after, change) : 'done';
     if (result === 'duplicate') return { answer: ifDuplicate ?? decision.answer };
     return result === 'done' ? decision : undefined;
   });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
-import { apply } from '../../loop/stepper.ts';
+import { applyOutcome } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { newStepMessageIds } from '../../state/execution/step-output.ts';
@@ -13,8 +13,8 @@ export function withAttemptsExhausted(state: AgentState, maxAttempts: number, cl
   const at = clock.now();
   const message = `${maxAttempts} attempts in a row at one step failed; the execution is given up.`;
   const error = new HoldfastError('ATTEMPTS_EXHAUSTED', message, { data: { maxAttempts } });
-  let failed = apply(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
+  let failed = applyOutcome(state.withExecutionStatus('inProgress', at), { type: 'failed', error, at });
   failed = failed.withStopSignal(stopSignal({ reason: 'retryLimitReached', message, source: 'runtime' }), at);
-  failed = apply(failed, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
-  return apply(failed, { type: 'finished', at });
+  failed = applyOutcome(failed, { type: 'stepClosed', messageIds: newStepMessageIds(clock), at });
+  return applyOutcome(failed, { type: 'finished', at });
 }

@@ -4,7 +4,7 @@ import { abortKind, RunAbort } from '../../loop/stopping/abort.ts';
 import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
 import type { Checkpoint } from '../../loop/checkpoint.ts';
 import type { AgentEventListener } from '../../loop/events.ts';
-import { next } from '../../loop/stepper.ts';
+import { nextAction } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { ClaimedSession, InboxPage } from '../session-store.ts';
@@ -66,7 +66,7 @@ export class HeldSession {
     const { store, leaseSeconds, clock, hooks, cache, report } = parts;
     const askedAt = clock.now();
     const claimed = await store.claim(sessionId, {
-      owner: request.workerId,
+      workerId: request.workerId,
       leaseSeconds,
       base: cache.get(sessionId),
     });
@@ -97,10 +97,10 @@ export class HeldSession {
     loopOf: (session: AgentSession) => AgentLoop,
     onEvent: AgentEventListener | undefined,
   ): Promise<AgentSession> {
-    const since = this.latest.state;
+    const previousState = this.latest.state;
     const isSaved = session === this.latest || this.parts.savePolicy === 'end';
     const begun = isSaved ? session : await this.save(session);
-    const state = await this.stateAfterRun(loopOf(begun), begun.state, { since, onEvent });
+    const state = await this.stateAfterRun(loopOf(begun), begun.state, { previousState, onEvent });
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);
@@ -182,7 +182,7 @@ export class HeldSession {
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // a subagent has steps within one
-      const hasNextStep = isBetweenSteps && next(state).type === 'beginStep';
+      const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.own.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);
       const ready = isBetweenSteps ? this.withInbox(session) : session;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { mustWait, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
-import type { InboxItem, InboxItemName } from '../session-store.ts';
+import type { InboxItem, InboxItemRef } from '../session-store.ts';
 
 /**
  * The inbox items that a worker has read while it holds a session. An item is used once, however often it is read, and the
@@ -13,7 +13,7 @@ export class ReceivedItems {
   private unused: InboxItem[] = [];
   /** Items that have aborted the run. */
   private stops: InboxItem[] = [];
-  private usedItems: readonly InboxItemName[] = [];
+  private usedItems: readonly InboxItemRef[] = [];
 
   /** True when an item was read and not used yet. */
   get hasUnused(): boolean {
@@ -69,7 +69,7 @@ export class ReceivedItems {
   }
 
   /** The used items, for a save to remove from the inbox. A save that fails must give them back. */
-  takeUsed(): readonly InboxItemName[] {
+  takeUsed(): readonly InboxItemRef[] {
     const { usedItems } = this;
     this.usedItems = [];
     return usedItems;
@@ -77,7 +77,7 @@ export class ReceivedItems {
 
   /** Keeps only the largest used item as used, for a save that removes it without effect. */
   keepLargestUsed(): InboxItem | undefined {
-    const sizeOf = ({ position }: InboxItemName): number =>
+    const sizeOf = ({ position }: InboxItemRef): number =>
       JSON.stringify(this.known.get(position)?.content ?? null).length;
     const [largest] = this.usedItems.toSorted((left, right) => sizeOf(right) - sizeOf(left));
     if (largest === undefined) return undefined;
@@ -85,7 +85,7 @@ export class ReceivedItems {
     return this.known.get(largest.position);
   }
 
-  giveBack(items: readonly InboxItemName[]): void {
+  giveBack(items: readonly InboxItemRef[]): void {
     this.usedItems = [...items, ...this.usedItems];
   }
 }

@@ -41,7 +41,7 @@ export interface SessionRuntimeOptions {
    */
   readonly cacheBytes?: number;
   /** What claims of this runtime are named after, such as the host; default `holdfast`. */
-  readonly owner?: string;
+  readonly workerName?: string;
 }
 
 /** What is said about a session to be made. */
@@ -107,7 +107,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     leaseSeconds: mustBe.seconds,
     maxAttempts: COUNT,
     cacheBytes: mustBe.wholeNumber(0),
-    owner: mustBe.text(MAX_OWNER_LENGTH),
+    workerName: mustBe.text(MAX_OWNER_LENGTH),
   },
   {
     agent: 'give agents by name, as in agents: { assistant: loop }',

@@ -2,7 +2,7 @@ import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { hasErrorCode } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import { requireActive, resume } from '../actions/actions.ts';
-import type { Advanced, AdvanceOptions } from '../engine/engine.ts';
+import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import { outcomeOf } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
 import { checkForkOptions, forkedAt } from '../actions/fork.ts';
@@ -55,7 +55,7 @@ export class SessionRuntime {
   constructor(options: SessionRuntimeOptions) {
     this.parts = workParts(options);
     this.store = this.parts.store;
-    this.owner = options.owner ?? 'holdfast';
+    this.owner = options.workerName ?? 'holdfast';
   }
 
   /**
@@ -176,7 +176,7 @@ export class SessionRuntime {
    * The session stays due. When the agent had been let work, only once the claim has run out, and as an attempt that
    * failed: so that what is paid for and cannot be kept is not paid for again and again.
    */
-  async advance(sessionId: string, options: AdvanceOptions = {}): Promise<Advanced> {
+  async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps } = options;
     const act: SessionTask['act'] = (session, { run }) => continued(session, run);

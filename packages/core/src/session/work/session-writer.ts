@@ -6,7 +6,7 @@ import { isUnreachable } from '../session-errors.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { afterWrite } from './session-events.ts';
 import type { AgentSession } from '../session.ts';
-import type { ClaimedSession, InboxItemName, SaveOptions, SessionStore } from '../session-store.ts';
+import type { ClaimedSession, InboxItemRef, SaveOptions, SessionStore } from '../session-store.ts';
 
 interface WriteParts {
   readonly store: SessionStore;
@@ -41,7 +41,7 @@ export class SessionWriter {
    * Saves. A save whose outcome is unknown goes first, under its own operation id: if it was done, it must not look like
    * the work of another writer. Its `afterSave` hook is called when it succeeds. @throws what the store throws at last.
    */
-  async write(session: AgentSession, acknowledge: readonly InboxItemName[]): Promise<AgentSession> {
+  async write(session: AgentSession, acknowledge: readonly InboxItemRef[]): Promise<AgentSession> {
     const { unsettled } = this;
     if (unsettled) {
       const settled = await this.settle(unsettled.session, unsettled.options);

@@ -199,16 +199,16 @@ export class Continuation {
   }
 
   /** Stop or go on? Signals stop, a requested continuation overrides them, tools asked for lead on. */
-  shouldStop(askedForTools: boolean): boolean {
+  shouldStop(hasToolCalls: boolean): boolean {
     if (!this.raised.isEmpty && !this.isRequested) return true;
-    return !this.isRequested && !askedForTools;
+    return !this.isRequested && !hasToolCalls;
   }
 
   /** The same decision in words. */
-  explain(askedForTools: boolean): string {
+  explain(hasToolCalls: boolean): string {
     if (this.isRequested) return 'go on: continuation requested';
     if (this.highest) return `stop: ${this.highest.reason}`;
-    return askedForTools ? 'go on: tools requested' : 'stop: nothing left to do';
+    return hasToolCalls ? 'go on: tools requested' : 'stop: nothing left to do';
   }
 
   toJSON(): object {

@@ -135,19 +135,19 @@ export class ExecutionState {
   }
 
   /** Did the latest step ask for tools? */
-  get askedForTools(): boolean {
-    return this.latestStep?.askedForTools ?? false;
+  get hasToolCalls(): boolean {
+    return this.latestStep?.hasToolCalls ?? false;
   }
 
   /** Stop or go on? Before the first step only signals stop. */
   get shouldStop(): boolean {
-    return this.continuation.shouldStop(this.latestStep === undefined || this.askedForTools);
+    return this.continuation.shouldStop(this.latestStep === undefined || this.hasToolCalls);
   }
 
   /** The same decision in words. */
   get explanation(): string {
     const isUntouched = this.latestStep === undefined && this.continuation === Continuation.empty;
-    return isUntouched ? 'go on: no step yet' : this.continuation.explain(this.askedForTools);
+    return isUntouched ? 'go on: no step yet' : this.continuation.explain(this.hasToolCalls);
   }
 
   /** All errors, in order: of the finished steps, the current one, and outside any step. */

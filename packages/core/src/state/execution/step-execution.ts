@@ -55,7 +55,7 @@ export class StepExecution {
 
   /** Was there a reason to stop after this step? */
   get shouldStop(): boolean {
-    return this.continuation.shouldStop(this.step.askedForTools);
+    return this.continuation.shouldStop(this.step.hasToolCalls);
   }
 
   toJSON(): object {

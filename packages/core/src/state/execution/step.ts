@@ -89,7 +89,7 @@ export class AgentStep {
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
     if (some(this.toolExecutions, makesStepError)) return 'error';
-    return this.askedForTools ? 'toolExecution' : 'finalResponse';
+    return this.hasToolCalls ? 'toolExecution' : 'finalResponse';
   }
 
   /** What the model asked for, in its order. */
@@ -98,12 +98,12 @@ export class AgentStep {
   }
 
   /** Did the model ask for tools? */
-  get askedForTools(): boolean {
+  get hasToolCalls(): boolean {
     return this.response?.hasToolCalls ?? false;
   }
 
   /** Is it the answer of the execution? One that was aborted or broke off is not. */
-  get isAnswer(): boolean {
+  get isFinalResponse(): boolean {
     if (this.response === undefined || this.type !== 'finalResponse') return false;
     const { finishReason } = this.response;
     return finishReason !== 'aborted' && finishReason !== 'error';

@@ -74,12 +74,12 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
-  static intended(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
+  static create(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
     return ToolExecution.ofChecked(checkedToolCall(call), undefined, ToolExecutionId.parse(id));
   }
 
   /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
-  static started(
+  static start(
     call: ToolCallPart,
     at: Instant,
     id: ToolExecutionId = ToolExecutionId.create(),

@@ -248,9 +248,9 @@ export class ListNotes<V> {
  * A note that all lists of one lineage share: those that grew from one beginning by appending. Any of them finds the
  * note that was set last, a fork and a shorter list too, so a reader keeps the list in the note and compares, by `since` or
  * `commonLength`. It is like a `WeakMap` that costs the garbage collector nothing. A note lives as long as its lists: make few
- * `LineageNotes`, one for a module and not one for each object. Drivers keep converted conversations this way.
+ * `LineageCache`, one for a module and not one for each object. Drivers keep converted conversations this way.
  */
-export class LineageNotes<V> {
+export class LineageCache<V> {
   /** The note of the lineage that a list belongs to. */
   get(list: List<unknown>): V | undefined {
     return noteOf(List.lineageOf(list).notes, this)?.value as V | undefined;

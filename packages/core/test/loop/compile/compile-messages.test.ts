@@ -9,7 +9,7 @@ import {
   textOf,
 } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
-import { apply, isTrace, ExecutionId, newStepMessageIds, StepId } from '@holdfast/core/engine';
+import { applyOutcome, isTrace, ExecutionId, newStepMessageIds, StepId } from '@holdfast/core/engine';
 import type { Message, Messages, MessageTransform } from '@holdfast/core';
 import type { MessageSelector } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
@@ -84,23 +84,23 @@ describe('what a model is shown of a run', () => {
 
   test('a result that is appended right after a call that had none', () => {
     const clock = steppedClock(1_000);
-    const started = apply(told().withMessages(written('u a:1')), {
+    const started = applyOutcome(told().withMessages(written('u a:1')), {
       type: 'started',
       executionId: ExecutionId.create(),
       at: 1,
     });
-    const begun = apply(started, {
+    const begun = applyOutcome(started, {
       type: 'stepBegun',
       stepId: StepId.create(clock),
       input: compile(started),
       at: 2,
     });
-    const answered = apply(begun, {
+    const answered = applyOutcome(begun, {
       type: 'inferred',
       response: InferenceResponse.of({ content: [] }),
       at: 3,
     });
-    const closed = apply(answered, {
+    const closed = applyOutcome(answered, {
       type: 'stepClosed',
       messageIds: newStepMessageIds(clock),
       at: clock.now(),

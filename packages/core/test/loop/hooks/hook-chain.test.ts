@@ -64,7 +64,7 @@ describe('a hook with nothing but a limit', () => {
   const work = { calls: { work: {} } } as const;
   const signal = { reason: 'stopRequested', message: 'The shop closes.', source: 'shop' } as const;
   const closes = (afterSteps: number): Hook => ({
-    limit: ({ stepCount }) => (stepCount >= afterSteps ? signal : undefined),
+    checkLimit: ({ stepCount }) => (stepCount >= afterSteps ? signal : undefined),
   });
 
   test.each([0, 1, 2])('stops before a step: after %i', async (steps) => {
@@ -74,16 +74,20 @@ describe('a hook with nothing but a limit', () => {
   });
 
   test('may be asynchronous', async () => {
-    const limit: Hook['limit'] = async (state, context) => closes(1).limit?.(state, context);
-    const { state, driver } = await observe({ script: [work], tools: [does('work')], hooks: [{ limit }] });
+    const checkLimit: Hook['checkLimit'] = async (state, context) => closes(1).checkLimit?.(state, context);
+    const { state, driver } = await observe({
+      script: [work],
+      tools: [does('work')],
+      hooks: [{ checkLimit }],
+    });
     expect([driver.requests.length, state.stopSignal]).toEqual([1, signal]);
   });
 
   test('is asked before all hooks of the step, whatever their priority, and once', async () => {
     const order: string[] = [];
-    const limit = () => void order.push('limit');
+    const checkLimit = () => void order.push('limit');
     const first: Hook = { priority: 5_000, beforeStep: () => void order.push('beforeStep') };
-    await observe({ script: [work, 'Done.'], tools: [does('work')], hooks: [first, { limit }] });
+    await observe({ script: [work, 'Done.'], tools: [does('work')], hooks: [first, { checkLimit }] });
     expect(order).toEqual(['limit', 'beforeStep', 'limit', 'beforeStep']);
   });
 
@@ -150,7 +154,7 @@ describe('guards after one that has stopped the step are not asked', () => {
         state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
     };
     const asked: number[] = [];
-    const counts: Hook = { limit: ({ usage }) => void asked.push(usage.totalTokens) };
+    const counts: Hook = { checkLimit: ({ usage }) => void asked.push(usage.totalTokens) };
     await observe({ hooks: [spends, tokenLimit(50), counts] });
     expect(asked).toEqual([0]);
   });

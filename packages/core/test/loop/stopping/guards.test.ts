@@ -453,12 +453,12 @@ describe('cancellation stops before a step when somebody says so', () => {
   });
 });
 
-describe('a moment that a hook names in cutOff', () => {
+describe('a step deadline of a hook', () => {
   const signal = { reason: 'stopRequested', message: 'The shop closes.', source: 'shop' } as const;
 
   test('holds without a guard before the step', async () => {
     const start = nextStart();
-    const hooks: readonly Hook[] = [{ cutOff: () => ({ at: start + 15_000, signal }) }];
+    const hooks: readonly Hook[] = [{ stepDeadline: () => ({ at: start + 15_000, signal }) }];
     const { state, driver } = await working({ hooks }, start);
     expect([driver.requests.length, state.stopSignal]).toEqual([2, signal]);
   });
@@ -466,7 +466,7 @@ describe('a moment that a hook names in cutOff', () => {
   test('holds over a hook that asks for another step', async () => {
     const start = nextStart();
     const hook: Hook = {
-      cutOff: () => ({ at: start + 15_000, signal }),
+      stepDeadline: () => ({ at: start + 15_000, signal }),
       afterStep: (state) => state.withContinuationRequested(0),
       beforeStep: (state) => state.withContinuationRequested(0),
     };
@@ -475,7 +475,7 @@ describe('a moment that a hook names in cutOff', () => {
     expect(state.execution?.continuation.signals).toEqual([signal]);
   });
 
-  const misfits: readonly (readonly [string, Hook['cutOff'] | (() => unknown)])[] = [
+  const misfits: readonly (readonly [string, Hook['stepDeadline'] | (() => unknown)])[] = [
     [
       'an error',
       () => {
@@ -488,7 +488,7 @@ describe('a moment that a hook names in cutOff', () => {
     ['a text', () => 'soon'],
   ];
   test.each(misfits)('%s fails the run', async (_, cutOff) => {
-    const { state, driver } = await working({ hooks: [{ name: 'odd', cutOff: cutOff as never }] });
+    const { state, driver } = await working({ hooks: [{ name: 'odd', stepDeadline: cutOff as never }] });
     expect([driver.requests.length, state.status, state.errors.map(({ code }) => code)]).toEqual([
       0,
       'failed',
@@ -498,10 +498,10 @@ describe('a moment that a hook names in cutOff', () => {
   });
 
   test('an AgentStop stops it', async () => {
-    const cutOff = (): never => {
+    const stepDeadline = (): never => {
       throw new AgentStop('enough');
     };
-    const { state } = await working({ hooks: [{ cutOff }] });
+    const { state } = await working({ hooks: [{ stepDeadline }] });
     expect([state.status, state.stopReason]).toEqual(['stopped', 'stopRequested']);
   });
 });
@@ -539,10 +539,10 @@ describe('limits are asked again after a hook that used something', () => {
 
   test('and not after one that did not: once for each step', async () => {
     let asked = 0;
-    const limit = (): undefined => void asked++;
+    const checkLimit = (): undefined => void asked++;
     const script = [{ calls: { a: {} } }, 'Done.'];
     const writes: Hook = { beforeStep: (state, { clock }) => state.withMetadata('a', 1, clock.now()) };
-    await observe({ script, tools: [does('a')], hooks: [writes, { limit }] });
+    await observe({ script, tools: [does('a')], hooks: [writes, { checkLimit }] });
     expect(asked).toBe(2);
   });
 
@@ -550,8 +550,8 @@ describe('limits are asked again after a hook that used something', () => {
     ['throws', () => throwIt(new Error('down')), 'failed', 'Hook "odd" failed in limit: down'],
     ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
     ['says something else', () => 'stop', 'failed', expect.stringMatching(/^Hook "odd" failed in limit: /)],
-  ])('one that %s', async (_, limit, status, message) => {
-    const odd = { name: 'odd', limit } as Hook;
+  ])('one that %s', async (_, checkLimit, status, message) => {
+    const odd = { name: 'odd', checkLimit } as Hook;
     const { state, driver } = await observe({ hooks: [spends, odd] });
     expect([state.status, driver.requests.length, state.errors[0]?.message]).toEqual([status, 0, message]);
   });

@@ -94,13 +94,13 @@ const rows: readonly Row[] = [
     return point === 'onError' ? { ...row, stopped: 'failed' } : row;
   }),
   { name: 'a driver', hangs: (begun) => ({ driver: driverOf(async () => (begun(), never)) }) },
-  { name: 'a limit', hangs: (begun) => ({ hooks: [{ limit: () => (begun(), never) }] }) },
+  { name: 'a limit', hangs: (begun) => ({ hooks: [{ checkLimit: () => (begun(), never) }] }) },
   {
     name: 'a limit that is asked again',
     hangs(begun) {
       let isAsked = false;
-      const limit = () => (isAsked ? (begun(), never) : void (isAsked = true));
-      return { hooks: [spends, { limit }] };
+      const checkLimit = () => (isAsked ? (begun(), never) : void (isAsked = true));
+      return { hooks: [spends, { checkLimit }] };
     },
   },
   { name: 'a check of the answer', hangs: (begun) => ({ hooks: [checked(begun)], script: ['{}'] }) },

@@ -1,4 +1,4 @@
-import { AgentState, AgentStop, on, redacted } from '@holdfast/core';
+import { AgentState, AgentStop, eventListener, redactedListener } from '@holdfast/core';
 import { ToolExecutionBlockedError } from '@holdfast/core/engine';
 import type { AgentEvent, Hook, ToolCallPart } from '@holdfast/core';
 import type { ToolBlock, ToolUseContext } from '@holdfast/core/engine';
@@ -88,7 +88,7 @@ describe('which hook blocked a call', () => {
 
   test('stays in redacted events, without the reason', async () => {
     const seen: unknown[] = [];
-    const listener = redacted(on('tool-blocked', ({ blockedBy }) => seen.push(blockedBy)));
+    const listener = redactedListener(eventListener('tool-blocked', ({ blockedBy }) => seen.push(blockedBy)));
     await paid([blocks('office hours', 'Closed.')], { listeners: [listener] });
     expect(seen).toEqual([[{ hook: 'office hours', reason: '[redacted]' }]]);
   });

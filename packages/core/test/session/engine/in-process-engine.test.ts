@@ -1,14 +1,14 @@
 import { InProcessEngine } from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
-import type { Advance, Advanced, AdvanceOutcome } from '@holdfast/core/engine';
+import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../builders.ts';
 import { definition, settled, world } from '../durable-world.ts';
 
-const advanced = (type: 'finished' | 'parked' | 'yield' = 'finished'): Advanced => ({
+const advanced = (type: 'finished' | 'suspended' | 'yield' = 'finished'): AdvanceResult => ({
   outcome: { type },
   wake: [],
 });
@@ -54,7 +54,7 @@ describe('wake-ups', () => {
       let isThere = false;
       await engine.serve(async () => {
         hasSeen = isThere;
-        return advanced('parked');
+        return advanced('suspended');
       });
       await engine.wake('a');
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
@@ -170,7 +170,7 @@ describe('a sweep', () => {
     for (let i = 0; i < 250; i++) {
       const { sessionId } = await runtime.create({ definition, sessionId: `s${i}` });
       await runtime.enqueue(sessionId, { type: 'stop' });
-      if (i % 2 === 0) await made.store.claim(sessionId, { owner: 'other', leaseSeconds: 30 });
+      if (i % 2 === 0) await made.store.claim(sessionId, { workerId: 'other', leaseSeconds: 30 });
     }
     const woken: string[] = [];
     const count = await sweep(made.store, { wake: async (id) => void woken.push(id) });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import {
   isInOrder,
   isItemWaiting,
-  waitingItems,
+  waitingItemCount,
   waitingPositions,
   withItem,
   withoutItems,
@@ -57,7 +57,7 @@ test('whatever comes in and is used, the cursor says which items wait', () => {
     fc.property(moves, (all) =>
       play(all, (inbox, model) => {
         const positions = positionsOf(model);
-        assert.equal(waitingItems(inbox), positions.length);
+        assert.equal(waitingItemCount(inbox), positions.length);
         assert.equal(inbox.first, positions[0] ?? model.isWaiting.length);
         assert.equal(inbox.next, model.isWaiting.length);
         assert.equal(inbox.since, model.since);

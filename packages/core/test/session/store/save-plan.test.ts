@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { AgentSession, AgentState, assistantMessage, hasErrorCode, userMessage } from '@holdfast/core';
-import { carriedOut, planSave, restoreSession } from '@holdfast/core/store';
-import type { SavedSession, SavePlan } from '@holdfast/core/store';
+import { applySavePlan, planSave, restoreSession } from '@holdfast/core/store';
+import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const bytesOf = ({ head, values, lists }: SavePlan): number =>
 
 /** Saves session after session, as one process does. */
 class Saver {
-  saved: SavedSession | undefined;
+  saved: SessionContent | undefined;
   session: AgentSession;
   plan: SavePlan | undefined;
   private isKnown = false;
@@ -33,7 +33,7 @@ class Saver {
     const saved = next.withRevision({ incarnation: 'i', version: version + 1 }, START);
     const plan = planSave(saved, this.isKnown ? this.session : undefined);
     assert.equal(plan.isWhole, !this.isKnown);
-    this.saved = carriedOut(this.saved, plan);
+    this.saved = applySavePlan(this.saved, plan);
     [this.session, this.plan, this.isKnown] = [saved, plan, true];
     return plan;
   }
@@ -41,7 +41,7 @@ class Saver {
   /** As another process finds it. */
   read(saved = this.saved): AgentSession {
     const { info, revision } = this.session;
-    return restoreSession(saved as SavedSession, info, revision.incarnation);
+    return restoreSession(saved as SessionContent, info, revision.incarnation);
   }
 
   /** Goes on as another process. */
@@ -104,10 +104,10 @@ describe('a save costs what was added', () => {
 
 describe('what is stored and does not fit is refused', () => {
   const saver = new Saver(told());
-  const saved = saver.saved as SavedSession;
+  const saved = saver.saved as SessionContent;
   const without = <T>(map: ReadonlyMap<string, T>, name: string): Map<string, T> =>
     new Map([...map].filter(([key]) => key !== name));
-  const table: Record<string, SavedSession> = {
+  const table: Record<string, SessionContent> = {
     'a head that is no JSON': { ...saved, head: '{' },
     'a head that is none': { ...saved, head: '{"document":{}}' },
     'a value that is gone': { ...saved, values: without(saved.values, 'definition') },

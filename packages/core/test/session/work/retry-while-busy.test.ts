@@ -10,7 +10,7 @@ async function claimed(action: SessionAction, options: ExecuteOptions) {
   const made = world();
   const runtime = made.process(['Done.']);
   const { sessionId } = await runtime.create({ definition });
-  const { claim } = await made.store.claim(sessionId, { owner: 'other', leaseSeconds: LEASE_SECONDS });
+  const { claim } = await made.store.claim(sessionId, { workerId: 'other', leaseSeconds: LEASE_SECONDS });
   const asked = made.clock.now();
   const done = runtime.execute(sessionId, action, options).then(
     ({ state }) => ({ text: state.finalResponse, model: state.llmConfig?.model }),
@@ -50,7 +50,7 @@ describe('who waits for a session', () => {
     const options = { waitSeconds: 5, whenBusy: 'refuse' } as const;
     const { elapse, done, store, sessionId } = await claimed(sendMessage('Go.'), options);
     expect(await elapse(60)).toBe(5);
-    expect(await done).toMatchObject({ code: 'SESSION_BUSY', owner: 'other' });
+    expect(await done).toMatchObject({ code: 'SESSION_BUSY', workerId: 'other' });
     const session = await store.load(sessionId);
     expect(session && userTexts(session)).toEqual([]);
   });
@@ -86,7 +86,7 @@ describe('who waits for a session', () => {
     const ahead = { ...clock, now: () => clock.now() + 3_600_000 };
     const runtime = process(['Done.'], { clock: ahead });
     const { sessionId } = await runtime.create({ definition });
-    await store.claim(sessionId, { owner: 'other', leaseSeconds: LEASE_SECONDS });
+    await store.claim(sessionId, { workerId: 'other', leaseSeconds: LEASE_SECONDS });
     let claims = 0;
     const claim = store.claim.bind(store);
     store.claim = (...args) => (claims++, claim(...args));

@@ -4,7 +4,7 @@ import {
   changeModel,
   changeStatus,
   changeSystemPrompt,
-  clear,
+  clearHistory,
   createAgentLoop,
   hasErrorCode,
   MemorySessionStore,
@@ -279,7 +279,7 @@ describe('two at once', () => {
 
   test('a message for which nobody is there any more is answered by the one who sent it', async () => {
     const { runtime, sessionId, store } = await world(['One.']);
-    const { claim } = await store.claim(sessionId, { owner: 'other', leaseSeconds: 60 });
+    const { claim } = await store.claim(sessionId, { workerId: 'other', leaseSeconds: 60 });
     const enqueue = store.enqueue.bind(store);
     store.enqueue = async (...args) => {
       await store.release(claim); // whoever was at work ends between the two
@@ -445,7 +445,7 @@ describe('the other actions', () => {
       llmConfig: { model: 'openai:gpt-5' },
       systemPrompt: 'Be brief.',
     });
-    const { state } = await runtime.execute(sessionId, clear());
+    const { state } = await runtime.execute(sessionId, clearHistory());
     expect([state.messages.length, state.execution, state.systemPrompt, state.llmConfig?.model]).toEqual([
       0,
       undefined,
@@ -463,7 +463,7 @@ describe('the other actions', () => {
       session.withState(session.state.withMessageStore(summary).withResponseFormat({ type: 'json' })),
     );
     await runtime.execute(sessionId, writeMetadata('customer', 'c_1'));
-    const session = await runtime.execute(sessionId, clear());
+    const session = await runtime.execute(sessionId, clearHistory());
     const { state } = session;
     expect([state.store.names, state.execution, state.executionCount]).toEqual([[], undefined, 1]);
     expect(JSON.stringify(session)).not.toMatch(/They said go|Hi\.|"Go"/);
@@ -474,7 +474,7 @@ describe('the other actions', () => {
       said.agentId,
     ]);
     const count = store.saves.length;
-    expect(await runtime.execute(sessionId, clear())).toStrictEqual(session);
+    expect(await runtime.execute(sessionId, clearHistory())).toStrictEqual(session);
     expect(store.saves).toHaveLength(count);
   });
 

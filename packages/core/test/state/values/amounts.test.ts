@@ -72,7 +72,7 @@ describe('a sum stops where it could not be read back', () => {
   const much = Usage.of({ inputTokens: MOST, outputTokens: MOST, cost: Number.MAX_VALUE });
   test('of usage, in steps, in tools and beside them', () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} } as const;
-    const tool = ToolExecution.started(call, T).withUsage(much).withUsage(much);
+    const tool = ToolExecution.start(call, T).withUsage(much).withUsage(much);
     const step = AgentStep.start()
       .withResponse(InferenceResponse.of({ content: [call], usage: much }))
       .withToolExecution(tool);
@@ -96,7 +96,7 @@ describe('a sum stops where it could not be read back', () => {
     const state = withMember(AgentState.empty({ at: T }), 'executionCount', MOST);
     expect(expectRoundTrip(state.withExecutionStatus('inProgress', T)).executionCount).toBe(MOST);
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} } as const;
-    const tool = ToolExecution.fromJSON({ ...ToolExecution.intended(call).toJSON(), attempt: MOST });
+    const tool = ToolExecution.fromJSON({ ...ToolExecution.create(call).toJSON(), attempt: MOST });
     expect(tool.withNextAttempt(T).attempt).toBe(MOST);
   });
 });
