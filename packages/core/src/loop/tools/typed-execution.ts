@@ -3,39 +3,44 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { Tool } from './tool.ts';
 
-/** What a value is once it was written as JSON and read again: a `Date` is a string, a function is gone. */
+/**
+ * What a value is once it was written as JSON and read again: a `Date` is a string, a function is gone. A `toolResult()`
+ * chooses its value at run time.
+ */
 export type AsJson<T> = unknown extends T
   ? JsonValue
-  : T extends { toJSON(...args: never[]): infer Json }
-    ? AsJson<Json>
-    : T extends string | number | boolean | null
-      ? T
-      : T extends undefined | symbol | ((...args: never[]) => unknown)
-        ? null
-        : T extends readonly unknown[]
-          ? { readonly [Index in keyof T]: AsJson<T[Index]> }
-          : T extends object
-            ? { readonly [Name in keyof T as JsonName<Name, T[Name]>]: AsJson<Exclude<T[Name], undefined>> }
-            : never;
-
-/** The name of a member that JSON can hold. */
-type JsonName<Name, Value> = Name extends string
-  ? Value extends symbol | ((...args: never[]) => unknown)
-    ? never
-    : Name
-  : never;
+  : T extends ToolResult
+    ? JsonValue
+    : T extends { toJSON(...args: never[]): infer Json }
+      ? AsJson<Json>
+      : T extends string | number | boolean | null
+        ? T
+        : T extends undefined | symbol | ((...args: never[]) => unknown)
+          ? null
+          : T extends readonly unknown[]
+            ? { readonly [Index in keyof T]: AsJson<T[Index]> }
+            : T extends object
+              ? {
+                  readonly [
+                    Name in keyof T as Name extends string
+                      ? T[Name] extends symbol | ((...args: never[]) => unknown)
+                        ? never
+                        : Name
+                      : never
+                  ]: AsJson<Exclude<T[Name], undefined>>;
+                }
+              : never;
 
 /** The execution of a call of a tool, with the types of that tool. */
 export type ToolExecutionOf<T extends Tool> =
   T extends Tool<infer Input, infer Output>
-    ? ToolExecution<Json<AsJson<Input>>, Json<ValueOf<Awaited<Output>>>>
+    ? [AsJson<Input>, AsJson<Awaited<Output>>] extends [
+        infer Args extends JsonValue,
+        infer Value extends JsonValue,
+      ]
+      ? ToolExecution<Args, Value>
+      : ToolExecution
     : never;
-
-/** The type, where the checker can see that it is JSON. */
-type Json<T> = T extends JsonValue ? T : JsonValue;
-
-/** A tool that answers with a `toolResult()` chooses its value at run time. */
-type ValueOf<Output> = Output extends ToolResult ? JsonValue : AsJson<Output>;
 
 /**
  * True when a call asked for this tool. The types of its arguments and of its value are then known: in the steps of a state,
