@@ -89,7 +89,7 @@ const subjects: readonly Subject[] = [
       withTimeWorked: [1, T],
       withContext: [AgentContext.empty, T],
       forNextExecution: [T],
-      forked: [{ at: T }],
+      fork: [{ at: T }],
     },
     internal: [
       'with',
