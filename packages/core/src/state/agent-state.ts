@@ -40,7 +40,7 @@ import { requireStep } from './execution/step.ts';
 import { withWaitingInside } from './documents/version-1.ts';
 import type { Waiting } from './execution/waiting.ts';
 
-const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork']>[0]>>('forked', {
+const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork']>[0]>>('fork', {
   agentId: mustBe.anything,
   at: mustBe.anything,
   clock: mustBe.clock,

@@ -370,7 +370,7 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => blank.withUserMessage('a', wrong(null), T),
   ],
   [
-    'clock of forked must be an object with now() and newId(), found number 5.',
+    'clock of fork must be an object with now() and newId(), found number 5.',
     () => blank.fork({ clock: wrong(5) }),
   ],
   [

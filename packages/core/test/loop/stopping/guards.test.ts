@@ -549,7 +549,12 @@ describe('limits are asked again after a hook that used something', () => {
   test.each<readonly [string, unknown, status: string, message?: string]>([
     ['throws', () => throwIt(new Error('down')), 'failed', 'Hook "odd" failed in checkLimit: down'],
     ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
-    ['says something else', () => 'stop', 'failed', expect.stringMatching(/^Hook "odd" failed in checkLimit: /)],
+    [
+      'says something else',
+      () => 'stop',
+      'failed',
+      expect.stringMatching(/^Hook "odd" failed in checkLimit: /),
+    ],
   ])('one that %s', async (_, checkLimit, status, message) => {
     const odd = { name: 'odd', checkLimit } as Hook;
     const { state, driver } = await observe({ hooks: [spends, odd] });
