@@ -1,4 +1,4 @@
-/** What a user's program does with every package. It prints one line of JSON, the same on every runtime. */
+/** A user's program that uses every package. It prints one line of JSON, the same on every runtime. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { sessionStoreTests } from '@holdfast/conformance';

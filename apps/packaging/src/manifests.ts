@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { packages } from './paths.ts';
 
-/** What is read of a package.json. */
+/** The members of a package.json that the checks read. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;

@@ -1,4 +1,4 @@
-/** What a package can be, apart from core and what belongs to it. */
+/** The kinds of package that a contributor can begin. */
 export const KINDS = ['store', 'driver', 'engine'] as const;
 
 export type Kind = (typeof KINDS)[number];

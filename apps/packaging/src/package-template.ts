@@ -6,7 +6,7 @@ import { SOURCES } from './package-sources.ts';
 /** Which package to write, and where. */
 export interface NewPackage {
   readonly kind: Kind;
-  /** What it is for, such as `mongodb`. */
+  /** The product that the package adapts, such as `mongodb`. */
   readonly name: string;
   /** The root of the repository. */
   readonly repository: string;

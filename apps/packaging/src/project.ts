@@ -46,7 +46,7 @@ async function otherVersions(): Promise<Record<string, string>> {
   return Object.fromEntries(OTHERS.map((name) => [name, catalog[name] ?? 'absent from the catalog']));
 }
 
-/** What `package-check` of each package has packed. */
+/** The tarballs that `package-check` of each package has packed. */
 function tarballs(): Record<string, string> {
   const packed = publishedPackages().map(({ folder, manifest: { name } }): [string, string] => [
     name,

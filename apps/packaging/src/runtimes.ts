@@ -7,7 +7,7 @@ type Command = readonly [program: string, ...args: string[]];
 
 const installed = (name: string): string => join(tools, 'node_modules/.bin', name);
 
-/** What runs a program, by the name of the runtime. */
+/** The command that runs a program, by the name of the runtime. */
 export const RUNTIMES: Readonly<Record<string, Command>> = {
   'Node 22': [installed('node')],
   [`Node ${process.versions.node}`]: [process.execPath],

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { tools } from './paths.ts';
 
-/** What is used of Miniflare: it runs a worker in `workerd`, the runtime of Cloudflare Workers. */
+/** The members of Miniflare that the check uses. Miniflare runs a worker in `workerd`, the runtime of Cloudflare Workers. */
 interface Miniflare {
   dispatchFetch(url: string): Promise<Response>;
   dispose(): Promise<void>;

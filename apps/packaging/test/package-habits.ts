@@ -40,7 +40,7 @@ function expectKeywords(keywords: unknown): void {
   for (const word of words) expect(word).toMatch(/^[a-z0-9-]+$/);
 }
 
-/** What is published has the same entries, without the condition of this workspace. */
+/** A published package has the same entries, without the condition `@holdfast/source` of this workspace. */
 function expectExports(exported: unknown, published: unknown): void {
   const withoutSources = JSON.parse(
     JSON.stringify(exported, (name, value: unknown) => (name === '@holdfast/source' ? undefined : value)),

@@ -6,8 +6,10 @@ export type {
   AssistantPart,
   CustomPart,
   FileData,
+  MessageBase,
   MessagePart,
   MessageRole,
+  PartBase,
   ProviderOptions,
   ReasoningFilePart,
   ReasoningPart,
@@ -42,6 +44,5 @@ export type {
   ValidationResult,
 } from './loop/tools/tool-schema.ts';
 export { toJsonObject, toJsonValue } from './json.ts';
-export type { MessageBase, PartBase } from './state/messages/messages.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

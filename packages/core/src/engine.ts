@@ -3,6 +3,7 @@
 export type { AgentStateDebug, AgentStateView } from './state/agent-state-view.ts';
 export type { AgentStateInit } from './state/agent-state-init.ts';
 export { AgentContext } from './state/context.ts';
+export type { AgentContextFields } from './state/context.ts';
 export type { Section } from './state/messages/message-store.ts';
 export { executionIdOf, isTrace } from './state/messages/message-tags.ts';
 export type { MessageTags } from './state/messages/message-tags.ts';
@@ -15,7 +16,7 @@ export type { StepMessageIds } from './state/execution/step-output.ts';
 export type { StepType } from './state/execution/step.ts';
 export type { Approval, ApprovalDecision } from './state/execution/approval.ts';
 export { OUTCOME_RULES } from './state/execution/tool-outcome.ts';
-export type { OutcomeRule, ToolOutcomeType } from './state/execution/tool-outcome.ts';
+export type { OutcomeRule, ToolBlock, ToolOutcomeType } from './state/execution/tool-outcome.ts';
 export type { CallUsage } from './state/execution/usage.ts';
 export { Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/execution/continuation.ts';
 export type { BudgetSpent } from './state/execution/budget.ts';
@@ -27,27 +28,29 @@ export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
 export { applyOutcome, nextAction } from './loop/stepper.ts';
 export type { NextAction, StepperOutcome } from './loop/stepper.ts';
 export { ToolExecutionBlockedError } from './loop/tools/tool.ts';
-export type { ApprovalContext, ReconcileResult } from './loop/tools/tool.ts';
+export type { ApprovalContext, ReconcileResult, ToolInit } from './loop/tools/tool.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';
 export type { ToolResultInit } from './loop/tools/tool-result.ts';
-export type { SubagentTask } from './agents/subagent.ts';
+export type { SubagentInit, SubagentTask, ToTask } from './agents/subagent.ts';
 export type {
-  StepDeadline,
   HookPoint,
+  HookResult,
   InferenceChange,
   ResponseChange,
+  StepDeadline,
   ToolCallChange,
   ToolExecutionChange,
+  ToolUseContext,
 } from './loop/hooks/hook.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
-export type { ModelIdOf } from './loop/stopping/model-prices.ts';
+export type { ModelIdOf, ModelPrice } from './loop/stopping/model-prices.ts';
 export { summaryCompiler } from './agents/summarize.ts';
 export type { Summarization } from './agents/summarize.ts';
 export type { MessageSelector } from './loop/compile/compile-messages.ts';
 export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
 export type { AbortKind } from './loop/stopping/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';
-export type { AgentEventType } from './loop/events.ts';
+export type { AgentEventType, EventBody } from './loop/events.ts';
 export type { AgentEventOf } from './observe/observe.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withDecision } from './session/actions/approval.ts';
@@ -55,25 +58,17 @@ export type { Decision } from './session/actions/approval.ts';
 export { sweep } from './session/engine/engine.ts';
 export type {
   Advance,
-  AdvanceResult,
   AdvanceOptions,
   AdvanceOutcome,
-  ExecutionEngine,
+  AdvanceResult,
   EngineWorker,
+  ExecutionEngine,
 } from './session/engine/engine.ts';
 export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
-export type { EventBody } from './loop/events.ts';
-export type { HookResult } from './loop/hooks/hook.ts';
-export type { SubagentInit, ToTask } from './agents/subagent.ts';
-export type { ToolInit } from './loop/tools/tool.ts';
-export type { AgentContextFields } from './state/context.ts';
 export type { StepExecutionFields } from './state/documents/step-execution-document.ts';
-export type { ModelPrice } from './loop/stopping/model-prices.ts';
 export type { AsJson } from './loop/tools/typed-execution.ts';
-export type { ToolBlock } from './state/execution/tool-outcome.ts';
-export type { ToolUseContext } from './loop/hooks/hook.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { ConsoleObserverOptions } from './observe/console-observer.ts';

@@ -24,33 +24,33 @@ export type {
 export { BackedSessionStore, storeOptionChecks } from './session/store/backed-session-store.ts';
 export type { StoreOptions } from './session/store/backed-session-store.ts';
 export type {
+  CompareAndSetResult,
   ItemRange,
   RecordChange,
   SessionBackend,
   StoredItem,
   StoredSession,
-  CompareAndSetResult,
 } from './session/store/session-backend.ts';
 export { isItemWaiting, waitingItemCount } from './session/store/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/inbox-cursor.ts';
-export { recordDueAt, isExpired, listedSession, recordName } from './session/store/session-record.ts';
-export { readSessionRecord } from './session/store/read-session-record.ts';
+export { isExpired, listedSession, recordDueAt, recordName } from './session/store/session-record.ts';
 export type { SessionRecord } from './session/store/session-record.ts';
+export { readSessionRecord } from './session/store/read-session-record.ts';
 export {
   compareDueSessions,
   compareListedSessions,
+  isAfterCursor,
   matchesDueQuery,
   matchesSessionQuery,
-  isAfterCursor,
 } from './session/store/session-query.ts';
 export type {
+  CursorPosition,
   ResolvedDueQuery,
   ResolvedSessionQuery,
-  CursorPosition,
 } from './session/store/session-query.ts';
-export { planSave, restoreSession, contentParts } from './session/store/save-plan.ts';
+export { contentParts, planSave, restoreSession } from './session/store/save-plan.ts';
 export { applySavePlan } from './session/store/session-content.ts';
-export type { ListChange, ContentParts, SessionContent, SavePlan } from './session/store/session-content.ts';
+export type { ContentParts, ListChange, SavePlan, SessionContent } from './session/store/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

@@ -13,7 +13,7 @@ interface Manifest {
 export interface Installed {
   /** MB of its files and of all that it needs. */
   readonly size: number;
-  /** The same without what only people and debuggers read: the sources of this repository's packages, and their maps. */
+  /** The same without the sources and source maps of this repository's packages, which no program loads. */
   readonly codeSize: number;
   /** Packages that it needs, directly or not. */
   readonly dependencies: number;

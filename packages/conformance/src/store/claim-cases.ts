@@ -67,8 +67,8 @@ const asking = [
       await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY' });
     },
   ),
-  storeCase('owners may be any text and are told apart', async ({ store, created }) => {
-    const owners = [
+  storeCase('worker ids may be any text and are told apart', async ({ store, created }) => {
+    const workerIds = [
       'a',
       'A',
       'a ',
@@ -80,13 +80,13 @@ const asking = [
       '__proto__',
       'x'.repeat(1_000),
     ];
-    for (const [index, workerId] of owners.entries()) {
+    for (const [index, workerId] of workerIds.entries()) {
       await created(`session ${index}`);
       const { claim } = await store.claim(`session ${index}`, { workerId, leaseSeconds: 60 });
       assert.equal(claim.workerId, workerId);
-      for (const other of owners.filter((name) => name !== workerId)) {
+      for (const other of workerIds.filter((name) => name !== workerId)) {
         const asked = store.claim(`session ${index}`, { workerId: other, leaseSeconds: 60 });
-        await assert.rejects(asked, { code: 'SESSION_BUSY', workerId: workerId });
+        await assert.rejects(asked, { code: 'SESSION_BUSY', workerId });
       }
     }
   }),

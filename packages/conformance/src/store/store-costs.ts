@@ -92,7 +92,7 @@ export async function sessionStoreCosts(
   const { measure } = checkAbilities(abilities);
   assert(measure, 'The harness cannot measure.');
   const store = await createStore(testClock());
-  // What is done once for a store belongs to no operation: the first session shows it.
+  // A store does some work once: the first session triggers it, and is not counted.
   await costsOf(store, measure, '50000000-0000-4000-8000-000000000001');
   return costsOf(store, measure, '50000000-0000-4000-8000-000000000002');
 }

@@ -122,7 +122,7 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Event
   for (const [place, toolExecution] of step.toolExecutions.entries()) {
     const known = earlier && executionWithId(earlier.toolExecutions, toolExecution.id, place);
     const type = known === toolExecution ? undefined : toolProgress(known, toolExecution);
-    if (type) found.push(toolHappening(type, step.id, toolExecution));
+    if (type) found.push(toolEventBody(type, step.id, toolExecution));
     if (toolExecution.usage !== (known?.usage ?? Usage.none))
       found.push({ type: 'usage-updated', usage: after.usage });
   }
@@ -134,13 +134,13 @@ function stepBefore({ currentStep, lastStep }: AgentState, { id }: AgentStep): A
   return lastStep?.id === id ? lastStep : undefined;
 }
 
-type ToolHappening = Extract<EventBody, { readonly toolExecution: ToolExecution }>;
+type ToolEventBody = Extract<EventBody, { readonly toolExecution: ToolExecution }>;
 
-function toolHappening(
-  type: ToolHappening['type'],
+function toolEventBody(
+  type: ToolEventBody['type'],
   stepId: StepId,
   toolExecution: ToolExecution,
-): ToolHappening {
+): ToolEventBody {
   if (type !== 'tool-blocked') return { type, stepId, toolExecution };
   return { type, stepId, toolExecution, blockedBy: toolExecution.blockedBy };
 }
@@ -149,7 +149,7 @@ function toolHappening(
 function toolProgress(
   known: ToolExecution | undefined,
   is: ToolExecution,
-): ToolHappening['type'] | undefined {
+): ToolEventBody['type'] | undefined {
   const isSameTry = known?.isRunning && known.attempt === is.attempt;
   if (is.isRunning) return isSameTry ? undefined : 'tool-started';
   if (is.outcome === undefined || known?.outcome !== undefined) return undefined;

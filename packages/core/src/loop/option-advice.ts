@@ -7,7 +7,7 @@ const PROMPT = 'the state has it, as in AgentState.empty().withSystemPrompt("Be 
 const MESSAGES = 'run a state that has them, as in loop.run(AgentState.empty().withUserMessage("Hello"))';
 const SETTINGS = 'the state has it, as in state.withLlmConfig({ temperature: 0 })';
 const OUTPUT = 'give a hook, as in hooks: [structuredOutput(schema)]';
-const LISTENERS = 'give listeners, as in listeners: [on("step-completed", listener)]';
+const LISTENERS = 'give listeners, as in listeners: [eventListener("step-completed", listener)]';
 const SIGNAL = 'give it to the run, as in loop.run(state, { signal })';
 
 export const LOOP_ADVICE: Advice = {

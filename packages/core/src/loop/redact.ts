@@ -39,7 +39,7 @@ export type Redact = (content: JsonValue) => JsonValue;
  *
  * @throws TypeError `ARGUMENT_INVALID` for what is not a function.
  * @example
- * const masked = redacted(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
+ * const masked = redactedListener(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
  */
 export function redactedListener(
   listener: AgentEventListener,
@@ -54,12 +54,12 @@ export function redactedListener(
 }
 
 function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefined {
-  const happening = redactedHappening(event, redact);
-  return happening && { ...happening, at: event.at, state: outlineOf(event.state, redact) };
+  const body = redactedBody(event, redact);
+  return body && { ...body, at: event.at, state: outlineOf(event.state, redact) };
 }
 
 /** Member by member: what is added to an event later is not passed on before it is named here. */
-function redactedHappening(event: EventBody, redact: Redact): EventBody | undefined {
+function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
   switch (event.type) {
     case 'execution-started':
     case 'execution-resumed':

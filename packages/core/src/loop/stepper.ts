@@ -41,7 +41,7 @@ export type StepperOutcome =
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
   /** A tool was started, or has ended: `outcome` tells which. */
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
-  /** The same of several tools, as one change. */
+  /** Several tool calls advanced, as one change. */
   | {
       readonly type: 'toolsAdvanced';
       readonly toolExecutions: readonly ToolExecution[];

@@ -386,7 +386,7 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => step.withResponse(wrong({ text: 'a' })),
   ],
   [
-    'Expected an execution as ToolExecution.intended() gives it, found an object.',
+    'Expected an execution as ToolExecution.create() gives it, found an object.',
     () => step.withToolExecution(wrong({ ...intended })),
   ],
   [

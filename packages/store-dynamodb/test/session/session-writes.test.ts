@@ -24,7 +24,7 @@ interface Contest {
   readonly claim: SessionClaim;
 }
 
-/** A session that `store` works on; the next save without its base, or at all if `compactAfter` is 1, writes all anew. */
+/** A session that `store` works on; the next save without its base, or at all if `compactAfterSaves` is 1, writes all anew. */
 async function contest(compactAfterSaves: number, minBytes: number): Promise<Contest> {
   const clock = testClock();
   const table = await database.newTable();

@@ -161,7 +161,7 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
-    const workerId = checkArgument('owner of a claim', options.workerId, NAME);
+    const workerId = checkArgument('workerId of a claim', options.workerId, NAME);
     const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
     let { base } = options;
     return untilDone(sessionId, async () => {

@@ -28,7 +28,7 @@ export interface ItemRange {
 }
 
 /**
- * What came of a swap. `done`: the record was replaced. `outdated`: another record was there. `duplicate`: the item to
+ * What came of a compare-and-set. `done`: the record was replaced. `outdated`: another record was there. `duplicate`: the item to
  * enqueue is in the inbox already. Nothing was changed unless it was done.
  */
 export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
@@ -37,7 +37,7 @@ export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
 export interface RecordChange {
   /**
    * How the content changes. With another incarnation it is whole, and nothing of the one before may remain. The same
-   * object for each swap of one save.
+   * object for each compare-and-set of one save.
    */
   readonly plan?: SavePlan | undefined;
   /** An item to keep. Refused as a `duplicate` when the inbox holds an item with this id. */

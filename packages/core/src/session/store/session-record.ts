@@ -71,7 +71,7 @@ export function recordDueAt({ info, lease, wakeAt, inbox }: SessionRecord): Inst
   return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
 }
 
-/** The name of a record, which no other record has: the condition of a swap. For stores. */
+/** The name of a record, which no other record has: the condition of a compare-and-set. For stores. */
 export function recordName({ incarnation, writes, token }: SessionRecord): string {
   return `${writes}.${token}.${incarnation}`;
 }

@@ -16,7 +16,7 @@ export function checkedExpiry(expiry: SessionExpiry | undefined): SessionExpiry 
   );
 }
 
-/** The owner of a claim, the id of an inbox item. */
+/** The worker id of a claim, or the id of an inbox item. */
 export const NAME: ArgumentCheck = mustBe.text(1_000);
 
 /** A count that is not 0. */

@@ -86,8 +86,8 @@ export interface WorkParts {
   readonly cache: SessionCache;
 }
 
-/** What claims add to the name of the owner. */
-const MAX_OWNER_LENGTH = 900;
+/** The longest name: each claim adds ids to it, and a worker id has a limit. */
+const MAX_NAME_LENGTH = 900;
 
 const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
   'SessionRuntime',
@@ -107,7 +107,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     leaseSeconds: mustBe.seconds,
     maxAttempts: COUNT,
     cacheBytes: mustBe.wholeNumber(0),
-    workerName: mustBe.text(MAX_OWNER_LENGTH),
+    workerName: mustBe.text(MAX_NAME_LENGTH),
   },
   {
     agent: 'give agents by name, as in agents: { assistant: loop }',

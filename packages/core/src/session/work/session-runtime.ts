@@ -49,13 +49,13 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
 export class SessionRuntime {
   readonly store: SessionStore;
   private readonly parts: WorkParts;
-  private readonly owner: string;
+  private readonly workerName: string;
 
   /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a store or agents. */
   constructor(options: SessionRuntimeOptions) {
     this.parts = workParts(options);
     this.store = this.parts.store;
-    this.owner = options.workerName ?? 'holdfast';
+    this.workerName = options.workerName ?? 'holdfast';
   }
 
   /**
@@ -214,7 +214,7 @@ export class SessionRuntime {
 
   /** Names one claim. A process that was copied makes the same ids again, so a random token is part of the name. */
   private newWorkerId(): string {
-    return `${this.owner}/${this.parts.clock.newId()}/${newWriteToken()}`;
+    return `${this.workerName}/${this.parts.clock.newId()}/${newWriteToken()}`;
   }
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {

@@ -194,7 +194,7 @@ export class AgentStep {
    */
   withToolExecution(execution: ToolExecution): AgentStep {
     if (!(execution instanceof ToolExecution))
-      throw wrongArgument(execution, 'an execution as ToolExecution.intended() gives it');
+      throw wrongArgument(execution, 'an execution as ToolExecution.create() gives it');
     return this.withToolExecutions([execution]);
   }
 
