@@ -1,6 +1,7 @@
 // What authors of drivers need besides the root
 export { LineageCache, List } from './state/values/list.ts';
-export { reasoningOf, toolCallsOf, toolMessage } from './state/messages/messages.ts';
+export { toolMessage } from './state/messages/messages.ts';
+export { reasoningOf, toolCallsOf } from './state/messages/message-parts.ts';
 export type {
   AssistantMessage,
   AssistantPart,

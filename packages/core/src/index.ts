@@ -1,7 +1,8 @@
 // What an agent is: immutable values
 export { AgentState } from './state/agent-state.ts';
 export { MessageStore } from './state/messages/message-store.ts';
-export { assistantMessage, systemMessage, textOf, userMessage } from './state/messages/messages.ts';
+export { assistantMessage, systemMessage, userMessage } from './state/messages/messages.ts';
+export { textOf } from './state/messages/message-parts.ts';
 export type {
   FilePart,
   Message,

@@ -31,7 +31,7 @@ export type {
   StoredItem,
   StoredSession,
 } from './session/store/session-backend.ts';
-export { isItemWaiting, waitingItemCount } from './session/store/inbox-cursor.ts';
+export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/inbox-cursor.ts';
 export { isExpired, listedSession, recordDueAt, recordName } from './session/store/session-record.ts';
 export type { SessionRecord } from './session/store/session-record.ts';

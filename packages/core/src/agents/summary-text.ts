@@ -2,7 +2,7 @@ import { HoldfastError } from '../errors.ts';
 import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
 import { isUnfinished } from '../state/execution/inference.ts';
 import type { Message, ToolOutput } from '../state/messages/messages.ts';
-import { textOf } from '../state/messages/messages.ts';
+import { textOf } from '../state/messages/message-parts.ts';
 
 /** What the writer of summaries is told. */
 export const SUMMARY_INSTRUCTIONS = `You write the summary that takes the place of the older part of a conversation between a user and an assistant that uses tools. The assistant will see your summary and the messages after it, and nothing else.

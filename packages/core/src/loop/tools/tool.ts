@@ -209,7 +209,7 @@ const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[obje
 function checkTool(init: AnyToolInit): void {
   const owner = nameInMessages('tool', init);
   const { retry } = checkInit(init, owner);
-  const { execute }: { readonly execute: unknown } = init as { readonly execute: unknown };
+  const { execute } = init as { readonly execute: unknown };
   if (GENERATORS.includes(Object.prototype.toString.call(execute))) {
     const advice = 'Return the result, or a promise of it, instead of yielding it.';
     throw invalidArgument(`execute of ${owner} is a generator function. ${advice}`, TypeError);

@@ -24,7 +24,7 @@ export function waitingItemCount({ first, next, used }: InboxCursor = UNUSED): n
   return pairsOf(used).reduce((count, [from, to]) => count - (to - from), next - first);
 }
 
-/** The positions of the items that wait behind a position, ascending, at most `limit` of them. */
+/** The positions of the items that wait behind a position, ascending, at most `limit` of them. For stores. */
 export function waitingPositions(
   { first, next, used }: InboxCursor,
   after: number,

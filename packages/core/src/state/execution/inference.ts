@@ -4,13 +4,8 @@ import { DocumentReader, readJsonObject, readOneOf, readString } from '../../doc
 import { toJsonObject, toJsonValue } from '../../json.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import type { AssistantPart, ProviderOptions, ToolCallPart } from '../messages/messages.ts';
-import {
-  hasToolCalls,
-  readAssistantContent,
-  reasoningOf,
-  textOf,
-  toolCallsOf,
-} from '../messages/messages.ts';
+import { readAssistantContent } from '../messages/messages.ts';
+import { hasToolCalls, reasoningOf, textOf, toolCallsOf } from '../messages/message-parts.ts';
 import { plainContent } from '../messages/plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
 import { readFilledUsage, requireUsage, Usage } from './usage.ts';

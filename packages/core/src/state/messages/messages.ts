@@ -19,7 +19,6 @@ import {
   shapeOf,
 } from '../../document.ts';
 import { toJsonObject } from '../../json.ts';
-import { some } from '../values/frozen-array.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
 import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
@@ -277,37 +276,6 @@ function isFilled(value: JsonObject | undefined): boolean {
   if (value !== undefined) for (const _ in value) return true;
   return false;
 }
-
-/** All text of a message or of its parts, run together. */
-export function textOf(content: Message | readonly MessagePart[]): string {
-  return joinText(content, 'text');
-}
-
-/** All reasoning of a message or of its parts, run together. */
-export function reasoningOf(content: Message | readonly MessagePart[]): string {
-  return joinText(content, 'reasoning');
-}
-
-function joinText(content: Message | readonly MessagePart[], type: 'text' | 'reasoning'): string {
-  let text = '';
-  for (const part of partsOf(content)) if (part.type === type) text += part.text;
-  return text;
-}
-
-/** The calls that are ours to run: those of the provider itself are left out. */
-export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
-  return partsOf(content).filter(isOwnToolCall);
-}
-
-/** Does the content ask for tools that are ours to run? */
-export const hasToolCalls = (content: Message | readonly MessagePart[]): boolean =>
-  some(partsOf(content), isOwnToolCall);
-
-const isOwnToolCall = (part: MessagePart): part is ToolCallPart =>
-  part.type === 'tool-call' && part.providerExecuted !== true;
-
-const partsOf = (content: Message | readonly MessagePart[]): readonly MessagePart[] =>
-  'role' in content ? content.content : content;
 
 const readFileData: Read<FileData> = readVariant('type', {
   data: shapeOf({ type: readString, data: readString }),
