@@ -11,7 +11,7 @@ interface KeptRun {
 }
 
 /** What of a run has been kept, and how more of it is. */
-export class KeptState {
+export class Checkpointer {
   private readonly checkpoint: Checkpoint | undefined;
   /** As it was kept last, or given. */
   private kept: AgentState;

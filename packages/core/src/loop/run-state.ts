@@ -10,7 +10,7 @@ import { announceTo, happeningsBetween } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
 import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
 import type { ResultOf } from './hooks/hook-results.ts';
-import { KeptState } from './checkpointer.ts';
+import { Checkpointer } from './checkpointer.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './stopping/run-signals.ts';
@@ -28,7 +28,7 @@ export class RunState {
   readonly listeners: readonly AgentEventListener[];
   readonly parent: ParentRun | undefined;
   readonly signals: RunSignals;
-  readonly kept: KeptState;
+  readonly kept: Checkpointer;
   /** While the end is prepared: it is announced as one change. */
   private isQuiet = false;
   readonly work: WorkTime;
@@ -39,7 +39,7 @@ export class RunState {
     this.state = state;
     this.loop = loop;
     this.signals = new RunSignals(run.signal, run.checkpoint !== undefined);
-    this.kept = new KeptState(state, run.checkpoint);
+    this.kept = new Checkpointer(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
     this.work = new WorkTime(loop.clock.now());
@@ -84,14 +84,14 @@ export class RunState {
     return type === 'beginStep' || type === 'infer';
   }
 
-  private async limitReached(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
+  private async checkLimits(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
     const state = withToolsOf(this.state, base, changed, this.now());
-    return this.loop.hooks.limitReached(state, this.context);
+    return this.loop.hooks.checkLimits(state, this.context);
   }
 
   /** Stops by the first limit that is used up. True when there is one; a promise only when a guard returned one. */
   askLimits(): boolean | Promise<boolean> {
-    const found = this.loop.hooks.limitReached(this.state, this.context);
+    const found = this.loop.hooks.checkLimits(this.state, this.context);
     if (found instanceof Promise) return this.inTime(found).then((signal) => this.stopBy(signal));
     return this.stopBy(found);
   }
@@ -114,7 +114,7 @@ export class RunState {
 
   private inTime<T>(promise: Promise<T | undefined>): Promise<T | undefined> {
     // Between steps no timer aborts the signal.
-    const until = this.signals.isArmed ? undefined : this.loop.hooks.cutOff(this.context)?.at;
+    const until = this.signals.isArmed ? undefined : this.loop.hooks.stepDeadline(this.context)?.at;
     const { signal } = this;
     return withinGrace(promise, { signal, until, clock: this.loop.clock, otherwise: () => this.giveUp() });
   }
@@ -196,7 +196,7 @@ export class RunState {
   /** Sees to it that the step that begins is cut off in time. */
   arm(): void {
     if (!this.loop.hooks.isTimed) return;
-    const cutOff = this.loop.hooks.cutOff(this.context);
+    const cutOff = this.loop.hooks.stepDeadline(this.context);
     if (cutOff) this.signals.arm(cutOff, this.loop.clock);
   }
 
@@ -242,7 +242,7 @@ export class RunState {
       state,
       signal: this.signal,
       clock: this.loop.clock,
-      checkLimits: (changed) => this.limitReached(state, changed),
+      checkLimits: (changed) => this.checkLimits(state, changed),
     };
   }
 

@@ -82,16 +82,16 @@ export class HookChain {
    * The earliest moment at which a hook wants work to be cut off.
    * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
    */
-  cutOff(context: HookContext): StepDeadline | undefined {
+  stepDeadline(context: HookContext): StepDeadline | undefined {
     let earliest: StepDeadline | undefined;
     for (const hook of this.timed) {
-      const found = this.cutOffOf(hook, context);
+      const found = this.stepDeadlineOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
     return earliest;
   }
 
-  private cutOffOf(hook: Hook, context: HookContext): StepDeadline | undefined {
+  private stepDeadlineOf(hook: Hook, context: HookContext): StepDeadline | undefined {
     try {
       const found = hook.stepDeadline?.(context.state, context);
       if (found === undefined || found === null) return undefined;
@@ -107,7 +107,7 @@ export class HookChain {
    * The first limit that the state has used up; guards after it are not asked. A promise only when a guard returned one.
    * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
    */
-  limitReached(
+  checkLimits(
     state: AgentState,
     context: HookContext,
     from = 0,
@@ -156,7 +156,7 @@ export class HookChain {
     } catch (error) {
       throw this.errorOf(this.limiting[index] as Hook, 'checkLimit', error);
     }
-    return this.limitReached(state, context, index + 1);
+    return this.checkLimits(state, context, index + 1);
   }
 
   /** Is there a guard to ask before a step? */

@@ -9,7 +9,7 @@ const GRACE_SECONDS = 5;
 export const RESUMABLE_GRACE_SECONDS = 30;
 
 /** For how long something is waited for. */
-export interface Patience<T> {
+export interface GraceOptions<T> {
   /** Tells it to stop. */
   readonly signal: AbortSignal;
   /** When it should have ended, whatever the signal says. */
@@ -25,7 +25,7 @@ export interface Patience<T> {
  * What a promise comes to, if it settles within the grace that there is after its signal has aborted; there is none once
  * the run is lost.
  */
-export function withinGrace<T>(promise: Promise<T>, patience: Patience<T>): Promise<T> {
+export function withinGrace<T>(promise: Promise<T>, patience: GraceOptions<T>): Promise<T> {
   const { signal, until, clock, graceSeconds = GRACE_SECONDS } = patience;
   if (!canAbort(signal) && until === undefined) return promise;
   return new Promise<T>((resolve, reject) => {

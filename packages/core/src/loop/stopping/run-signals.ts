@@ -3,7 +3,7 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { abortKind, abortMessage, canAbort, RunAbort } from './abort.ts';
 import type { AbortKind } from './abort.ts';
-import { CutOffTimer } from './step-timer.ts';
+import { StepTimer } from './step-timer.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 
 /** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
@@ -12,7 +12,7 @@ export class RunSignals {
   readonly runSignal: AbortSignal;
   private readonly losing: AbortController | undefined;
   /** Cuts the present step off, when a hook wants that. */
-  private timer: CutOffTimer | undefined;
+  private timer: StepTimer | undefined;
   /** Aborts when the run does and when the timer goes off. */
   private stepSignal: AbortSignal | undefined;
   /** Set when the run is to be left as it is: another process goes on with it. */
@@ -37,7 +37,7 @@ export class RunSignals {
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(cutOff: StepDeadline, clock: Clock): void {
-    this.timer = new CutOffTimer(cutOff, clock);
+    this.timer = new StepTimer(cutOff, clock);
     const { signal } = this.timer;
     this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;
   }

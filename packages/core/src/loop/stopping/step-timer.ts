@@ -6,7 +6,7 @@ import { RunAbort } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 
 /** Aborts its signal at a moment, unless it is called off before. */
-export class CutOffTimer {
+export class StepTimer {
   readonly signal: AbortSignal;
   /** Why, once it has. */
   readonly stop: StopSignal;

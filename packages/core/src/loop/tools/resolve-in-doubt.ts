@@ -14,7 +14,7 @@ import { succeeded } from './tool-runner.ts';
 export type Resolution = 'again' | 'ask' | ToolOutcome;
 
 /** Resolves a call whose outcome nobody knows as its tool declares. Of a tool that is gone it stays unknown. */
-export async function resolveLeft(run: RunState, execution: ToolExecution): Promise<Resolution> {
+export async function resolveInDoubt(run: RunState, execution: ToolExecution): Promise<Resolution> {
   const tool = run.loop.tools.get(execution.name);
   if (tool === undefined) return interrupted(execution);
   if (mayRepeat(tool)) return 'again';

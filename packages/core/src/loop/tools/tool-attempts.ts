@@ -27,7 +27,7 @@ function latest({ state }: RunState, { id }: ToolExecution): ToolExecution {
  * Tries a call until it ends in a way that stays, which it does whatever is thrown. `undefined` when it is left as it is,
  * to another process.
  */
-export async function tried(
+export async function runWithRetries(
   run: RunState,
   first: ToolExecution,
   toolSignal: AbortSignal,

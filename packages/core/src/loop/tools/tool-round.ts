@@ -7,12 +7,12 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { placeOf } from '../../state/execution/tool-executions.ts';
 import { interrupted } from '../../state/execution/tool-outcome.ts';
 import type { RunState } from '../run-state.ts';
-import { resolveLeft } from './resolve-in-doubt.ts';
+import { resolveInDoubt } from './resolve-in-doubt.ts';
 import { stepAtWork } from '../stepper.ts';
 import type { Admission } from './tool-admission.ts';
 import { admit, mayStart } from './tool-admission.ts';
 import type { FinishedTool } from './tool-runner.ts';
-import { hasEffect, isResumable, tried } from './tool-attempts.ts';
+import { hasEffect, isResumable, runWithRetries } from './tool-attempts.ts';
 
 /** A call that has ended and was not taken in yet. */
 interface EndedCall {
@@ -80,7 +80,7 @@ export class ToolRound {
   /** Calls that an earlier process started and left: they end, or wait for a person, unless they can be called again. */
   async resolve(): Promise<void> {
     for (const left of this.left) {
-      const resolution = await resolveLeft(this.run, left);
+      const resolution = await resolveInDoubt(this.run, left);
       if (this.run.hasLeft()) return;
       const at = this.run.now();
       if (resolution === 'ask') this.take(left.withApprovalRequested(at), at);
@@ -172,7 +172,9 @@ export class ToolRound {
   private call(executions: readonly ToolExecution[]): void {
     for (const execution of executions) {
       const { id } = execution;
-      void tried(this.run, execution, this.toolSignal).then((finished) => this.noteEnd(id, finished));
+      void runWithRetries(this.run, execution, this.toolSignal).then((finished) =>
+        this.noteEnd(id, finished),
+      );
     }
   }
 

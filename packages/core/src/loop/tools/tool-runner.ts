@@ -9,7 +9,7 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { checkedOutcome, interrupted, interruptedBy } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
 import { abortKind, CallWaits, canAbort, unlessAborted } from '../stopping/abort.ts';
-import { cut } from './truncate.ts';
+import { truncate } from './truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
 import type { Tool, ToolContext } from './tool.ts';
@@ -154,7 +154,7 @@ function succeededOf(tool: Tool, returned: unknown, options: ToolRunOptions): To
 export function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
   const given = returned instanceof ToolResult ? returned : undefined;
   const whole = toJsonValue(requireRead(tool, given ? given.value : returned));
-  const value = maxResultLength === Infinity ? whole : cut(whole, maxResultLength);
+  const value = maxResultLength === Infinity ? whole : truncate(whole, maxResultLength);
   const shown = given?.modelOutput ?? (value === whole ? tool.toModelOutput?.(value) : undefined);
   if (shown === undefined && given?.metadata === undefined)
     return Object.freeze({ type: 'succeeded', value });
@@ -180,7 +180,7 @@ function isUnread(value: unknown): boolean {
 }
 
 function shortened(record: ErrorRecord, maxLength: number): ErrorRecord {
-  const message = cut(record.message, maxLength) as string;
+  const message = truncate(record.message, maxLength) as string;
   return message === record.message ? record : Object.freeze({ ...record, message });
 }
 

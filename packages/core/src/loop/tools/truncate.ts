@@ -2,7 +2,7 @@ import type { JsonValue } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
 
 /** A value that is too long becomes a text with its beginning, which says how much is missing. */
-export function cut(value: JsonValue, maxLength: number): JsonValue {
+export function truncate(value: JsonValue, maxLength: number): JsonValue {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (remainingAfter(value, maxLength) >= 0) return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { decidedWrite, untilDone } from './write-record.ts';
+import { writeRecord, retryWhileOutdated } from './write-record.ts';
 import { waitingItemCount } from './inbox-cursor.ts';
 import { itemJson } from './inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
@@ -29,7 +29,7 @@ import {
   savedRecord,
   waitingNames,
 } from './session-record.ts';
-import { SessionReader } from './backend-reader.ts';
+import { BackendReader } from './backend-reader.ts';
 import { checkedExpiry, COUNT, NAME, POSITION } from './store-arguments.ts';
 import type {
   ClaimedSession,
@@ -95,7 +95,7 @@ export class BackedSessionStore implements SessionStore {
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
   private readonly maxInboxItems: number;
-  private readonly reader: SessionReader;
+  private readonly reader: BackendReader;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
     const { clock = systemClock, expiry, maxInboxItems = MAX_INBOX_ITEMS } = checkStoreOptions(options);
@@ -103,7 +103,7 @@ export class BackedSessionStore implements SessionStore {
     this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(expiry);
     this.maxInboxItems = maxInboxItems;
-    this.reader = new SessionReader(this.opened);
+    this.reader = new BackendReader(this.opened);
   }
 
   get capabilities(): StoreCapabilities {
@@ -116,7 +116,7 @@ export class BackedSessionStore implements SessionStore {
     const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
     const incarnation = this.clock.newId();
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
-    return untilDone(sessionId, async () => {
+    return retryWhileOutdated(sessionId, async () => {
       const now = await this.opened.now();
       if (before?.incarnation === incarnation) return { answer: await this.reader.loaded(sessionId) };
       if (before && !isExpired(before, now)) {
@@ -145,7 +145,7 @@ export class BackedSessionStore implements SessionStore {
     const { opened, reader } = this;
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // this store cannot tell whether it still has a base that another store answered
-    const saved = await decidedWrite(sessionId, { opened, reader, known }, (record, now) => {
+    const saved = await writeRecord(sessionId, { opened, reader, known }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),
         base,
@@ -164,7 +164,7 @@ export class BackedSessionStore implements SessionStore {
     const workerId = checkArgument('workerId of a claim', options.workerId, NAME);
     const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
     let { base } = options;
-    return untilDone(sessionId, async () => {
+    return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = claimedRecord(record, { workerId, leaseSeconds }, await this.opened.now());
@@ -184,7 +184,7 @@ export class BackedSessionStore implements SessionStore {
     const { base, after: seen = -1 } = options;
     const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
     checkArgument('after', seen, POSITION);
-    return untilDone(sessionId, async () => {
+    return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
@@ -199,7 +199,7 @@ export class BackedSessionStore implements SessionStore {
     claim: SessionClaim,
     { onlyIfIdle = false }: { readonly onlyIfIdle?: boolean | undefined } = {},
   ): Promise<boolean> {
-    return untilDone(claim.sessionId, async () => {
+    return retryWhileOutdated(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
       const after = record && releasedRecord(record, claim, await this.opened.now());
       if (after === undefined || (onlyIfIdle && waitingItemCount(after.inbox) > 0)) return { answer: false };
@@ -212,7 +212,7 @@ export class BackedSessionStore implements SessionStore {
     const itemId = checkArgument('The id of an inbox item', id, NAME);
     const json = toJsonValue(content);
     const { opened, reader } = this;
-    return decidedWrite(sessionId, { opened, reader }, (record, now) => {
+    return writeRecord(sessionId, { opened, reader }, (record, now) => {
       const after = enqueuedRecord(record, itemId, this.maxInboxItems, now);
       if (after === undefined) return { answer: false };
       const item = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
@@ -226,7 +226,7 @@ export class BackedSessionStore implements SessionStore {
 
   async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {
     const { revision } = checkDeleteOptions(options);
-    return untilDone(sessionId, async () => {
+    return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) return { answer: false };
       const actual = revisionOf(record);

@@ -14,7 +14,7 @@ import type { InboxPage } from '../session-store.ts';
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
 
 /** Reads sessions from a backend. An expired session behaves as if it did not exist. */
-export class SessionReader {
+export class BackendReader {
   private readonly opened: OpenBackend;
   /** The record that the store answered a session with: the next write need not read it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();

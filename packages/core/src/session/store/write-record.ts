@@ -2,7 +2,7 @@ import type { Instant } from '../../clock.ts';
 import type { OpenBackend } from './open-backend.ts';
 import type { RecordChange } from './session-backend.ts';
 import { SessionNotFoundError, StoreThrottledError } from '../session-errors.ts';
-import type { SessionReader } from './backend-reader.ts';
+import type { BackendReader } from './backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
 
@@ -17,19 +17,19 @@ interface Decision<T> {
 
 interface WriteParts {
   readonly opened: OpenBackend;
-  readonly reader: SessionReader;
+  readonly reader: BackendReader;
   /** May be out of date: before it is refused by such a record, the write looks at the present one. */
   readonly known?: SessionRecord | undefined;
 }
 
 /** Decides on a record and writes, until no other writer comes between. */
-export async function decidedWrite<T>(
+export async function writeRecord<T>(
   sessionId: string,
   { opened, reader, known }: WriteParts,
   decide: (record: SessionRecord, now: Instant) => Decision<T>,
 ): Promise<T> {
   let guess = known;
-  return untilDone(sessionId, async () => {
+  return retryWhileOutdated(sessionId, async () => {
     if (guess && isExpired(guess, await opened.now())) guess = undefined;
     const record = guess ?? (await reader.record(sessionId));
     if (record === undefined) throw new SessionNotFoundError(sessionId);
@@ -54,7 +54,7 @@ export async function decidedWrite<T>(
 const MAX_TURNS = 1_000;
 
 /** Takes turns until one has an answer. @throws StoreThrottledError after a thousand of them. */
-export async function untilDone<T>(
+export async function retryWhileOutdated<T>(
   sessionId: string,
   turn: () => Promise<{ readonly answer: T } | undefined>,
 ): Promise<T> {

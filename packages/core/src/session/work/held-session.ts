@@ -12,7 +12,7 @@ import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
 import { savesAt } from './save-policy.ts';
-import { afterWrite, hooked } from './session-events.ts';
+import { afterWrite, callSessionHook } from './session-events.ts';
 import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from './runtime-options.ts';
 
@@ -75,7 +75,7 @@ export class HeldSession {
     report({ type: 'session-loaded', session: claimed.session });
     held.receive(claimed);
     try {
-      held.latest = await hooked(hooks, 'afterLoad', claimed.session);
+      held.latest = await callSessionHook(hooks, 'afterLoad', claimed.session);
     } catch (error) {
       await held.release();
       throw error;
@@ -114,7 +114,7 @@ export class HeldSession {
 
   /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
   async save(changed: AgentSession): Promise<AgentSession> {
-    const session = await hooked(this.parts.hooks, 'beforeSave', changed);
+    const session = await callSessionHook(this.parts.hooks, 'beforeSave', changed);
     const used = this.inbox.takeUsed();
     let saved: AgentSession;
     try {

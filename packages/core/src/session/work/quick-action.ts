@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import type { AgentSession } from '../session.ts';
-import { afterWrite, hooked, requireSession } from './session-events.ts';
+import { afterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from './session-writer.ts';
 
@@ -18,14 +18,14 @@ export async function actQuickly(
   signal: AbortSignal | undefined,
 ): Promise<AgentSession> {
   const { hooks, clock } = parts;
-  const loaded = await hooked(hooks, 'afterLoad', base);
+  const loaded = await callSessionHook(hooks, 'afterLoad', base);
   const acted = requireSession(
     await action(loaded, { run: refuse, save: refuse, clock, signal }),
     'An action',
   );
-  const changed = await hooked(hooks, 'afterAction', acted);
+  const changed = await callSessionHook(hooks, 'afterAction', acted);
   if (changed === loaded) return loaded;
-  const session = await hooked(hooks, 'beforeSave', changed);
+  const session = await callSessionHook(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   parts.cache.put(saved);
   await afterWrite(parts, 'afterSave', saved);

@@ -4,7 +4,7 @@ import { hasErrorCode } from '../../errors.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 
 /** How long somebody waits for whoever works on a session. */
-export interface Patience {
+export interface BusyRetryOptions {
   readonly waitSeconds: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
@@ -15,9 +15,9 @@ const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 1_000;
 
 /** Does what needs a session to itself, as soon as nobody else works on it. @throws what the work throws at last. */
-export async function whenFree<T>(
+export async function retryWhileBusy<T>(
   work: () => Promise<T>,
-  { waitSeconds, signal, clock }: Patience,
+  { waitSeconds, signal, clock }: BusyRetryOptions,
 ): Promise<T> {
   const end = clock.now() + waitSeconds * 1000;
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LONGEST_PAUSE)) {

@@ -94,7 +94,7 @@ export function checkHooks(hooks: SessionHooks): void {
 }
 
 /** The session that a hook makes of one. @throws TypeError `ARGUMENT_INVALID` for what is none; what the hook throws. */
-export async function hooked(
+export async function callSessionHook(
   hooks: SessionHooks,
   name: 'beforeCreate' | 'afterLoad' | 'afterAction' | 'beforeSave',
   session: AgentSession,

@@ -15,13 +15,13 @@ import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import { afterWrite, hooked, requireSession } from './session-events.ts';
+import { afterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { HeldSession } from './held-session.ts';
 import { continued, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
 import { COUNT } from '../store/store-arguments.ts';
-import { whenFree } from './retry-while-busy.ts';
+import { retryWhileBusy } from './retry-while-busy.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { newWriteToken } from '../store/write-token.ts';
 
@@ -70,7 +70,7 @@ export class SessionRuntime {
 
   /** The session as it was saved last. @throws SessionNotFoundError when there is none. */
   async get(sessionId: string): Promise<AgentSession> {
-    return hooked(this.parts.hooks, 'afterLoad', await this.load(sessionId));
+    return callSessionHook(this.parts.hooks, 'afterLoad', await this.load(sessionId));
   }
 
   /** What a list shows of the session. @throws SessionNotFoundError when there is none. */
@@ -106,12 +106,12 @@ export class SessionRuntime {
     const waiting = { waitSeconds, signal, clock: this.parts.clock };
     if (action.isQuick) {
       const act = async () => actQuickly(await this.load(sessionId), action, this.parts, signal);
-      return whenFree(act, waiting);
+      return retryWhileBusy(act, waiting);
     }
     const task = this.taskOf(action, options);
     let held: HeldSession;
     try {
-      held = await whenFree(() => HeldSession.claim(sessionId, task, this.parts), waiting);
+      held = await retryWhileBusy(() => HeldSession.claim(sessionId, task, this.parts), waiting);
     } catch (error) {
       if (!isBusy(error) || signal?.aborted) throw error;
       return this.enqueueInstead(sessionId, action, options, error);
@@ -123,7 +123,7 @@ export class SessionRuntime {
     const { clock, hooks } = this.parts;
     const act: SessionTask['act'] = async (session, { run, save }) => {
       const acted = await action(session, { run, save, clock, signal });
-      return hooked(hooks, 'afterAction', requireSession(acted, 'An action'));
+      return callSessionHook(hooks, 'afterAction', requireSession(acted, 'An action'));
     };
     return { act, workerId: this.newWorkerId(), signal, onEvent };
   }
@@ -219,7 +219,11 @@ export class SessionRuntime {
 
   private async createSession(created: AgentSession, options?: CreateOptions): Promise<AgentSession> {
     const { hooks } = this.parts;
-    const session = await hooked(hooks, 'beforeSave', await hooked(hooks, 'beforeCreate', created));
+    const session = await callSessionHook(
+      hooks,
+      'beforeSave',
+      await callSessionHook(hooks, 'beforeCreate', created),
+    );
     const stored = await this.store.create(session, options);
     this.parts.cache.put(stored);
     this.parts.report({ type: 'session-saved', session: stored });
