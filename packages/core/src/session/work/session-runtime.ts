@@ -18,7 +18,7 @@ import { SessionNotFoundError } from '../session-errors.ts';
 import { afterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { HeldSession } from './held-session.ts';
-import { continued, workOn } from './session-work.ts';
+import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
 import { COUNT } from '../store/store-arguments.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
@@ -179,7 +179,7 @@ export class SessionRuntime {
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps } = options;
-    const act: SessionTask['act'] = (session, { run }) => continued(session, run);
+    const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const task = { act, isRetried: true, workerId: this.newWorkerId(), signal, maxSteps };
     let held: HeldSession | undefined;
     try {

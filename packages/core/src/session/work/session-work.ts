@@ -7,11 +7,11 @@ import { withAttemptsExhausted } from './exhausted-attempts.ts';
 import type { ClaimRequest, HeldSession } from './held-session.ts';
 import type { WorkParts } from './runtime-options.ts';
 
-/** Work that is to be done on a session. */
+/** Work to do on a session. */
 export interface SessionTask extends ClaimRequest {
   /** Changes the session. It may run the agent and save on the way. */
   readonly act: (session: AgentSession, work: TaskContext) => Promise<AgentSession> | AgentSession;
-  /** Tried again and again by an engine: a failure of the agent counts as an attempt, and the claim runs out. */
+  /** An engine retries the task: when the agent fails, the claim expires, which counts as a failed attempt. */
   readonly isRetried?: boolean | undefined;
   readonly onEvent?: AgentEventListener | undefined;
 }
@@ -23,7 +23,7 @@ export interface TaskContext {
   readonly save: (session: AgentSession) => Promise<AgentSession>;
 }
 
-/** What came of a task. */
+/** The result of a task. */
 export interface WorkResult {
   /** The session right after the task. */
   readonly session: AgentSession;
@@ -41,13 +41,15 @@ export interface WorkResult {
 export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
   const run = (session: AgentSession): Promise<AgentSession> => runAgent(held, session, task, parts);
   try {
-    const ready = await prepared(held, parts);
+    const ready = await preparedSession(held, parts);
     const session = await held.saveChanges(
       await task.act(ready, { run, save: (changed) => held.save(changed) }),
     );
     let released = session;
     while (!(await isDone(held, released, parts))) {
-      released = await held.saveChanges(await continued(await withNews(held, released, parts), run));
+      released = await held.saveChanges(
+        await continueExecution(await withInboxAndChildren(held, released, parts), run),
+      );
     }
     await held.release();
     return { session, released, hasMore: false };
@@ -61,12 +63,15 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
 }
 
 /** Runs the agent of a session that has work to do; returns any other session as it is. */
-export async function continued(session: AgentSession, run: TaskContext['run']): Promise<AgentSession> {
+export async function continueExecution(
+  session: AgentSession,
+  run: TaskContext['run'],
+): Promise<AgentSession> {
   return session.status === 'active' && session.state.hasActiveExecution ? run(session) : session;
 }
 
-/** The session with what its inbox and its children have brought. */
-async function withNews(
+/** The session with its inbox items used and its ended children noticed. */
+async function withInboxAndChildren(
   held: HeldSession,
   before: AgentSession,
   { store, clock }: WorkParts,
@@ -76,17 +81,17 @@ async function withNews(
 }
 
 /** The claimed session, ready to work on; after too many attempts, with its execution failed. */
-async function prepared(held: HeldSession, parts: WorkParts): Promise<AgentSession> {
+async function preparedSession(held: HeldSession, parts: WorkParts): Promise<AgentSession> {
   const { latest } = held;
   const { maxAttempts, clock } = parts;
-  if (held.attempt <= maxAttempts) return withNews(held, latest, parts);
+  if (held.attempt <= maxAttempts) return withInboxAndChildren(held, latest, parts);
   if (latest.state.hasActiveExecution)
-    return held.withInbox(await held.save(givenUp(latest, maxAttempts, clock)));
+    return held.withInbox(await held.save(withExecutionGivenUp(latest, maxAttempts, clock)));
   // No execution was active: what the attempts failed at is in the inbox.
-  return givenUp(held.withInbox(latest), maxAttempts, clock);
+  return withExecutionGivenUp(held.withInbox(latest), maxAttempts, clock);
 }
 
-function givenUp(session: AgentSession, maxAttempts: number, clock: Clock): AgentSession {
+function withExecutionGivenUp(session: AgentSession, maxAttempts: number, clock: Clock): AgentSession {
   if (!session.state.hasActiveExecution) return session;
   return session.withState(withAttemptsExhausted(session.state, maxAttempts, clock));
 }

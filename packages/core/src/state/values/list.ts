@@ -245,20 +245,20 @@ export class ListNotes<V> {
 }
 
 /**
- * A note that all lists of one lineage share: those that grew from one beginning by appending. Any of them finds the
- * note that was set last, a fork and a shorter list too, so a reader keeps the list in the note and compares, by `since` or
- * `commonLength`. It is like a `WeakMap` that costs the garbage collector nothing. A note lives as long as its lists: make few
- * `LineageCache`, one for a module and not one for each object. Drivers keep converted conversations this way.
+ * Caches a value for the lists of one lineage: the lists that grew from one beginning by appending. Each of them finds the
+ * value that was set last, a fork or a shorter list too. So store the list in the value, and compare the two lists by `since`
+ * or `commonLength`. It is like a `WeakMap` that costs the garbage collector nothing. A value lives as long as its lists:
+ * create one cache for a module, not one for each object. Drivers cache converted conversations this way.
  */
 export class LineageCache<V> {
-  /** The note of the lineage that a list belongs to. */
+  /** The value of the lineage that a list belongs to. */
   get(list: List<unknown>): V | undefined {
     return noteOf(List.lineageOf(list).notes, this)?.value as V | undefined;
   }
 
-  /** Replaces the note of a list's lineage. An empty list has none: there is one empty list for all. */
+  /** Replaces the value of a list's lineage. An empty list has none: all empty lists are one object. */
   set(list: List<unknown>, value: V): void {
-    if (list.isEmpty) return; // all empty lists are one object
+    if (list.isEmpty) return;
     const lineage = List.lineageOf(list);
     const note = noteOf(lineage.notes, this);
     if (note) note.value = value;
