@@ -1,7 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import { describeValue, HoldfastError, StateFormatError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import { isJsonObject, isPlainObject, MAX_NESTING, takesOver, toJsonValue } from './json.ts';
+import { isJsonObject, isPlainObject, MAX_NESTING, tryFreezeJson, toJsonValue } from './json.ts';
 
 /** Turns one place of a document into a value, or fails through the reader. */
 export type Read<T> = (reader: DocumentReader, value: unknown) => T;
@@ -84,7 +84,7 @@ export class DocumentReader {
   }
 
   /** The same, frozen, of an array that is left out when it is empty. */
-  filledList<T>(value: unknown, read: Read<T>): readonly T[] {
+  nonEmptyList<T>(value: unknown, read: Read<T>): readonly T[] {
     const result = this.list(value, read);
     return result.length > 0
       ? Object.freeze(result)
@@ -123,7 +123,7 @@ export class DocumentReader {
   }
 }
 
-function saysNothing(value: unknown): boolean {
+function isEmptyValue(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return value === false || value === 0;
   if (Array.isArray(value)) return value.length === 0;
   for (const _ in value) return false;
@@ -131,9 +131,9 @@ function saysNothing(value: unknown): boolean {
 }
 
 /** Refuses an explicit `false`, 0, `[]` or `{}`: what says nothing is left out, so that one value has one document. */
-export function readFilled<T>(read: Read<T>): Read<T> {
+export function readNonEmpty<T>(read: Read<T>): Read<T> {
   return (reader, value) =>
-    saysNothing(value)
+    isEmptyValue(value)
       ? reader.fail('no such member, or one that says something', value)
       : read(reader, value);
 }
@@ -186,11 +186,11 @@ export function readOneOf<const T extends string>(choices: readonly T[]): Read<T
 /** Any JSON value, taken over as it is and frozen. */
 export const readJson: Read<JsonValue> = (reader, value) => {
   // The second look is for what does not fit: it knows where that is.
-  if (!takesOver(value)) takeOver(reader, value, MAX_NESTING);
+  if (!tryFreezeJson(value)) freezeJson(reader, value, MAX_NESTING);
   return value as JsonValue;
 };
 
-function takeOver(reader: DocumentReader, value: unknown, levels: number): void {
+function freezeJson(reader: DocumentReader, value: unknown, levels: number): void {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return;
   if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return;
   if (typeof value !== 'object') reader.fail('a JSON value', value);
@@ -198,14 +198,14 @@ function takeOver(reader: DocumentReader, value: unknown, levels: number): void 
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       reader.enter(index);
-      takeOver(reader, value[index], levels - 1);
+      freezeJson(reader, value[index], levels - 1);
       reader.leave();
     }
   } else {
     const members = reader.object(value);
     for (const name in members) {
       reader.enter(name);
-      takeOver(reader, members[name], levels - 1);
+      freezeJson(reader, members[name], levels - 1);
       reader.leave();
     }
   }
@@ -323,11 +323,11 @@ export function readFrozenRecord<T>(read: Read<T>): Read<Readonly<Record<string,
  * Checks a copy of a value that a caller passed in, such as an LLM configuration.
  * @throws HoldfastError `CONTEXT_INVALID`.
  */
-export function checked<T>(what: string, value: unknown, read: Read<T>): T {
-  return reported(what, () => DocumentReader.read(toJsonValue(value), read));
+export function checkedCopy<T>(what: string, value: unknown, read: Read<T>): T {
+  return asContextInvalid(what, () => DocumentReader.read(toJsonValue(value), read));
 }
 
-function reported<T>(what: string, check: () => T): T {
+function asContextInvalid<T>(what: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
@@ -341,8 +341,8 @@ function reported<T>(what: string, check: () => T): T {
 
 /** The same for a value that may be frozen through and through: it is checked where it is, and keeps its identity. */
 export function checkedValue<T>(what: string, value: T, read: Read<T>): T {
-  if (!isDeeplyFrozen(value)) return checked(what, value, read);
-  return reported(what, () => DocumentReader.read(value, read));
+  if (!isDeeplyFrozen(value)) return checkedCopy(what, value, read);
+  return asContextInvalid(what, () => DocumentReader.read(value, read));
 }
 
 function isDeeplyFrozen(value: unknown): boolean {

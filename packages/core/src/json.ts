@@ -139,15 +139,16 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 /** Freezes a JSON value through and through. False at the first thing in it that is none. */
-export function takesOver(value: unknown, levels = MAX_NESTING): boolean {
+export function tryFreezeJson(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || levels === 0) return false;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) if (!takesOver(value[index], levels - 1)) return false;
+    for (let index = 0; index < value.length; index++)
+      if (!tryFreezeJson(value[index], levels - 1)) return false;
   } else {
     if (!isPlainObject(value)) return false;
-    for (const name in value) if (!takesOver(value[name], levels - 1)) return false;
+    for (const name in value) if (!tryFreezeJson(value[name], levels - 1)) return false;
   }
   Object.freeze(value);
   return true;

@@ -22,12 +22,12 @@ export class DefinitionError extends HoldfastError {
 
   constructor(problems: readonly DefinitionProblem[]) {
     const frozen = Object.freeze(problems.map((problem) => Object.freeze({ ...problem })));
-    super('DEFINITION_INVALID', messageOf(frozen), { data: { problems: frozen } });
+    super('DEFINITION_INVALID', problemsMessage(frozen), { data: { problems: frozen } });
     this.problems = frozen;
   }
 }
 
-function messageOf(problems: readonly DefinitionProblem[]): string {
+function problemsMessage(problems: readonly DefinitionProblem[]): string {
   const lines = problems.map(lineOf);
   return lines.length === 1
     ? `Invalid agent definition: ${lines[0]}`

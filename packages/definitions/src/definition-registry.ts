@@ -6,9 +6,9 @@ import type { AgentDefinition } from '@holdfast/core';
 import { DefinitionError } from './definition-error.ts';
 import type { DefinitionProblem } from './definition-error.ts';
 import { formatOf } from './definition-format.ts';
-import type { PlacedDefinition } from './parse-definition.ts';
+import type { LocatedDefinition } from './parse-definition.ts';
 import { ProblemReport } from './problem-report.ts';
-import { readable, readPlaced } from './read-definition.ts';
+import { readFromDisk, readLocated } from './read-definition.ts';
 
 /**
  * The definitions of a folder, by name and version. Immutable: `load` again to see what changed on the disk.
@@ -33,7 +33,7 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
     const problems: DefinitionProblem[] = [];
     const found: FoundDefinition[] = [];
     for (const file of await filesIn(folder, problems)) {
-      const placed = await collecting(problems, () => readPlaced(file));
+      const placed = await collectProblems(problems, () => readLocated(file));
       if (placed) found.push({ file, ...placed });
     }
     problems.push(...duplicatesIn(found));
@@ -79,11 +79,14 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
   }
 }
 
-interface FoundDefinition extends PlacedDefinition {
+interface FoundDefinition extends LocatedDefinition {
   readonly file: string;
 }
 
-async function collecting<T>(problems: DefinitionProblem[], read: () => Promise<T>): Promise<T | undefined> {
+async function collectProblems<T>(
+  problems: DefinitionProblem[],
+  read: () => Promise<T>,
+): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
@@ -95,8 +98,8 @@ async function collecting<T>(problems: DefinitionProblem[], read: () => Promise<
 
 async function filesIn(folder: string, problems: DefinitionProblem[]): Promise<string[]> {
   const report = new ProblemReport(folder);
-  const list = () => readable(report, 'a folder', () => readdir(folder, { withFileTypes: true }));
-  const entries = (await collecting(problems, list)) ?? [];
+  const list = () => readFromDisk(report, 'a folder', () => readdir(folder, { withFileTypes: true }));
+  const entries = (await collectProblems(problems, list)) ?? [];
   entries.sort((left, right) => (left.name < right.name ? -1 : 1));
   const files: string[] = [];
   for (const entry of entries) {

@@ -8,7 +8,7 @@ import { isMembers, toDefinition } from './definition-members.ts';
 import type { Members } from './definition-members.ts';
 import { splitFrontMatter } from './front-matter.ts';
 import { ProblemReport } from './problem-report.ts';
-import type { Place, SourceTree } from './source-tree.ts';
+import type { SourcePosition, SourceTree } from './source-tree.ts';
 import { parseJson, parseYaml } from './source-tree.ts';
 
 /** Enough for a prompt of 20,000 words, and so little that no text takes long to refuse. */
@@ -29,9 +29,9 @@ const checkOptions = optionsCheck<ParseDefinitionOptions>(
 );
 
 /** A definition, and where its file names it. @internal */
-export interface PlacedDefinition {
+export interface LocatedDefinition {
   readonly definition: AgentDefinition;
-  readonly place: Place | undefined;
+  readonly place: SourcePosition | undefined;
 }
 
 /**
@@ -41,11 +41,11 @@ export interface PlacedDefinition {
  * @example parseDefinition('---\nname: writer\n---\nYou write well.', { file: 'writer.md' }).systemPrompt
  */
 export function parseDefinition(text: string, options: ParseDefinitionOptions): AgentDefinition {
-  return parsePlaced(text, options).definition;
+  return parseLocated(text, options).definition;
 }
 
 /** The same, with the place of the name. @internal */
-export function parsePlaced(text: string, options: ParseDefinitionOptions): PlacedDefinition {
+export function parseLocated(text: string, options: ParseDefinitionOptions): LocatedDefinition {
   const format = checkedFormat(text, options);
   const report = new ProblemReport(options.file);
   checkSize(Buffer.byteLength(text), report);

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { checkArgument, mustBe } from '@holdfast/core/engine';
 import type { AgentDefinition } from '@holdfast/core';
 import { DEFINITION_ENDINGS, formatOf } from './definition-format.ts';
-import { checkSize, parsePlaced } from './parse-definition.ts';
-import type { PlacedDefinition } from './parse-definition.ts';
+import { checkSize, parseLocated } from './parse-definition.ts';
+import type { LocatedDefinition } from './parse-definition.ts';
 import { ProblemReport } from './problem-report.ts';
 
 /**
@@ -13,28 +13,28 @@ import { ProblemReport } from './problem-report.ts';
  */
 export async function readDefinition(path: string): Promise<AgentDefinition> {
   checkArgument('The path of a definition', path, mustBe.string);
-  return (await readPlaced(path)).definition;
+  return (await readLocated(path)).definition;
 }
 
 /** The same, with the place of the name. @internal */
-export async function readPlaced(path: string): Promise<PlacedDefinition> {
+export async function readLocated(path: string): Promise<LocatedDefinition> {
   const report = new ProblemReport(path);
   if (formatOf(path) === undefined) {
     const advice = 'Rename the file, or pass its text and format to parseDefinition.';
     report.fail({ expected: `a file name that ends in ${DEFINITION_ENDINGS}`, found: path, advice });
   }
-  return parsePlaced(decode(await readBytes(path, report), report), { file: path });
+  return parseLocated(decode(await readBytes(path, report), report), { file: path });
 }
 
 async function readBytes(path: string, report: ProblemReport): Promise<Uint8Array> {
-  const size = await readable(report, 'a file', async () => {
+  const size = await readFromDisk(report, 'a file', async () => {
     const status = await stat(path);
     // A pipe or a device may never end.
     if (!status.isFile()) throw new Error('something else');
     return status.size;
   });
   checkSize(size, report);
-  return readable(report, 'a file', () => readFile(path));
+  return readFromDisk(report, 'a file', () => readFile(path));
 }
 
 function decode(bytes: Uint8Array, report: ProblemReport): string {
@@ -50,7 +50,7 @@ function decode(bytes: Uint8Array, report: ProblemReport): string {
 }
 
 /** Reads from the disk. What the system does not give is a problem of the file. @internal */
-export async function readable<T>(
+export async function readFromDisk<T>(
   report: ProblemReport,
   expected: string,
   read: () => Promise<T>,

@@ -6,7 +6,7 @@ import type { DefinitionProblem } from './definition-error.ts';
 export type Path = readonly (string | number)[];
 
 /** Where in the file, counted from 1. */
-export interface Place {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
@@ -20,7 +20,7 @@ export interface SourceTree {
   /** When there are any, `value` is not to be used. */
   readonly problems: readonly SourceProblem[];
   /** Where a value stands, or its key; of what is not there, what would hold it. */
-  placeOf(path: Path, part: 'key' | 'value'): Place | undefined;
+  placeOf(path: Path, part: 'key' | 'value'): SourcePosition | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export function parseJson(text: string): SourceTree {
 
 const QUOTE = 'Quote a text that has ": " or " #" in it or begins with a sign; indent with spaces.';
 
-function yamlProblem({ code, message }: YAMLError, place: Place): SourceProblem {
+function yamlProblem({ code, message }: YAMLError, place: SourcePosition): SourceProblem {
   const said = { ...place, expected: 'valid YAML', found: `the error "${message}"`, advice: QUOTE };
   switch (code) {
     case 'MULTIPLE_DOCS':
@@ -80,7 +80,7 @@ function yamlProblem({ code, message }: YAMLError, place: Place): SourceProblem 
   }
 }
 
-type PlaceAt = (offset: number) => Place;
+type PlaceAt = (offset: number) => SourcePosition;
 
 /** Parses a text as YAML, to know its places. */
 function locate(text: string) {

@@ -76,12 +76,12 @@ export function callFailed(
     ...(partialResponse ? ['its answer broke off'] : []),
   ];
   const found = facts.length > 0 ? ` (${facts.join(', ')})` : '';
-  const message = `The model "${modelId}" of ${provider} failed${found}: ${sentence(messageOf(error, secrets))}`;
+  const message = `The model "${modelId}" of ${provider} failed${found}: ${sentence(safeMessageOf(error, secrets))}`;
   const data: DriverErrorData = {
     provider,
     modelId,
     ...(statusCode !== undefined && { statusCode }),
-    isRetryable: mayPass(error, statusCode),
+    isRetryable: isTransient(error, statusCode),
     attempts,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
@@ -96,13 +96,13 @@ function adviceFor(statusCode: number | undefined, error: unknown): string {
   if (statusCode === 401 || statusCode === 403) return 'Check the API key and what it may do.';
   if (statusCode === 404) return 'Check the model id and the base URL.';
   if (statusCode === 429) return 'Ask less often, or allow more retries.';
-  if (mayPass(error, statusCode)) return 'Try again later.';
+  if (isTransient(error, statusCode)) return 'Try again later.';
   if (isFailure(statusCode)) return 'Check the settings, tools and messages of the call.';
   return 'See the cause.';
 }
 
 /** True when the same call may succeed later. */
-function mayPass(error: unknown, statusCode = 0): boolean {
+function isTransient(error: unknown, statusCode = 0): boolean {
   return isRetryable(error) || statusCode >= 500 || [408, 409, 429].includes(statusCode);
 }
 
@@ -118,7 +118,7 @@ function statusOf(error: unknown): number | undefined {
 
 /** A copy with name, message, code and stack, and the same of its causes. */
 function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): Error {
-  const message = messageOf(error, secrets);
+  const message = safeMessageOf(error, secrets);
   const cause = error instanceof Error && depth < 4 ? error.cause : undefined;
   const options =
     cause === undefined || cause === null ? {} : { cause: withoutSecrets(cause, secrets, depth + 1) };
@@ -132,18 +132,18 @@ function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): 
 }
 
 /** The error in words. Messages that quote a response or a prompt are replaced. */
-function messageOf(error: unknown, secrets: readonly string[]): string {
+function safeMessageOf(error: unknown, secrets: readonly string[]): string {
   if (TypeValidationError.isInstance(error) || InvalidResponseDataError.isInstance(error)) {
     return 'The response does not have the expected form.';
   }
   if (JSONParseError.isInstance(error)) return 'The response is not valid JSON.';
   if (InvalidPromptError.isInstance(error)) return 'The model does not accept the messages.';
-  const found = error instanceof Error ? error.message : describedBy(error);
+  const found = error instanceof Error ? error.message : streamedMessage(error);
   return redact(found, secrets) || 'No reason was given.';
 }
 
 /** Providers stream errors as they get them: a text, or an object with a message somewhere in it. */
-function describedBy(error: unknown): string {
+function streamedMessage(error: unknown): string {
   if (typeof error === 'string') return error;
   for (const place of [error, member(error, 'error'), member(member(error, 'response'), 'error')]) {
     const message = member(place, 'message');

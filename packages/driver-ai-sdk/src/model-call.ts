@@ -9,7 +9,7 @@ import { callFailed } from './driver-error.ts';
 import type { Prompt } from './prompt.ts';
 import { promptOfAttempt } from './prompt.ts';
 import { readStream } from './read-stream.ts';
-import type { Attempt, Wait } from './retry.ts';
+import type { AttemptResult, Wait } from './retry.ts';
 import { retryAfterSeconds, UnfinishedAnswerError, withRetries } from './retry.ts';
 import { StreamedResponse } from './stream-response.ts';
 
@@ -50,7 +50,7 @@ export class ModelCall {
     const { signal, onDelta } = this.inference;
     const prompt = given instanceof Promise ? await this.value(() => given) : { answer: given };
     if ('error' in prompt) throw this.failure(prompt.error, 0);
-    const attempt = (): Promise<Attempt<InferenceResponse>> => {
+    const attempt = (): Promise<AttemptResult<InferenceResponse>> => {
       const options = convertRequest(request, promptOfAttempt(prompt.answer), { headers, signal });
       this.partialResponse = undefined;
       return onDelta ? this.stream(options, onDelta) : this.generate(options);
@@ -60,7 +60,7 @@ export class ModelCall {
     throw this.failure(outcome.error, outcome.attempts);
   }
 
-  private async generate(options: CallOptions): Promise<Attempt<InferenceResponse>> {
+  private async generate(options: CallOptions): Promise<AttemptResult<InferenceResponse>> {
     const result = await this.value(() => this.model.doGenerate(options));
     if ('error' in result) return result;
     const { answer } = result;
@@ -74,7 +74,7 @@ export class ModelCall {
   private async stream(
     options: CallOptions,
     onDelta: NonNullable<InferenceOptions['onDelta']>,
-  ): Promise<Attempt<InferenceResponse>> {
+  ): Promise<AttemptResult<InferenceResponse>> {
     const { signal } = this.inference;
     const result = await this.value(
       () => this.model.doStream(options),
@@ -88,17 +88,17 @@ export class ModelCall {
       if (delta) onDelta(delta);
     });
     if (response.isFinished) return { answer: response.complete() };
-    if (end.type === 'aborted') return { answer: response.partial('aborted') ?? abortedBy(signal) };
+    if (end.type === 'aborted') return { answer: response.partial('aborted') ?? throwAborted(signal) };
     this.partialResponse = response.partial('error');
     const error =
       end.type === 'failed'
         ? end.error
         : new UnfinishedAnswerError('The stream ended before the answer did.');
-    return { error, isFinal: response.hasBegun };
+    return { error, isFinal: response.hasContent };
   }
 
   /** What the SDK gives or throws, as a value. @throws the signal's reason when that comes first. */
-  private async value<T>(work: () => PromiseLike<T>, onLate?: (value: T) => void): Promise<Attempt<T>> {
+  private async value<T>(work: () => PromiseLike<T>, onLate?: (value: T) => void): Promise<AttemptResult<T>> {
     const { signal } = this.inference;
     try {
       return { answer: await unlessAborted(work(), signal, onLate) };
@@ -127,7 +127,7 @@ export class ModelCall {
   }
 }
 
-function abortedBy(signal: AbortSignal): never {
+function throwAborted(signal: AbortSignal): never {
   signal.throwIfAborted();
   throw new DOMException('The call was aborted.', 'AbortError');
 }

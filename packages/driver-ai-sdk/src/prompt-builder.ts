@@ -74,13 +74,13 @@ export class PromptBuilder {
     if (systemPrompt) start.push(Object.freeze({ role: 'system', content: systemPrompt }));
     if (messages.isEmpty) return { messages: start, filePlaces: NOWHERE };
     const withFiles = this.continuation(messages).added.filter(hasFiles);
-    if (withFiles.length === 0) return this.whole(start, messages);
+    if (withFiles.length === 0) return this.wholePrompt(start, messages);
     const converted = withFiles.map((message) => this.convertWithFiles(message, signal));
-    return Promise.all(converted).then(() => this.whole(start, messages));
+    return Promise.all(converted).then(() => this.wholePrompt(start, messages));
   }
 
-  private whole(start: LanguageModelV4Prompt, messages: Messages): Prompt {
-    const { prompt, filePlaces } = this.grown(messages);
+  private wholePrompt(start: LanguageModelV4Prompt, messages: Messages): Prompt {
+    const { prompt, filePlaces } = this.grownPrompt(messages);
     const whole = start.concat(prompt);
     if (this.promptCache === 'auto') addCacheMarks(whole);
     return { messages: whole, filePlaces: filePlaces.map((place) => place + start.length) };
@@ -95,7 +95,7 @@ export class PromptBuilder {
   }
 
   /** Never waits: of two calls that grow the same conversation, one goes first and the other sees it. */
-  private grown(messages: Messages): Conversation {
+  private grownPrompt(messages: Messages): Conversation {
     const { prompt, filePlaces, added } = this.continuation(messages);
     for (const message of added) {
       const converted = this.convertedMessage(message, added.length >= MANY_MESSAGES);
@@ -134,10 +134,10 @@ function append(prompt: LanguageModelV4Message[], message: LanguageModelV4Messag
   else prompt.push(message);
 }
 
-type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
+type SentToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
 
 /** What was said about the first message as a whole goes to its last part, where it still means the same. */
-function joinedResults(first: ToolMessage, second: ToolMessage): ToolMessage {
+function joinedResults(first: SentToolMessage, second: SentToolMessage): SentToolMessage {
   const content = [...first.content, ...second.content];
   const end = first.content.length - 1;
   const last = content[end];

@@ -3,7 +3,9 @@ import type { Instant } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 
 /** What an attempt came to: an answer, or why there is none, and whether another attempt could do harm. */
-export type Attempt<T> = { readonly answer: T } | { readonly error: unknown; readonly isFinal: boolean };
+export type AttemptResult<T> =
+  | { readonly answer: T }
+  | { readonly error: unknown; readonly isFinal: boolean };
 
 /** Waits; may end early when the signal aborts. */
 export type Wait = (seconds: number, signal: AbortSignal) => Promise<void>;
@@ -16,13 +18,13 @@ export interface RetryPolicy {
 }
 
 /** The last attempt, and how many there were. */
-export type Attempted<T> = Attempt<T> & { readonly attempts: number };
+export type AttemptsResult<T> = AttemptResult<T> & { readonly attempts: number };
 
 /** Attempts until there is an answer or no reason to try again. @throws the signal's reason when it aborts a wait. */
 export async function withRetries<T>(
-  attempt: () => Promise<Attempt<T>>,
+  attempt: () => Promise<AttemptResult<T>>,
   { maxRetries, wait, signal, now }: RetryPolicy,
-): Promise<Attempted<T>> {
+): Promise<AttemptsResult<T>> {
   for (let attempts = 1; ; attempts++) {
     const outcome = await attempt();
     if ('answer' in outcome || outcome.isFinal || attempts > maxRetries) return { ...outcome, attempts };

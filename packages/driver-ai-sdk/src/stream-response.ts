@@ -47,7 +47,7 @@ export class StreamedResponse {
   }
 
   /** True when a part of the answer has come: to ask again could make listeners hear it twice. */
-  get hasBegun(): boolean {
+  get hasContent(): boolean {
     return this.content.length > 0 || this.inputs.size > 0;
   }
 

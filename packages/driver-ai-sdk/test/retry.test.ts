@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { Attempt } from '../src/retry.ts';
+import type { AttemptResult } from '../src/retry.ts';
 import { isRetryable, retryAfterSeconds, retryDelay, waitOnTimer, withRetries } from '../src/retry.ts';
 import { apiError, rejection } from './builders.ts';
 
@@ -64,12 +64,12 @@ test('the SDK decides what may be tried again', () => {
 
 describe('attempts', () => {
   async function run(
-    attempts: readonly Attempt<string>[],
+    attempts: readonly AttemptResult<string>[],
     maxRetries = 2,
   ): Promise<{ outcome: unknown; waits: number[] }> {
     const waits: number[] = [];
     const left = [...attempts];
-    const outcome = await withRetries(async () => left.shift() as Attempt<string>, {
+    const outcome = await withRetries(async () => left.shift() as AttemptResult<string>, {
       maxRetries,
       wait: async (seconds) => void waits.push(seconds),
       signal,
@@ -77,11 +77,11 @@ describe('attempts', () => {
     });
     return { outcome, waits };
   }
-  const failed = (error: unknown, isFinal = false): Attempt<string> => ({ error, isFinal });
+  const failed = (error: unknown, isFinal = false): AttemptResult<string> => ({ error, isFinal });
   const busy = apiError(429);
   const patient = apiError(429, { headers: { 'retry-after': '61' } });
 
-  const table: [string, readonly Attempt<string>[], number, object, number[]][] = [
+  const table: [string, readonly AttemptResult<string>[], number, object, number[]][] = [
     ['an answer at once', [{ answer: 'a' }], 2, { answer: 'a', attempts: 1 }, []],
     [
       'an answer at last',

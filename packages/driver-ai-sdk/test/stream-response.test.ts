@@ -175,7 +175,7 @@ describe('a stream that broke off', () => {
       { type: 'text-start', id: '0' },
       { type: 'tool-input-start', id: 'd', toolName: 'add' },
     ]);
-    expect(response.hasBegun).toBe(true);
+    expect(response.hasContent).toBe(true);
     expect(response.partial('aborted')).toBeUndefined();
   });
 
@@ -184,6 +184,6 @@ describe('a stream that broke off', () => {
       { type: 'stream-start', warnings: [] },
       { type: 'response-metadata', id: 'r' },
     ]);
-    expect(response.hasBegun).toBe(false);
+    expect(response.hasContent).toBe(false);
   });
 });

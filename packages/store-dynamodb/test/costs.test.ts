@@ -179,7 +179,7 @@ test('a header that remembers 16 items that were used is below 1 KB', async () =
   await store.enqueue(ID, { id: randomUUID(), content: 'Hello' });
   const header = (await itemsOf(database.client(), table, ID)).find(({ sk }) => sk?.S === 'A') ?? {};
   const { record } = await headerFromItem(header);
-  expect(record.used).toHaveLength(16);
+  expect(record.usedIds).toHaveLength(16);
   expect(itemBytes(header)).toBeLessThan(1_024);
 });
 

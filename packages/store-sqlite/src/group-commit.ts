@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers';
 import type { CompareAndSetResult } from '@holdfast/core/store';
 import type { SqliteConnection } from './sqlite-connection.ts';
-import type { WrittenContent } from './sqlite-errors.ts';
+import type { MeasuredWrite } from './sqlite-errors.ts';
 
 /** A batch takes no further write after this many milliseconds, so that the event loop gets its turn. */
 const BATCH_MILLISECONDS = 5;
 
 /** A write of a batch. */
 export interface GroupWrite {
-  readonly written: WrittenContent;
+  readonly measured: MeasuredWrite;
   /** Writes. Its changes are undone unless it answers `done`. */
   readonly act: () => CompareAndSetResult;
 }
@@ -18,7 +18,7 @@ interface WaitingWrite extends GroupWrite {
   readonly reject: (error: unknown) => void;
 }
 
-type Outcome = PromiseSettledResult<CompareAndSetResult>;
+type WriteOutcome = PromiseSettledResult<CompareAndSetResult>;
 
 /**
  * Commits the writes of one turn of the event loop in one transaction, so that they wait for the disk once. Each write
@@ -79,9 +79,9 @@ export class GroupCommit {
     } catch (error) {
       return rejectAll(writes, error);
     }
-    const outcomes: Outcome[] = [];
+    const outcomes: WriteOutcome[] = [];
     try {
-      this.carryOut(writes, outcomes);
+      this.executeWrites(writes, outcomes);
     } catch (error) {
       this.connection.rollBack();
       return this.commitEach(writes.slice(0, outcomes.length + 1), error);
@@ -90,7 +90,7 @@ export class GroupCommit {
   }
 
   /** Notes the outcome of each write. @throws when SQLite has undone the transaction, and the writes before with it. */
-  private carryOut(writes: readonly WaitingWrite[], outcomes: Outcome[]): void {
+  private executeWrites(writes: readonly WaitingWrite[], outcomes: WriteOutcome[]): void {
     const end = performance.now() + BATCH_MILLISECONDS;
     for (const write of writes) {
       outcomes.push(this.outcomeOf(write));
@@ -98,10 +98,10 @@ export class GroupCommit {
     }
   }
 
-  private outcomeOf({ written, act }: GroupWrite): Outcome {
+  private outcomeOf({ measured, act }: GroupWrite): WriteOutcome {
     const { connection } = this;
     connection.openSavepoint();
-    const outcome = settled(() => connection.carryOut(act, written));
+    const outcome = settle(() => connection.execute(act, measured));
     try {
       connection.closeSavepoint(isDone(outcome));
     } catch (error) {
@@ -117,7 +117,7 @@ export class GroupCommit {
     return writes.length;
   }
 
-  private end(writes: readonly WaitingWrite[], outcomes: readonly Outcome[]): number {
+  private end(writes: readonly WaitingWrite[], outcomes: readonly WriteOutcome[]): number {
     try {
       if (outcomes.some(isDone)) this.connection.commit();
       else this.connection.rollBack();
@@ -126,7 +126,7 @@ export class GroupCommit {
       return rejectAll(writes, error);
     }
     for (const [index, { resolve, reject }] of writes.entries()) {
-      const outcome = outcomes[index] as Outcome;
+      const outcome = outcomes[index] as WriteOutcome;
       if (outcome.status === 'fulfilled') resolve(outcome.value);
       else reject(outcome.reason);
     }
@@ -134,7 +134,7 @@ export class GroupCommit {
   }
 }
 
-function settled(act: () => CompareAndSetResult): Outcome {
+function settle(act: () => CompareAndSetResult): WriteOutcome {
   try {
     return { status: 'fulfilled', value: act() };
   } catch (reason) {
@@ -142,7 +142,7 @@ function settled(act: () => CompareAndSetResult): Outcome {
   }
 }
 
-function isDone(outcome: Outcome): boolean {
+function isDone(outcome: WriteOutcome): boolean {
   return outcome.status === 'fulfilled' && outcome.value === 'done';
 }
 

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 import { hasSchema, prepareSchema } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-import { attempt, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
+import { withStoreErrors, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
 
 const MEMORY = ':memory:';
 const MAX_WAL_ATTEMPTS = 100;
@@ -16,7 +16,7 @@ const MAX_WAL_ATTEMPTS = 100;
 export function openDatabase(path: string, busyTimeoutSeconds: number): DatabaseSync {
   const location = path === MEMORY ? path : resolve(path);
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
-  return attempt({ location, kind: 'read' }, () => {
+  return withStoreErrors({ location, kind: 'read' }, () => {
     if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout);
     const database = connect(location);
     try {
@@ -45,11 +45,11 @@ function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseS
  * @throws StateFormatError, StoreUnavailableError
  */
 export function prepareDatabase(database: SqliteDatabase): string {
-  const file = attempt({ location: '(given as an open database)', kind: 'read' }, () => {
+  const file = withStoreErrors({ location: '(given as an open database)', kind: 'read' }, () => {
     return database.prepare('PRAGMA database_list').get({})?.['file'];
   });
   const location = String(file || MEMORY);
-  attempt({ location, kind: 'read' }, () => prepareSchema(database, location));
+  withStoreErrors({ location, kind: 'read' }, () => prepareSchema(database, location));
   return location;
 }
 
@@ -68,7 +68,7 @@ function hasContent(location: string): boolean {
  * Tells whether the path of an open database still names the file that was opened. SQLite does not look: it goes on in a
  * file that was deleted or replaced, where nobody finds what it writes.
  */
-export function fileWatch(location: string): () => boolean {
+export function fileIdentityCheck(location: string): () => boolean {
   if (location === MEMORY) return () => true;
   const identity = (): string | undefined => {
     try {

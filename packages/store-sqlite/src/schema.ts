@@ -4,7 +4,7 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 /** Marks a file as ours: "Hold" in ASCII. */
 const APPLICATION_ID = 0x486f6c64;
 
-const SCHEMA_VERSION = 3;
+const SCHEMA_VERSION = 4;
 
 /**
  * A session is one row of `sessions`, which each write replaces in part, and rows of content, which are only added

@@ -54,7 +54,7 @@ export class SqliteBackend implements SessionBackend {
   async readSession(sessionId: string): Promise<StoredSession | undefined> {
     const { connection } = this;
     return this.query(() =>
-      connection.atOneMoment(() => {
+      connection.inReadTransaction(() => {
         const row = connection.get(SELECT_SESSION, { session_id: sessionId });
         if (row === undefined) return undefined;
         const record = rowRecord(row, connection.location);
@@ -77,7 +77,7 @@ export class SqliteBackend implements SessionBackend {
     change: RecordChange,
   ): Promise<CompareAndSetResult> {
     return this.commits.write({
-      written: { sessionId, largest: () => largestValue(change) },
+      measured: { sessionId, largest: () => largestValue(change) },
       act: () => this.replace(sessionId, before, after, change),
     });
   }
@@ -148,8 +148,8 @@ export class SqliteBackend implements SessionBackend {
       ...Object.fromEntries(changed),
     };
     const sets = Object.keys(columns).map((column) => `${column} = :${column}`);
-    const sql = `UPDATE sessions SET ${sets.join(', ')} ${WHERE_STILL_THERE} RETURNING session_key`;
-    return this.connection.get(sql, { ...columns, ...stillThere(sessionId, before) });
+    const sql = `UPDATE sessions SET ${sets.join(', ')} ${WHERE_UNCHANGED} RETURNING session_key`;
+    return this.connection.get(sql, { ...columns, ...conditionParameters(sessionId, before) });
   }
 
   private insert(
@@ -164,7 +164,7 @@ export class SqliteBackend implements SessionBackend {
   }
 
   private remove(sessionId: string, before: SessionRecord): boolean {
-    return this.connection.run(DELETE, stillThere(sessionId, before)) > 0;
+    return this.connection.run(DELETE, conditionParameters(sessionId, before)) > 0;
   }
 }
 
@@ -176,12 +176,12 @@ const COLUMNS = `session_id, record_name, incarnation, status, agent_name, paren
 const INSERT = `INSERT INTO sessions (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/gu, ':$&')})
   ON CONFLICT (session_id) DO NOTHING RETURNING session_key`;
 
-const WHERE_STILL_THERE = 'WHERE session_id = :session_id AND record_name = :old_name';
-const DELETE = `DELETE FROM sessions ${WHERE_STILL_THERE}`;
+const WHERE_UNCHANGED = 'WHERE session_id = :session_id AND record_name = :old_name';
+const DELETE = `DELETE FROM sessions ${WHERE_UNCHANGED}`;
 const PRUNE = `DELETE FROM sessions WHERE session_key IN
   (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :most)`;
 const PRUNED_AT_ONCE = 20;
 
-function stillThere(sessionId: string, before: SessionRecord): SqliteParameters {
+function conditionParameters(sessionId: string, before: SessionRecord): SqliteParameters {
   return { session_id: sessionId, old_name: rowRecordName(before) };
 }

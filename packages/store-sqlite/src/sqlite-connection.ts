@@ -1,7 +1,7 @@
 import { rollBack } from './schema.ts';
 import type { SqliteDatabase, SqliteParameters, SqliteRow, SqliteStatement } from './sqlite-database.ts';
-import { attempt, unavailable } from './sqlite-errors.ts';
-import type { WrittenContent } from './sqlite-errors.ts';
+import { withStoreErrors, unavailable } from './sqlite-errors.ts';
+import type { MeasuredWrite } from './sqlite-errors.ts';
 
 /**
  * A database in use: statements that are prepared once, and transactions. What SQLite throws comes out as an error of
@@ -13,7 +13,7 @@ export class SqliteConnection {
   /** What closing does to the database; nothing to one that was passed in. */
   closeDatabase: () => void = () => undefined;
   /** Is the database still the one that others open under its name? */
-  isInPlace: () => boolean = () => true;
+  isSameFile: () => boolean = () => true;
   private readonly database: SqliteDatabase;
   private readonly statements = new Map<string, SqliteStatement>();
   private isClosed = false;
@@ -26,11 +26,11 @@ export class SqliteConnection {
   /** Reads. */
   read<T>(act: () => T): T {
     this.check();
-    return attempt({ location: this.location, kind: 'read' }, act);
+    return withStoreErrors({ location: this.location, kind: 'read' }, act);
   }
 
   /** Within a read: several statements as of one moment. */
-  atOneMoment<T>(act: () => T): T {
+  inReadTransaction<T>(act: () => T): T {
     this.run('BEGIN', {});
     return this.orRollBack(() => {
       const result = act();
@@ -43,7 +43,7 @@ export class SqliteConnection {
   write<T>(act: () => T): T {
     this.begin();
     return this.orRollBack(() => {
-      const result = this.carryOut(act);
+      const result = this.execute(act);
       this.commit();
       return result;
     });
@@ -52,17 +52,17 @@ export class SqliteConnection {
   /** Begins to write. Waits for other writers first, so that none comes between. */
   begin(): void {
     this.check();
-    this.carryOut(() => this.run('BEGIN IMMEDIATE', {}));
+    this.execute(() => this.run('BEGIN IMMEDIATE', {}));
   }
 
   /** Does part of a write. */
-  carryOut<T>(act: () => T, written?: WrittenContent): T {
-    return attempt({ location: this.location, kind: 'write', written }, act);
+  execute<T>(act: () => T, written?: MeasuredWrite): T {
+    return withStoreErrors({ location: this.location, kind: 'write', written }, act);
   }
 
   /** Ends a write. When it throws, the write may have been done unless the error says that it was not. */
   commit(): void {
-    attempt({ location: this.location, kind: 'commit' }, () => this.run('COMMIT', {}));
+    withStoreErrors({ location: this.location, kind: 'commit' }, () => this.run('COMMIT', {}));
   }
 
   /** Ends a transaction without having done anything. */
@@ -72,12 +72,12 @@ export class SqliteConnection {
 
   /** Within a write: what is written from here on can be undone without the rest. */
   openSavepoint(): void {
-    this.carryOut(() => this.run('SAVEPOINT part', {}));
+    this.execute(() => this.run('SAVEPOINT part', {}));
   }
 
   /** Keeps or undoes what was written since the savepoint. Throws when SQLite has undone the whole write by itself. */
   closeSavepoint(isKept: boolean): void {
-    this.carryOut(() => {
+    this.execute(() => {
       if (!isKept) this.run('ROLLBACK TO part', {});
       this.run('RELEASE part', {});
     });
@@ -101,7 +101,7 @@ export class SqliteConnection {
   close(): void {
     this.isClosed = true;
     this.statements.clear();
-    attempt({ location: this.location, kind: 'read' }, this.closeDatabase);
+    withStoreErrors({ location: this.location, kind: 'read' }, this.closeDatabase);
   }
 
   private orRollBack<T>(act: () => T): T {
@@ -116,7 +116,7 @@ export class SqliteConnection {
   private check(): void {
     const { location } = this;
     if (this.isClosed) throw unavailable(`The session store ${location} is closed: open it again.`);
-    if (this.isInPlace()) return;
+    if (this.isSameFile()) return;
     const advice = 'Nothing was written: put it back, or open the store again';
     throw unavailable(
       `The session database ${location} was deleted or replaced while it was open. ${advice}.`,

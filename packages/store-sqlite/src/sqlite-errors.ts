@@ -1,17 +1,17 @@
 import { SessionTooLargeError, StateFormatError, StoreUnavailableError } from '@holdfast/core';
 
 /** The content of a write: its session, and the size of its largest value, in bytes. */
-export interface WrittenContent {
+export interface MeasuredWrite {
   readonly sessionId: string;
   readonly largest: () => number;
 }
 
 /** What the store was doing when SQLite failed. */
-export interface SqliteAttempt {
+export interface SqliteOperation {
   /** The file, or what stands for it, as messages name it. */
   readonly location: string;
   readonly kind: 'read' | 'write' | 'commit';
-  readonly written?: WrittenContent | undefined;
+  readonly written?: MeasuredWrite | undefined;
 }
 
 /** SQLite's primary result codes. */
@@ -65,7 +65,7 @@ function extendedCode(error: unknown): number | undefined {
 }
 
 /** Does something with the database. What SQLite throws comes out as an error of the store contract. */
-export function attempt<T>(what: SqliteAttempt, act: () => T): T {
+export function withStoreErrors<T>(what: SqliteOperation, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -74,7 +74,7 @@ export function attempt<T>(what: SqliteAttempt, act: () => T): T {
 }
 
 /** The contract's name for an error of `node:sqlite`; `undefined` for an error that is not SQLite's. */
-function toStoreError(error: unknown, { location, kind, written }: SqliteAttempt): Error | undefined {
+function toStoreError(error: unknown, { location, kind, written }: SqliteOperation): Error | undefined {
   if (isClosed(error)) return unavailable(`The session database ${location} was closed by its owner.`, error);
   const code = sqliteCode(error);
   if (code === undefined || !(error instanceof Error)) return undefined;
@@ -93,7 +93,7 @@ function toStoreError(error: unknown, { location, kind, written }: SqliteAttempt
  * Whether a write that failed may have been done. A commit that fails on a full disk may have reached the disk before:
  * it is found there after a crash. A commit that meets another connection has not begun.
  */
-function mayBeDone(kind: SqliteAttempt['kind'], code: number): boolean {
+function mayBeDone(kind: SqliteOperation['kind'], code: number): boolean {
   return kind === 'commit' ? code !== BUSY : kind === 'write' && code === IOERR;
 }
 

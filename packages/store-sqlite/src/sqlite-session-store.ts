@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
-import { fileWatch, openDatabase, prepareDatabase } from './open-database.ts';
+import { fileIdentityCheck, openDatabase, prepareDatabase } from './open-database.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
@@ -97,7 +97,7 @@ export class SqliteSessionStore extends BackedSessionStore {
     try {
       const store = new SqliteSessionStore({ ...rest, database });
       store.connection.closeDatabase = () => database.close();
-      store.connection.isInPlace = fileWatch(store.connection.location);
+      store.connection.isSameFile = fileIdentityCheck(store.connection.location);
       return store;
     } catch (error) {
       database.close();

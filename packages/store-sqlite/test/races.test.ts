@@ -140,7 +140,7 @@ describe('a write that comes between reading and writing', () => {
   });
 
   test('a save finds the claim of another', async () => {
-    const lease = `json_object('owner', 'other', 'until', ${clock.now() + 1_000})`;
+    const lease = `json_object('workerId', 'other', 'until', ${clock.now() + 1_000})`;
     const { store, created } = await overtaken(`'$.lease', ${lease}`);
     const save = store.save(withFact(created, 'fact', 1), { base: created });
     await expect(save).rejects.toMatchObject({ code: 'SESSION_BUSY', workerId: 'other' });

@@ -58,18 +58,18 @@ const REFUSED: readonly {
   },
   {
     what: 'an empty database with a version',
-    make: () => databaseFile('PRAGMA user_version = 3'),
-    says: 'user_version 3',
+    make: () => databaseFile('PRAGMA user_version = 4'),
+    says: 'user_version 4',
   },
   {
     what: 'a database that another application left in a crash',
     make: crashedDatabase,
     says: 'another application',
   },
-  { what: 'a newer schema', make: () => fileOfVersion(4), code: 'STATE_VERSION', says: 'schema version 4' },
+  { what: 'a newer schema', make: () => fileOfVersion(5), code: 'STATE_VERSION', says: 'schema version 5' },
   {
     what: 'the layout before this one',
-    make: () => fileOfVersion(2),
+    make: () => fileOfVersion(3),
     says: 'no release reads the older layout',
   },
   { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },

@@ -73,7 +73,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
   ),
   'renews nothing': keeping((after, found) => {
     const before = found?.record.lease;
-    const isSame = before !== undefined && before.owner === after.lease?.owner;
+    const isSame = before !== undefined && before.workerId === after.lease?.workerId;
     return isSame ? { ...after, lease: before } : after;
   }),
   'releases nothing': keeping((after, found, { plan, enqueue }) => {
@@ -89,7 +89,11 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     store: (store, entries) => ({
       release: (claim) => {
         const record = entries.get(claim.sessionId)?.record;
-        return store.release({ ...claim, epoch: record?.epoch ?? 0, workerId: record?.lease?.owner ?? '' });
+        return store.release({
+          ...claim,
+          epoch: record?.epoch ?? 0,
+          workerId: record?.lease?.workerId ?? '',
+        });
       },
     }),
   },
@@ -133,8 +137,11 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     },
   },
-  'does not remember what was used': keeping((after) => ({ ...after, used: undefined })),
-  'remembers the last item that was used': keeping((after) => ({ ...after, used: after.used?.slice(-1) })),
+  'does not remember what was used': keeping((after) => ({ ...after, usedIds: undefined })),
+  'remembers the last item that was used': keeping((after) => ({
+    ...after,
+    usedIds: after.usedIds?.slice(-1),
+  })),
   'sorts the inbox by id': {
     ways: {
       read(inbox, { from, to, limit }) {

@@ -91,13 +91,13 @@ export class AgentBuilder {
     const limits = ExecutionBudget.of(budget);
     if (known && isSameJson(limits, ExecutionBudget.of(known)))
       return this.withOptions({ ...settings, budget: known });
-    const kept = budget === limits ? limits : Object.freeze({ ...budget });
-    return this.withOptions({ ...settings, budget: kept });
+    const newBudget = budget === limits ? limits : Object.freeze({ ...budget });
+    return this.withOptions({ ...settings, budget: newBudget });
   }
 
   /** The same with more tools. @throws RangeError `ARGUMENT_INVALID` when a name is taken. */
   withTools(...tools: readonly Tool[]): AgentBuilder {
-    const all = joined(this.options.tools, tools);
+    const all = withAdded(this.options.tools, tools);
     toolsByName(all ?? []);
     return this.withOptions({ tools: all });
   }
@@ -107,13 +107,13 @@ export class AgentBuilder {
    * they were added, by whomever.
    */
   withHooks(...hooks: readonly Hook[]): AgentBuilder {
-    return this.withOptions({ hooks: joined(this.options.hooks, hooks) });
+    return this.withOptions({ hooks: withAdded(this.options.hooks, hooks) });
   }
 
   /** The same with more listeners. @throws TypeError `ARGUMENT_INVALID` for what is not a function. */
   withListeners(...listeners: readonly AgentEventListener[]): AgentBuilder {
     for (const listener of listeners) checkArgument('A listener', listener, mustBe.function);
-    return this.withOptions({ listeners: joined(this.options.listeners, listeners) });
+    return this.withOptions({ listeners: withAdded(this.options.listeners, listeners) });
   }
 
   /**
@@ -196,6 +196,6 @@ export class AgentBuilder {
 }
 
 /** One list after the other; the first when nothing is added. */
-function joined<T>(list: readonly T[] | undefined, added: readonly T[]): readonly T[] | undefined {
+function withAdded<T>(list: readonly T[] | undefined, added: readonly T[]): readonly T[] | undefined {
   return added.length === 0 ? list : Object.freeze([...(list ?? []), ...added]);
 }

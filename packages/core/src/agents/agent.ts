@@ -28,7 +28,10 @@ export interface Agent extends AgentLoop {
 export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopOptions>): Agent {
   const { clock = systemClock } = options;
   // Without a driver the loop says so.
-  const loop = createAgentLoop({ ...options, ...chosenBy(definition, options) } as AgentLoopOptions);
+  const loop = createAgentLoop({
+    ...options,
+    ...optionsOfDefinition(definition, options),
+  } as AgentLoopOptions);
   return Object.freeze<Agent>({
     ...loop,
     definition,
@@ -41,7 +44,7 @@ export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopO
 }
 
 /** What a definition chooses of a builder's options. */
-function chosenBy(
+function optionsOfDefinition(
   definition: AgentDefinition,
   options: Partial<AgentLoopOptions>,
 ): Pick<AgentLoopOptions, 'tools' | 'budget'> {

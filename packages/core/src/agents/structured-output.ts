@@ -10,7 +10,7 @@ import type { AgentStep } from '../state/execution/step.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import type {
   AiSdkSchema,
-  Checked,
+  CheckResult,
   ModelSchema,
   OutputOf,
   StandardSchema,
@@ -100,7 +100,11 @@ export function structuredOutput(
   options: StructuredOutputOptions = {},
 ): StructuredOutput<unknown> {
   const { name, description, maxRepairs = 1 } = checkOptions(options);
-  const purpose = { owner: 'the output', subject: 'the answer', code: 'OUTPUT_SCHEMA_INVALID' } as const;
+  const purpose = {
+    subjectName: 'the output',
+    subject: 'the answer',
+    code: 'OUTPUT_SCHEMA_INVALID',
+  } as const;
   const model = modelSchema(purpose, schema, options.jsonSchema);
   const { jsonSchema } = model;
   const responseFormat = compact({ type: 'json', schema: jsonSchema, name, description }) as ResponseFormat;
@@ -129,7 +133,7 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
     },
     afterStep(state, { clock }) {
       const isAnswered = state.currentStep?.isFinalResponse && !isForcedToStop(state);
-      return isAnswered ? judged(model, state, maxRepairs, clock) : undefined;
+      return isAnswered ? judgeAnswer(model, state, maxRepairs, clock) : undefined;
     },
     afterExecution(state, { clock }) {
       const isOurs = isSameJson(state.responseFormat, responseFormat);
@@ -145,7 +149,7 @@ function isForcedToStop({ execution }: AgentState): boolean {
 }
 
 /** The state after an answer: as it was, with another step asked for, or failed. */
-async function judged(
+async function judgeAnswer(
   model: ModelSchema,
   state: AgentState,
   maxRepairs: number,
@@ -196,19 +200,22 @@ async function issuesOf(
   return 'issues' in found ? found.issues : undefined;
 }
 
-function checkAnswer(model: ModelSchema, step: AgentStep): Checked<unknown> | Promise<Checked<unknown>> {
+function checkAnswer(
+  model: ModelSchema,
+  step: AgentStep,
+): CheckResult<unknown> | Promise<CheckResult<unknown>> {
   const json = withoutFence(step.text);
   let value: JsonValue;
   try {
     value = JSON.parse(json) as JsonValue;
   } catch (error) {
     const reason = json === '' ? 'it is empty' : (error as Error).message;
-    return { issues: [`the answer: not JSON: ${reason}`, ...cutOff(step)] };
+    return { issues: [`the answer: not JSON: ${reason}`, ...truncationIssues(step)] };
   }
   return model.check(value);
 }
 
-function cutOff({ response }: AgentStep): readonly string[] {
+function truncationIssues({ response }: AgentStep): readonly string[] {
   return response?.finishReason === 'length' ? ['the answer: cut off at the limit of output tokens'] : [];
 }
 
@@ -225,7 +232,7 @@ function answerOf(state: AgentState): AgentStep {
   throw outputInvalid([`there is no answer: the execution is ${state.status ?? 'not begun'}`]);
 }
 
-function valueOf(found: Checked<unknown>): unknown {
+function valueOf(found: CheckResult<unknown>): unknown {
   if ('issues' in found) throw outputInvalid(found.issues);
   return found.value;
 }

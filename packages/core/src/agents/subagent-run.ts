@@ -5,7 +5,7 @@ import type { ExecutionBudget } from '../state/execution/budget.ts';
 import { isTerminal } from '../state/execution/status.ts';
 import { Usage } from '../state/execution/usage.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
-import { CallWaits } from '../loop/stopping/abort.ts';
+import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
 import type { ParentRun } from '../loop/parent-run.ts';
@@ -21,7 +21,7 @@ export function nestingOf(context: ToolContext, maxDepth: number): Nesting {
 }
 
 /** One run of a subagent, within the call of a tool: what it does and uses is passed on as it happens. */
-export class ChildRun {
+export class SubagentRun {
   private readonly name: string;
   private readonly context: ToolContext;
   private readonly nesting: Nesting;
@@ -45,27 +45,27 @@ export class ChildRun {
     budget: ExecutionBudget,
   ): Promise<AgentState> {
     const { signal, remaining } = this.context;
-    const left = this.left();
-    if (isTerminal(left?.status)) return left as AgentState;
-    const first = left ?? (await begin());
+    const previous = this.previousState();
+    if (isTerminal(previous?.status)) return previous as AgentState;
+    const first = previous ?? (await begin());
     this.known = first;
     const last = await loop.run(first, {
       signal,
       budget,
       onEvent: this.listener(),
-      checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.keep(state, true)),
+      checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.report(state, true)),
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {
-      this.keep(last, true, last.execution?.waiting);
-      throw new CallWaits();
+      this.report(last, true, last.execution?.waiting);
+      throw new CallSuspended();
     }
     if (!signal.aborted || last.status === 'completed') return last;
-    this.keep(last, true);
+    this.report(last, true);
     throw signal.reason;
   }
 
-  private left(): AgentState | undefined {
+  private previousState(): AgentState | undefined {
     const { progress } = this.context;
     if (progress === undefined) return undefined;
     try {
@@ -78,16 +78,16 @@ export class ChildRun {
 
   /** The state is kept whenever something was paid for or done, so that it is not done again. */
   private follow(state: AgentState): void {
-    this.keep(state, hasEffect(this.known, state));
+    this.report(state, hasProgressed(this.known, state));
   }
 
-  private keep(state: AgentState, isToBeLeft: boolean, waiting: readonly Waiting[] = []): void {
+  private report(state: AgentState, savesProgress: boolean, waiting: readonly Waiting[] = []): void {
     const used = state.usage.since(this.known?.usage ?? Usage.none);
     this.known = state;
-    if (used === Usage.none && !isToBeLeft) return;
-    const progress = isToBeLeft ? toJsonValue(state) : undefined;
+    if (used === Usage.none && !savesProgress) return;
+    const progress = savesProgress ? toJsonValue(state) : undefined;
     const call = runningToolOf(this.context);
-    if (call) return call.keep(used, progress, waiting);
+    if (call) return call.addUsageAndProgress(used, progress, waiting);
     if (used !== Usage.none) this.context.addUsage(used);
     if (progress !== undefined) this.context.saveProgress(progress);
   }
@@ -95,11 +95,11 @@ export class ChildRun {
   /** Nobody is told when nobody listens: a driver need not stream then. */
   private listener(): AgentEventListener | undefined {
     const call = runningToolOf(this.context);
-    if (call && !call.isHeard) return undefined;
+    if (call && !call.hasListeners) return undefined;
     const { emit, state, toolCallId } = this.context;
     return (event: AgentEvent) => {
       const happening = { type: 'subagent', toolCallId, toolName: this.name, event } as const;
-      if (call) call.tell(happening);
+      if (call) call.announce(happening);
       else emit({ ...happening, at: event.at, state });
     };
   }
@@ -112,7 +112,7 @@ function canBeWaitedFor({ execution }: AgentState): boolean {
 }
 
 /** An answer has arrived, a tool was begun, has said something or has ended, or a step is closed. */
-function hasEffect(before: AgentState | undefined, { execution: is }: AgentState): boolean {
+function hasProgressed(before: AgentState | undefined, { execution: is }: AgentState): boolean {
   const was = before?.execution;
   return (
     was?.currentStep?.response !== is?.currentStep?.response ||
@@ -140,15 +140,19 @@ export function subagentFailed(name: string, agent: AgentState): HoldfastError {
   const steps = [...agent.steps, ...(agent.currentStep ? [agent.currentStep] : [])];
   const partial = steps.findLast(({ text }) => text !== '')?.text;
   const shown = partial?.slice(0, MAX_PARTIAL_LENGTH).toWellFormed();
-  const said = shown === undefined ? '' : ` What it said last: ${shown}`;
+  const lastText = shown === undefined ? '' : ` What it said last: ${shown}`;
   const codes = [...new Set(errors.flatMap(({ code }) => code ?? []))];
-  return new HoldfastError('SUBAGENT_FAILED', `Agent "${name}" ${fateOf(agent, cause?.message)}${said}`, {
-    cause,
-    data: { agentId, status, stopReason, codes },
-  });
+  return new HoldfastError(
+    'SUBAGENT_FAILED',
+    `Agent "${name}" ${describeEnd(agent, cause?.message)}${lastText}`,
+    {
+      cause,
+      data: { agentId, status, stopReason, codes },
+    },
+  );
 }
 
-function fateOf({ status, stopSignal, execution }: AgentState, error: string | undefined): string {
+function describeEnd({ status, stopSignal, execution }: AgentState, error: string | undefined): string {
   const why = error ?? stopSignal?.message ?? 'nobody knows why.';
   if (status === 'failed') return `failed: ${why}`;
   if (status === 'stopped') return `was stopped before it had an answer: ${stopSignal?.message ?? why}`;

@@ -10,7 +10,7 @@ import type { ToolOutput, UserPart } from '../state/messages/messages.ts';
 import { unlessAborted } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
-import { ChildRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
+import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
 import type { Tool, ToolContext } from '../loop/tools/tool.ts';
 import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';
@@ -134,7 +134,7 @@ export function subagent(init: AnySubagentInit): Tool {
   if (typeof loop !== 'function' && typeof loop?.run !== 'function')
     throw invalidArgument(`Subagent "${name}" needs a loop, found ${describeValue(loop)}.`, TypeError);
   const budget = ExecutionBudget.of(init.budget ?? {});
-  const made = tool({
+  const subagentTool = tool({
     name,
     description,
     inputSchema: inputSchema as JsonObject,
@@ -148,7 +148,7 @@ export function subagent(init: AnySubagentInit): Tool {
         unlessAborted((async () => work())(), context.signal);
       const begin = async (): Promise<AgentState> =>
         stateFor(init, await inTime(() => toTask(args, context)), context);
-      const run = new ChildRun(name, context, nesting);
+      const run = new SubagentRun(name, context, nesting);
       const agent = await run.toEnd(loopOf(), begin, budget);
       if (!agent.hasFinalResponse || agent.status !== 'completed') throw subagentFailed(name, agent);
       if (init.toResult) return inTime(() => init.toResult?.(agent, args));
@@ -156,7 +156,7 @@ export function subagent(init: AnySubagentInit): Tool {
       return output ? inTime(() => output.readAsync(agent)) : agent.finalResponse;
     },
   });
-  return Object.freeze({ ...made, isResumable: true });
+  return Object.freeze({ ...subagentTool, isResumable: true });
 }
 
 function promptOf(args: unknown): string {
@@ -172,9 +172,9 @@ function stateFor(
   const at = clock.now();
   const isState = task instanceof AgentState;
   const given = isState ? task.forNextExecution(at) : AgentState.empty({ agentId: clock.newId(), at });
-  const told = isState ? given : given.withUserMessage(task, { clock }, at);
-  const prompted = systemPrompt === undefined ? told : told.withSystemPrompt(systemPrompt, at);
-  const model = llmConfig ?? told.llmConfig ?? caller.llmConfig;
+  const withTask = isState ? given : given.withUserMessage(task, { clock }, at);
+  const prompted = systemPrompt === undefined ? withTask : withTask.withSystemPrompt(systemPrompt, at);
+  const model = llmConfig ?? withTask.llmConfig ?? caller.llmConfig;
   const { context, llmConfig: chosen } = prompted.withLlmConfig(model, at);
   return AgentState.restore({
     agentId: AgentId.create(clock),

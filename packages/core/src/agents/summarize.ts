@@ -124,7 +124,7 @@ export function summaryCompiler(
   compiler: MessageCompiler = conversationWithCurrentToolTrace(),
 ): MessageCompiler {
   return function compileSummarized(state) {
-    const { summary, rest } = divided(state);
+    const { summary, rest } = splitAtSummary(state);
     return withSummaryInFront(summary, compiler(rest));
   };
 }
@@ -134,7 +134,7 @@ function withSummaryInFront(summary: Message | undefined, messages: Messages): M
 }
 
 /** A summary that applies, and the state with the messages that it does not stand for. */
-function divided(state: AgentState): { summary: Message | undefined; rest: AgentState } {
+function splitAtSummary(state: AgentState): { summary: Message | undefined; rest: AgentState } {
   const summary = state.store.section(SUMMARY).last;
   const through = summary?.metadata?.[THROUGH];
   if (typeof through !== 'string') return { summary: undefined, rest: state };
@@ -159,7 +159,7 @@ function partsToSummarize(
   compiler: MessageCompiler,
   { maxTokens, keepTokens }: { readonly maxTokens: number; readonly keepTokens: number },
 ): readonly Unit[] {
-  const { summary, rest } = divided(state);
+  const { summary, rest } = splitAtSummary(state);
   const shown = compiler(rest);
   const view = withSummaryInFront(summary, shown);
   const tokens = estimateTokens(state, view);
@@ -169,7 +169,7 @@ function partsToSummarize(
   const ids = new Set([...rest.messages].map(({ id }) => id));
   const units = unitsOf([...shown].filter(({ id }) => ids.has(id)));
   const falling = units.slice(0, firstKept(units, keepTokens * charactersPerToken));
-  return joined(falling, maxTokens * charactersPerToken);
+  return groupUnits(falling, maxTokens * charactersPerToken);
 }
 
 function unitsOf(messages: readonly Message[]): readonly Unit[] {
@@ -195,7 +195,7 @@ function firstKept(units: readonly Unit[], characters: number): number {
 }
 
 /** The units run together, as long as they are not too large for one part. */
-function joined(units: readonly Unit[], characters: number): readonly Unit[] {
+function groupUnits(units: readonly Unit[], characters: number): readonly Unit[] {
   const parts: Message[][] = [];
   let size = Infinity;
   for (const unit of units) {
@@ -223,7 +223,7 @@ async function withSummaryOf(
   try {
     for (const part of parts) {
       if (await context.checkLimits(state)) break;
-      const { summary: former } = divided(state);
+      const { summary: former } = splitAtSummary(state);
       const question = userMessage(textToSummarize(former, part), { clock });
       const request = summaryRequest(question, options);
       const response = InferenceResponse.of(await driver.infer(request, { signal, onDelta: undefined }));

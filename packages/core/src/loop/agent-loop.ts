@@ -18,7 +18,7 @@ import { EventStream } from './event-stream.ts';
 import type { AgentEventListener } from './events.ts';
 import { announceTo } from './events.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
-import { guardsFor, modelOf, retryLimit } from './stopping/guards.ts';
+import { guardsFor, modelIdOfState, retryLimit } from './stopping/guards.ts';
 import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
 import { PRICES, pricing } from './stopping/model-prices.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
@@ -156,17 +156,17 @@ const checkRunOptions = optionsCheck<RunOptions>(
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const parts = loopParts(checkLoopOptions(options));
   const { listeners = [], redact } = options;
-  const told = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
+  const listenersFor = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
     const all = onEvent ? [...listeners, onEvent] : listeners;
     return redact && all.length > 0 ? [redactedListener((event) => announceTo(all, event), redact)] : all;
   };
 
-  const begun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
+  const startRun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
     const { signal = neverSignal(), onEvent, previousState, checkpoint, parent } = options;
     return new AgentRun(state, loop, {
       signal,
-      listeners: told(onEvent),
-      since: previousState,
+      listeners: listenersFor(onEvent),
+      previousState,
       checkpoint,
       parent,
     });
@@ -192,25 +192,25 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   }
 
   async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    return toEnd(begun(loopFor(state, parts, checkRunOptions(options)), state, options));
+    return toEnd(startRun(loopFor(state, parts, checkRunOptions(options)), state, options));
   }
 
   function iterate(state: AgentState, options: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
     const loop = loopFor(state, parts, checkRunOptions(options));
-    return states(() => begun(loop, state, options));
+    return states(() => startRun(loop, state, options));
   }
 
   function stream(state: AgentState, options: RunOptions = {}): EventStream<AgentState> {
     const loop = loopFor(state, parts, checkRunOptions(options));
     const { signal, onEvent } = options;
-    const leaving = new AbortController();
-    const either = signal ? AbortSignal.any([signal, leaving.signal]) : leaving.signal;
+    const readerGone = new AbortController();
+    const either = signal ? AbortSignal.any([signal, readerGone.signal]) : readerGone.signal;
     const work = (put: AgentEventListener): Promise<AgentState> => {
       const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
-      return toEnd(begun(loop, state, { ...options, signal: either, onEvent: listener }));
+      return toEnd(startRun(loop, state, { ...options, signal: either, onEvent: listener }));
     };
     return new EventStream(work, () =>
-      leaving.abort(new RunAbort('cancel', 'The reader of the stream left.')),
+      readerGone.abort(new RunAbort('cancel', 'The reader of the stream left.')),
     );
   }
 
@@ -249,7 +249,7 @@ function budgetOf({ budget = {} }: AgentLoopOptions): ExecutionBudget {
 }
 
 function costOptionsOf({ driver, prices }: AgentLoopOptions): Required<CostLimitOptions> | undefined {
-  const modelIdOf: ModelIdOf = (llmConfig) => driver.modelId?.(llmConfig) ?? modelOf(llmConfig);
+  const modelIdOf: ModelIdOf = (llmConfig) => driver.modelId?.(llmConfig) ?? modelIdOfState(llmConfig);
   return prices && { prices, modelIdOf };
 }
 

@@ -14,7 +14,7 @@ import { infer } from './infer.ts';
 import { RunState } from './run-state.ts';
 import { nextAction } from './stepper.ts';
 import { ToolRound } from './tools/tool-round.ts';
-import { waitingIn, withTimePassed } from './tools/waiting.ts';
+import { waitingOfStep, withTimeoutsApplied } from './tools/waiting.ts';
 
 /**
  * One run in progress: the interpreter of the stepper, which carries out what is next until nothing is. In its order:
@@ -27,20 +27,20 @@ export class AgentRun {
   private readonly loop: LoopParts;
   private readonly toolSignal: HeldSignal;
   /** The state as the caller passed it. A closure over it in a field would make V8 promote the whole finished run. */
-  private readonly given: AgentState;
+  private readonly initialState: AgentState;
   /** An earlier form of it: what has happened since is announced. */
   private readonly since: AgentState;
-  private hasBegun = false;
+  private hasStarted = false;
   /** The work of a step has begun: it is cut off in time. */
   private isInStep = false;
   /** The step in progress has calls that an earlier process has left. */
-  private hasLeftCalls = false;
+  private hasCallsInDoubt = false;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
     this.run = new RunState(state, loop, parts);
     this.loop = loop;
-    this.given = state;
-    this.since = parts.since ?? state;
+    this.initialState = state;
+    this.since = parts.previousState ?? state;
     this.toolSignal = holdOnYield(this.run.signals.runSignal);
   }
 
@@ -51,8 +51,8 @@ export class AgentRun {
   /** Carries out what is next, until a step is closed or to the end. False when nothing is left to do. */
   async advance(until: 'step' | 'end'): Promise<boolean> {
     const { run } = this;
-    if (!this.hasBegun && !(await this.begin())) return false;
-    while (!run.hasLeft()) {
+    if (!this.hasStarted && !(await this.begin())) return false;
+    while (!run.isHandedOver()) {
       const { state } = run;
       let isOver = false;
       try {
@@ -67,10 +67,10 @@ export class AgentRun {
             if (run.mayBegin()) await infer(run);
             break;
           case 'runTools':
-            isOver = !(await this.toolRound(action.calls).carryOut());
+            isOver = !(await this.toolRound(action.calls).runCalls());
             break;
           case 'resolveTools':
-            isOver = !(await this.takeUp(action.toolExecutions));
+            isOver = !(await this.resumeTools(action.toolExecutions));
             break;
           case 'closeStep':
             if (this.loop.hooks.has('afterStep')) await this.completeStep();
@@ -85,27 +85,27 @@ export class AgentRun {
           case 'none':
             return await this.finish(action.type === 'none');
           case 'start':
-            return this.leave(); // a hook has put it back
+            return this.endRun(); // a hook has put it back
         }
       } catch (error) {
-        await run.take(error);
+        await run.recordThrown(error);
         isOver = true;
       }
       const isStuck = run.state === state;
       if (!isOver && !isStuck) continue;
       run.release();
-      if (this.isToClose(isStuck)) {
+      if (this.mustCloseStep(isStuck)) {
         if (this.hasWaitingCalls) await this.closeWaitingCalls();
         this.closeStep();
         if (until === 'step') return true;
       } else if (run.state === state) break;
     }
-    return this.leave();
+    return this.endRun();
   }
 
   /** The state to go on with. @throws what a checkpoint has thrown. */
   result(): AgentState {
-    const { failure } = this.run.kept;
+    const { failure } = this.run.checkpointer;
     if (failure) throw failure.error as Error;
     return this.state;
   }
@@ -123,9 +123,9 @@ export class AgentRun {
    */
   private async begin(): Promise<boolean> {
     const { run } = this;
-    this.hasBegun = true;
-    if (run.isLost()) return false;
-    if (run.state.status === 'suspended') run.change(withTimePassed(run.state, run.now()));
+    this.hasStarted = true;
+    if (run.isAbandoned()) return false;
+    if (run.state.status === 'suspended') run.change(withTimeoutsApplied(run.state, run.now()));
     const { status } = run.state;
     if (status === 'suspended') {
       this.announceEarlier();
@@ -137,12 +137,12 @@ export class AgentRun {
     try {
       await this.callHooks('beforeExecution');
     } catch (error) {
-      await run.take(error);
+      await run.recordThrown(error);
     }
     const action = nextAction(run.state);
     if (action.type === 'resolveTools') {
-      this.hasLeftCalls = true;
-      await this.toolRound([], action.toolExecutions).resolve();
+      this.hasCallsInDoubt = true;
+      await this.toolRound([], action.toolExecutions).resolveInDoubt();
     }
     run.countWork();
     return true;
@@ -150,18 +150,19 @@ export class AgentRun {
 
   /** Tells what has happened to the state since it was run last. */
   private announceEarlier(): void {
-    this.run.announce(this.since, this.given);
+    this.run.announce(this.since, this.initialState);
   }
 
   /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
   private async finish(isOver: boolean): Promise<false> {
     const { run, loop } = this;
     run.release();
-    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution')) await run.kept.keep(run, 'step');
+    if (loop.hooks.has('onStop') || loop.hooks.has('afterExecution'))
+      await run.checkpointer.save(run, 'step');
     if (!isOver && run.state.execution?.continuation.wasForceStopped) await this.callEach('onStop');
-    if (run.hasLeft()) return this.leave();
+    if (run.isHandedOver()) return this.endRun();
     run.countWork();
-    await run.quietly(async () => {
+    await run.asOneChange(async () => {
       if (!isOver) run.advance({ type: 'finished', at: run.now() });
       await this.callEach('afterExecution');
     });
@@ -169,10 +170,10 @@ export class AgentRun {
   }
 
   /** Leaves the execution as it is. What was kept is not changed by the moment since: it would be kept once more. */
-  private leave(): false {
+  private endRun(): false {
     const { run } = this;
     run.release();
-    if (!run.kept.isKept(run.state)) run.countWork();
+    if (!run.checkpointer.isSaved(run.state)) run.countWork();
     return false;
   }
 
@@ -181,8 +182,8 @@ export class AgentRun {
     const { run } = this;
     const step = run.state.currentStep;
     if (run.state.status !== 'suspended' && step)
-      run.advance({ type: 'suspended', waiting: waitingIn(step, this.loop.tools), at: run.now() });
-    return this.leave();
+      run.advance({ type: 'suspended', waiting: waitingOfStep(step, this.loop.tools), at: run.now() });
+    return this.endRun();
   }
 
   // Steps
@@ -199,18 +200,22 @@ export class AgentRun {
   private get hasPreparations(): boolean {
     const { run, loop } = this;
     const { hooks } = loop;
-    return hooks.hasLimits || hooks.has('beforeStep') || (run.kept.isAsked && run.kept.hasNewStep(run.state));
+    return (
+      hooks.hasLimits ||
+      hooks.has('beforeStep') ||
+      (run.checkpointer.isEnabled && run.checkpointer.hasUnsavedStep(run.state))
+    );
   }
 
   /** The limits, then BeforeStep. False when something speaks against the step. */
   private async prepareStep(): Promise<boolean> {
     const { run } = this;
-    if (run.kept.hasNewStep(run.state)) await run.kept.keep(run, 'step');
+    if (run.checkpointer.hasUnsavedStep(run.state)) await run.checkpointer.save(run, 'step');
     if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return false;
     const { signalCount } = run;
-    const asked = run.askLimits();
-    const isStopped = typeof asked === 'boolean' ? asked : await asked;
-    if (!run.isLost()) await this.callHooks('beforeStep');
+    const limitsChecked = run.enforceLimits();
+    const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
+    if (!run.isAbandoned()) await this.callHooks('beforeStep');
     // A limit may have raised its signal in the step before: that holds too.
     if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
     return nextAction(run.state).type === 'beginStep';
@@ -223,29 +228,29 @@ export class AgentRun {
     run.advance({ type: 'stepBegun', stepId, input, at });
   }
 
-  private toolRound(calls: readonly ToolCallPart[], left: readonly ToolExecution[] = []): ToolRound {
+  private toolRound(calls: readonly ToolCallPart[], inDoubt: readonly ToolExecution[] = []): ToolRound {
     const { run, toolSignal } = this;
-    return new ToolRound(run, run.signals.forTools(toolSignal.signal), calls, left);
+    return new ToolRound(run, run.signals.forTools(toolSignal.signal), calls, inDoubt);
   }
 
   /** Takes up calls that an earlier process has left, and runs the others. False when these are calls of this run. */
-  private async takeUp(left: readonly ToolExecution[]): Promise<boolean> {
-    if (!this.hasLeftCalls) return false;
-    this.hasLeftCalls = false;
-    return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], left).carryOut();
+  private async resumeTools(inDoubt: readonly ToolExecution[]): Promise<boolean> {
+    if (!this.hasCallsInDoubt) return false;
+    this.hasCallsInDoubt = false;
+    return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], inDoubt).runCalls();
   }
 
   /** AfterStep. */
   private async completeStep(): Promise<void> {
     const { run } = this;
-    await run.kept.keep(run, 'outcome');
+    await run.checkpointer.save(run, 'outcome');
     await this.callHooks('afterStep');
   }
 
   /** Is the step in progress to be closed, as nothing more comes of it? Not when the execution waits, or is left. */
-  private isToClose(isStuck: boolean): boolean {
+  private mustCloseStep(isStuck: boolean): boolean {
     const { run } = this;
-    if (run.state.currentStep === undefined || run.hasLeft()) return false;
+    if (run.state.currentStep === undefined || run.isHandedOver()) return false;
     return isStuck || nextAction(run.state).type !== 'wait';
   }
 
@@ -272,12 +277,12 @@ export class AgentRun {
   /** The hooks of a point, each of them whatever the one before threw. */
   private async callEach(point: StatePoint): Promise<void> {
     for (const hook of this.loop.hooks.at(point)) {
-      if (this.run.isLost()) return;
+      if (this.run.isAbandoned()) return;
       try {
         const state = await this.run.callHook(hook, point, this.run.state);
         if (state) this.run.change(state);
       } catch (error) {
-        await this.run.take(error);
+        await this.run.recordThrown(error);
       }
     }
   }
@@ -288,7 +293,7 @@ export class AgentRun {
     for (let index = from; index < hooks.length; index++) {
       const result = this.run.callHook(hooks[index] as Hook, point, this.run.state);
       if (result instanceof Promise) return this.callRest(point, index, result);
-      const asked = result && this.take(point, result);
+      const asked = result && this.acceptState(point, result);
       if (asked) return asked.then(() => this.callHooks(point, index + 1));
     }
     return undefined;
@@ -300,12 +305,12 @@ export class AgentRun {
     result: Promise<AgentState | undefined>,
   ): Promise<void> {
     const state = await result;
-    const asked = state && this.take(point, state);
+    const asked = state && this.acceptState(point, state);
     if (asked) await asked;
-    return this.run.isLost() ? undefined : this.callHooks(point, index + 1);
+    return this.run.isAbandoned() ? undefined : this.callHooks(point, index + 1);
   }
 
-  private take(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
+  private acceptState(point: StatePoint, state: AgentState): Promise<unknown> | undefined {
     if (point === 'beforeStep') return this.run.changeBeforeCall(state);
     this.run.change(state);
     return undefined;

@@ -7,16 +7,16 @@ import type { AgentEvent } from './events.ts';
 export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, undefined> {
   /** Settles when the run is over, also when nobody reads the events. */
   readonly result: Promise<Result>;
-  private readonly leave: () => void;
+  private readonly onLeave: () => void;
   private queue: AgentEvent[] = [];
   private head = 0;
   private isOver = false;
-  private hasLeft = false;
+  private isReaderGone = false;
   private readonly waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
 
   /** Starts the work; it is handed the function that puts events into the stream. */
   constructor(work: (put: (event: AgentEvent) => void) => Promise<Result>, leave: () => void) {
-    this.leave = leave;
+    this.onLeave = leave;
     this.result = work((event) => this.put(event)).finally(() => this.end());
     this.result.catch(() => undefined);
   }
@@ -31,13 +31,13 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
       }
       return Promise.resolve({ value: event, done: false });
     }
-    if (!this.isOver && !this.hasLeft) return new Promise((resolve) => this.waiting.push(resolve));
+    if (!this.isOver && !this.isReaderGone) return new Promise((resolve) => this.waiting.push(resolve));
     return Promise.resolve(END);
   }
 
   async return(): Promise<IteratorResult<AgentEvent, undefined>> {
-    if (!this.isOver && !this.hasLeft) this.leave();
-    this.hasLeft = true;
+    if (!this.isOver && !this.isReaderGone) this.onLeave();
+    this.isReaderGone = true;
     this.queue = [];
     this.head = 0;
     await this.result.catch(() => undefined);
@@ -49,15 +49,15 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   }
 
   private put(event: AgentEvent): void {
-    if (this.hasLeft) return;
-    const give = this.waiting.shift();
-    if (give) give({ value: event, done: false });
+    if (this.isReaderGone) return;
+    const resolveNext = this.waiting.shift();
+    if (resolveNext) resolveNext({ value: event, done: false });
     else this.queue.push(event);
   }
 
   private end(): void {
     this.isOver = true;
-    for (const give of this.waiting.splice(0)) give(END);
+    for (const resolveNext of this.waiting.splice(0)) resolveNext(END);
   }
 }
 

@@ -91,7 +91,7 @@ const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: EventBody['type'] } = {
 };
 
 /** What happened between two states of a run, in order. The loop announces this, and only this, of its states. */
-export function happeningsBetween(before: AgentState, after: AgentState): readonly EventBody[] {
+export function eventsBetween(before: AgentState, after: AgentState): readonly EventBody[] {
   const found: EventBody[] = [];
   if (before.execution !== after.execution) {
     collectStepStart(before, after, found);

@@ -17,7 +17,7 @@ export async function infer(run: RunState): Promise<void> {
   const { loop } = run;
   let request = requestOf(run);
   if (loop.hooks.has('beforeInference')) {
-    request = await changedRequest(run, request);
+    request = await requestAfterHooks(run, request);
     if (!run.mayBegin() || nextAction(run.state).type !== 'infer') return;
   }
   keepRequest(run, request);
@@ -35,13 +35,13 @@ export async function infer(run: RunState): Promise<void> {
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (error) {
-    response = abortedAnswer(run, error);
+    response = abortedResponse(run, error);
     if (response === undefined) return;
   } finally {
     call.isOpen = false;
   }
-  if (loop.hooks.has('afterInference')) response = await changedAnswer(run, response);
-  else takeResponse(run, response);
+  if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response);
+  else recordResponse(run, response);
   if (response.finishReason !== 'error') return;
   throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
     data: { rawFinishReason: response.rawFinishReason },
@@ -88,10 +88,10 @@ function announceStart(
 }
 
 /** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
-async function changedRequest(run: RunState, original: InferenceRequest): Promise<InferenceRequest> {
+async function requestAfterHooks(run: RunState, original: InferenceRequest): Promise<InferenceRequest> {
   let request = original;
   for (const hook of run.loop.hooks.at('beforeInference')) {
-    if (run.isLost()) break;
+    if (run.isAbandoned()) break;
     const change = await run.callHook(hook, 'beforeInference', request);
     if (change?.state) await run.changeBeforeCall(change.state);
     request = change?.request ?? request;
@@ -103,17 +103,17 @@ async function changedRequest(run: RunState, original: InferenceRequest): Promis
 }
 
 /** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
-async function changedAnswer(run: RunState, answer: InferenceResponse): Promise<InferenceResponse> {
+async function responseAfterHooks(run: RunState, answer: InferenceResponse): Promise<InferenceResponse> {
   let response = answer;
   try {
     for (const hook of run.loop.hooks.at('afterInference')) {
-      if (run.isLost()) break;
+      if (run.isAbandoned()) break;
       const change = await run.callHook(hook, 'afterInference', response);
       if (change?.state) run.change(change.state);
       response = change?.response ?? response;
     }
   } finally {
-    takeResponse(run, response);
+    recordResponse(run, response);
   }
   return response;
 }
@@ -122,15 +122,15 @@ async function changedAnswer(run: RunState, answer: InferenceResponse): Promise<
  * What had arrived when the driver threw because the run was aborted; `undefined` when the run is left as it is.
  * @throws the error, when there is no abort. What had arrived is kept.
  */
-function abortedAnswer(run: RunState, error: unknown): InferenceResponse | undefined {
+function abortedResponse(run: RunState, error: unknown): InferenceResponse | undefined {
   const partial = partialResponseOf(error);
   if (run.checkAbort() !== undefined)
-    return run.hasLeft() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-  if (partial) takeResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
+    return run.isHandedOver() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
+  if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
   throw error;
 }
 
-function takeResponse(run: RunState, response: InferenceResponse): void {
+function recordResponse(run: RunState, response: InferenceResponse): void {
   run.advance({ type: 'inferred', response, at: run.now() });
 }
 
@@ -141,7 +141,7 @@ function reporterOf(
   call: { readonly isOpen: boolean },
 ): (delta: InferenceDelta) => void {
   return (delta) => {
-    if (call.isOpen && !run.isLost()) run.emit({ type: 'inference-delta', stepId, delta });
+    if (call.isOpen && !run.isAbandoned()) run.emit({ type: 'inference-delta', stepId, delta });
   };
 }
 

@@ -37,7 +37,7 @@ export interface RunParts {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
   /** What has happened since is announced. */
-  readonly since?: AgentState | undefined;
+  readonly previousState?: AgentState | undefined;
   /** Keeps the states of the run as it goes on. */
   readonly checkpoint?: Checkpoint | undefined;
   /** The run in which this one is a tool. */
@@ -50,12 +50,12 @@ export function loopFor(
   loop: LoopParts,
   { budget, parent }: { readonly budget?: BudgetLimits | undefined } & Pick<RunParts, 'parent'>,
 ): LoopParts {
-  if (state instanceof AgentState) return limited(loop, budget, parent);
+  if (state instanceof AgentState) return withRunLimits(loop, budget, parent);
   throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
 }
 
 /** The loop for one run, within limits of its own and what its parent has left. */
-function limited(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
+function withRunLimits(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
   const limits = ExecutionBudget.of(budget);
   const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];
   if (guards.length === 0) return loop;

@@ -4,7 +4,7 @@ import type { ExecutionBudget } from '../state/execution/budget.ts';
 import type { StopReason, StopSignal } from '../state/execution/continuation.ts';
 import { stopSignal } from '../state/execution/continuation.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
-import { GUARD_PRIORITY, modelOf } from './stopping/guards.ts';
+import { GUARD_PRIORITY, modelIdOfState } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';
 import { requirePrice } from './stopping/model-prices.ts';
 
@@ -28,8 +28,8 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
   const checkLimit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
     // The parent knows of what was used up to the state of the context.
     const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
-    const left = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
-    return usedUp(left, state.stepCount, clock.now());
+    const budgetLeft = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
+    return exhaustedLimitSignal(budgetLeft, state.stepCount, clock.now());
   };
   return Object.freeze<Hook>({
     name: SOURCE,
@@ -37,7 +37,7 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
     checkLimit,
     checkRequest({ llmConfig }) {
       if (remaining().maxCost !== undefined)
-        requirePrice(cost?.prices, (cost?.modelIdOf ?? modelOf)(llmConfig));
+        requirePrice(cost?.prices, (cost?.modelIdOf ?? modelIdOfState)(llmConfig));
     },
   });
 }
@@ -45,9 +45,13 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
 const SOURCE = 'parentBudget';
 
 /** The first limit that is used up. */
-function usedUp(left: ExecutionBudget, stepCount: number, now: Instant): StopSignal | undefined {
-  const { maxSteps = Infinity, maxTokens = Infinity, maxSeconds = Infinity, maxCost = Infinity } = left;
-  const isPast = left.deadline !== undefined && now >= left.deadline;
+function exhaustedLimitSignal(
+  budgetLeft: ExecutionBudget,
+  stepCount: number,
+  now: Instant,
+): StopSignal | undefined {
+  const { maxSteps = Infinity, maxTokens = Infinity, maxSeconds = Infinity, maxCost = Infinity } = budgetLeft;
+  const isPast = budgetLeft.deadline !== undefined && now >= budgetLeft.deadline;
   const found: readonly (readonly [isUsedUp: boolean, StopReason, what: string])[] = [
     [stepCount >= maxSteps, 'stepsLimitReached', 'steps'],
     [maxTokens <= 0, 'tokenLimitReached', 'tokens'],

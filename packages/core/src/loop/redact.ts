@@ -92,7 +92,10 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     }
     case 'tool-blocked': {
       const toolExecution = redactedTool(event.toolExecution, redact);
-      const blockedBy = event.blockedBy.map(({ hook, reason }) => ({ hook, reason: text(reason, redact) }));
+      const blockedBy = event.blockedBy.map(({ hook, reason }) => ({
+        hook,
+        reason: redactedText(reason, redact),
+      }));
       return { type: event.type, stepId: event.stepId, toolExecution, blockedBy };
     }
     case 'continuation-evaluated':
@@ -173,7 +176,7 @@ function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
 
 // Content
 
-function text(content: string, redact: Redact): string {
+function redactedText(content: string, redact: Redact): string {
   const shown = redact(content);
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
 }
@@ -188,7 +191,7 @@ function redactedPart(part: AssistantPart, redact: Redact): AssistantPart | unde
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return { type: part.type, text: text(part.text, redact) };
+      return { type: part.type, text: redactedText(part.text, redact) };
     case 'tool-call':
       return redactedCall(part, redact);
     case 'tool-result': {
@@ -210,7 +213,7 @@ function redactedOutput(output: ToolOutput, redact: Redact): ToolOutput {
 
 function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecution['call'] {
   const { type, toolCallId, toolName, providerExecuted, invalid: problem } = call;
-  const invalid = problem === undefined ? undefined : text(problem, redact);
+  const invalid = problem === undefined ? undefined : redactedText(problem, redact);
   return compact({
     type,
     toolCallId,
@@ -242,7 +245,7 @@ function redactedError(error: ErrorRecord, redact: Redact): ErrorRecord {
   const { name, code, message, data, cause, errors } = error;
   return compact({
     name,
-    message: text(message, redact),
+    message: redactedText(message, redact),
     code,
     data: data === undefined ? undefined : redact(data),
     cause: cause && redactedError(cause, redact),
@@ -255,7 +258,7 @@ function redactedSignal({ reason, message, context, source }: StopSignal, redact
   const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return stopSignal({
     reason,
-    message: text(message, redact),
+    message: redactedText(message, redact),
     source,
     context: isObject ? (shown as StopSignal['context']) : undefined,
   });

@@ -4,9 +4,9 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
 import type { AbortKind } from './stopping/abort.ts';
-import { stoppedBy } from './stopping/step-timer.ts';
+import { withStopSignalOnce } from './stopping/step-timer.ts';
 import type { AgentEventListener, EventBody } from './events.ts';
-import { announceTo, happeningsBetween } from './events.ts';
+import { announceTo, eventsBetween } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
 import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
 import type { ResultOf } from './hooks/hook-results.ts';
@@ -15,7 +15,7 @@ import type { LoopParts, RunParts } from './loop-parts.ts';
 import type { ParentRun } from './parent-run.ts';
 import { RunSignals } from './stopping/run-signals.ts';
 import type { StepperOutcome } from './stepper.ts';
-import { applied, nextAction, withToolsOf } from './stepper.ts';
+import { applyChecked, nextAction, rebaseToolChanges } from './stepper.ts';
 import { WorkTime } from './stopping/work-time.ts';
 
 /**
@@ -28,9 +28,9 @@ export class RunState {
   readonly listeners: readonly AgentEventListener[];
   readonly parent: ParentRun | undefined;
   readonly signals: RunSignals;
-  readonly kept: Checkpointer;
+  readonly checkpointer: Checkpointer;
   /** While the end is prepared: it is announced as one change. */
-  private isQuiet = false;
+  private isBatching = false;
   readonly work: WorkTime;
   /** Ids of the system's clock are new: nobody has to look for them among those there are. */
   private readonly hasNewIds: boolean;
@@ -39,7 +39,7 @@ export class RunState {
     this.state = state;
     this.loop = loop;
     this.signals = new RunSignals(run.signal, run.checkpoint !== undefined);
-    this.kept = new Checkpointer(state, run.checkpoint);
+    this.checkpointer = new Checkpointer(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
     this.work = new WorkTime(loop.clock.now());
@@ -47,11 +47,11 @@ export class RunState {
   }
 
   advance(outcome: StepperOutcome): void {
-    this.change(applied(this.state, outcome, this.hasNewIds));
+    this.change(applyChecked(this.state, outcome, this.hasNewIds));
   }
 
   change(state: AgentState): void {
-    if (this.isLost()) return;
+    if (this.isAbandoned()) return;
     const before = this.state;
     this.state = state;
     this.parent?.follow(state);
@@ -62,7 +62,7 @@ export class RunState {
    * Takes in what a hook made of `base`. What tools have said in the meantime, of progress and usage, stays.
    */
   changeFrom(base: AgentState, changed: AgentState): void {
-    this.change(withToolsOf(this.state, base, changed, this.now()));
+    this.change(rebaseToolChanges(this.state, base, changed, this.now()));
   }
 
   /**
@@ -73,7 +73,7 @@ export class RunState {
     const before = this.state.execution?.otherUsage;
     this.change(state);
     if (this.state.execution?.otherUsage === before || !this.mayCall()) return undefined;
-    const asked = this.askLimits();
+    const asked = this.enforceLimits();
     return asked instanceof Promise ? asked : undefined;
   }
 
@@ -85,15 +85,15 @@ export class RunState {
   }
 
   private async checkLimits(base: AgentState, changed: AgentState): Promise<StopSignal | undefined> {
-    const state = withToolsOf(this.state, base, changed, this.now());
+    const state = rebaseToolChanges(this.state, base, changed, this.now());
     return this.loop.hooks.checkLimits(state, this.context);
   }
 
   /** Stops by the first limit that is used up. True when there is one; a promise only when a guard returned one. */
-  askLimits(): boolean | Promise<boolean> {
+  enforceLimits(): boolean | Promise<boolean> {
     const found = this.loop.hooks.checkLimits(this.state, this.context);
-    if (found instanceof Promise) return this.inTime(found).then((signal) => this.stopBy(signal));
-    return this.stopBy(found);
+    if (found instanceof Promise) return this.inTime(found).then((signal) => this.raiseOnce(signal));
+    return this.raiseOnce(found);
   }
 
   // What is waited for
@@ -116,7 +116,7 @@ export class RunState {
     // Between steps no timer aborts the signal.
     const until = this.signals.isArmed ? undefined : this.loop.hooks.stepDeadline(this.context)?.at;
     const { signal } = this;
-    return withinGrace(promise, { signal, until, clock: this.loop.clock, otherwise: () => this.giveUp() });
+    return withinGrace(promise, { signal, until, clock: this.loop.clock, onTimeout: () => this.giveUp() });
   }
 
   /** A hook has not had its say: what it was asked about is not over as it is. */
@@ -141,12 +141,12 @@ export class RunState {
   }
 
   /** Changes that are announced as one. */
-  async quietly(work: () => Promise<void>): Promise<void> {
+  async asOneChange(work: () => Promise<void>): Promise<void> {
     const before = this.state;
-    this.isQuiet = true;
+    this.isBatching = true;
     await work();
-    this.isQuiet = false;
-    if (this.isLost()) return;
+    this.isBatching = false;
+    if (this.isAbandoned()) return;
     this.announce(before, this.state);
   }
 
@@ -157,15 +157,15 @@ export class RunState {
 
   /** Tells what has happened between two states. */
   announce(before: AgentState, after: AgentState): void {
-    if (this.listeners.length === 0 || this.isQuiet || before === after) return;
-    for (const happening of happeningsBetween(before, after)) this.emit(happening);
+    if (this.listeners.length === 0 || this.isBatching || before === after) return;
+    for (const happening of eventsBetween(before, after)) this.emit(happening);
   }
 
   // What was thrown
 
   /** Puts what was thrown into the state: a stop as a signal, all else as an error, of which OnError is told. */
-  async take(thrown: unknown): Promise<void> {
-    if (this.isLost()) return;
+  async recordThrown(thrown: unknown): Promise<void> {
+    if (this.isAbandoned()) return;
     const isOver = this.state.execution?.isTerminal;
     if (isAgentStop(thrown)) {
       this.raise(thrown.signal);
@@ -175,7 +175,7 @@ export class RunState {
     if (isOver) this.change(this.state.withFailure(thrown, this.now()));
     else this.advance({ type: 'failed', error: thrown, at: this.now() });
     for (const hook of this.loop.hooks.at('onError')) {
-      if (this.isLost()) return;
+      if (this.isAbandoned()) return;
       try {
         const state = await this.callHook(hook, 'onError', thrown);
         if (state) this.change(state);
@@ -195,43 +195,43 @@ export class RunState {
 
   /** Sees to it that the step that begins is cut off in time. */
   arm(): void {
-    if (!this.loop.hooks.isTimed) return;
-    const cutOff = this.loop.hooks.stepDeadline(this.context);
-    if (cutOff) this.signals.arm(cutOff, this.loop.clock);
+    if (!this.loop.hooks.hasDeadlines) return;
+    const deadline = this.loop.hooks.stepDeadline(this.context);
+    if (deadline) this.signals.arm(deadline, this.loop.clock);
   }
 
   /** The step is over. When it was cut off after its answer had arrived in full, that stays an answer. */
   release(): void {
     const stop = this.signals.release();
-    if (stop && !this.state.currentStep?.isFinalResponse) this.stopBy(stop);
+    if (stop && !this.state.currentStep?.isFinalResponse) this.raiseOnce(stop);
   }
 
   /** May something be begun that costs time or money? Takes note of an abort, and of a cut-off that is due. */
   mayBegin(): boolean {
-    this.signals.check();
+    this.signals.checkTimer();
     return this.checkAbort() === undefined;
   }
 
   /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
   checkAbort(): AbortKind | undefined {
-    const told = this.signals.told();
-    this.stopBy(told?.stop);
-    return told?.kind;
+    const abort = this.signals.readAbort();
+    this.raiseOnce(abort?.stop);
+    return abort?.kind;
   }
 
-  private stopBy(signal: StopSignal | undefined): boolean {
-    if (signal) this.change(stoppedBy(this.state, signal, this.now()));
+  private raiseOnce(signal: StopSignal | undefined): boolean {
+    if (signal) this.change(withStopSignalOnce(this.state, signal, this.now()));
     return signal !== undefined;
   }
 
   /** Another process has the execution: from here on nothing is changed. */
-  isLost(): boolean {
-    return this.signals.isLost();
+  isAbandoned(): boolean {
+    return this.signals.isAbandoned();
   }
 
   /** Is the step in progress to be left open, for another process? */
-  hasLeft(): boolean {
-    return this.signals.hasLeft();
+  isHandedOver(): boolean {
+    return this.signals.isHandedOver();
   }
 
   // Time and identity
@@ -254,7 +254,7 @@ export class RunState {
   countWork(): void {
     const at = this.now();
     const seconds = this.work.count(at);
-    if (!this.isLost()) this.state = this.state.withTimeWorked(seconds, at);
+    if (!this.isAbandoned()) this.state = this.state.withTimeWorked(seconds, at);
   }
 
   /** Seconds worked in this execution, up to now. */

@@ -83,19 +83,19 @@ export function nextAction(state: AgentState): NextAction {
 
 function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   const toolExecutions = step.toolExecutions;
-  if (some(toolExecutions, isLeft))
-    return { type: 'resolveTools', toolExecutions: toolExecutions.filter(isLeft) };
+  if (some(toolExecutions, isInDoubt))
+    return { type: 'resolveTools', toolExecutions: toolExecutions.filter(isInDoubt) };
   if (step.errors.length > 0 || isToldToStop) return CLOSE_STEP;
   if (step.response === undefined) return INFER;
   if (!RUNS_TOOLS.has(step.response.finishReason)) return CLOSE_STEP;
   const calls = step.callsToRun;
   if (calls.length > 0) return { type: 'runTools', calls };
   if (!some(toolExecutions, isWaiting)) return CLOSE_STEP;
-  return { type: 'wait', waiting: toolExecutions.flatMap(waitingOf) };
+  return { type: 'wait', waiting: toolExecutions.flatMap(waitingOfCall) };
 }
 
 /** What a call waits for: a decision, or whatever a subagent waits for that it is. */
-export function waitingOf(execution: ToolExecution): readonly Waiting[] {
+export function waitingOfCall(execution: ToolExecution): readonly Waiting[] {
   if (execution.isAwaitingApproval) return [{ type: 'approval', toolExecutionId: execution.id }];
   return execution.waitingInside;
 }
@@ -105,7 +105,7 @@ function isWaiting(execution: ToolExecution): boolean {
 }
 
 /** Was it started, and does it wait for nobody? */
-function isLeft(execution: ToolExecution): boolean {
+function isInDoubt(execution: ToolExecution): boolean {
   return execution.isRunning && !isWaiting(execution);
 }
 
@@ -122,11 +122,11 @@ export function canRunTools({ execution }: AgentState): boolean {
  * @throws RangeError `ARGUMENT_INVALID` for an id that something before has.
  */
 export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentState {
-  return applied(state, outcome, false);
+  return applyChecked(state, outcome, false);
 }
 
 /** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. @internal */
-export function applied(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
+export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
   switch (outcome.type) {
     case 'started':
@@ -195,7 +195,12 @@ function withLateTools(state: AgentState, executions: readonly ToolExecution[], 
 }
 
 /** What a hook made of `base`, and what tools have said of progress and usage between `base` and `now`. */
-export function withToolsOf(now: AgentState, base: AgentState, changed: AgentState, at: Instant): AgentState {
+export function rebaseToolChanges(
+  now: AgentState,
+  base: AgentState,
+  changed: AgentState,
+  at: Instant,
+): AgentState {
   if (now === base) return changed;
   const isOver = changed.currentStep === undefined;
   let state = changed;

@@ -39,8 +39,8 @@ const checkOptions = optionsCheck<ConsoleObserverOptions>('consoleObserver', {
 export function consoleObserver(options: ConsoleObserverOptions = {}): AgentEventListener {
   const { write = writeToConsole, colors = false, maxLength = 120 } = checkOptions(options);
   const texts = new StreamedTexts(options);
-  return (told) => {
-    const { event, names } = innermost(told);
+  return (outerEvent) => {
+    const { event, names } = innermost(outerEvent);
     const depth = names.length === 0 ? depthOf(event) : names.length * DEPTH_OF_CALLS;
     const label = names.length === 0 ? '' : `[${names.join(' › ')}] `;
     for (const { level, tone, text: said } of [...texts.linesOf(event), ...eventLines(event, maxLength)]) {
@@ -63,9 +63,12 @@ const CONTROL_CHARACTERS = /[^\P{Cc}\t]/gu;
 const DEPTH_OF_CALLS = 3;
 
 /** What happened in the innermost agent, and the names of the agents on the way there. */
-function innermost(told: AgentEvent): { readonly event: AgentEvent; readonly names: readonly string[] } {
+function innermost(outerEvent: AgentEvent): {
+  readonly event: AgentEvent;
+  readonly names: readonly string[];
+} {
   const names: string[] = [];
-  let event = told;
+  let event = outerEvent;
   while (event.type === 'subagent') {
     names.push(event.toolName);
     ({ event } = event);

@@ -46,7 +46,7 @@ export function eventLines(event: AgentEvent, maxLength: number): readonly Event
     case 'stop-signal-raised': {
       const { reason, message, source } = event.signal;
       const by = source === undefined ? '' : ` (${source})`;
-      return [line(2, 'bad', `stop: ${reason}: ${shortened(message, maxLength)}${by}`)];
+      return [line(2, 'bad', `stop: ${reason}: ${truncateLine(message, maxLength)}${by}`)];
     }
     default:
       return [];
@@ -101,11 +101,11 @@ type ToolEvent = AgentEvent & { readonly toolExecution: ToolExecution };
 function callInWords(event: ToolEvent, maxLength: number): string {
   const { name, args, attempt } = event.toolExecution;
   const again = attempt > 1 ? ` (attempt ${attempt})` : '';
-  return `${placeOf(event)}${name} ${jsonInShort(args, maxLength)}${again}`;
+  return `${callNumber(event)}${name} ${jsonInShort(args, maxLength)}${again}`;
 }
 
 /** Which call of the step it is, when there are several: two may be of the same tool. */
-function placeOf({ state, toolExecution }: ToolEvent): string {
+function callNumber({ state, toolExecution }: ToolEvent): string {
   const calls = state.currentStep?.requestedToolCalls ?? [];
   const index = calls.findIndex(({ toolCallId }) => toolCallId === toolExecution.call.toolCallId);
   return calls.length > 1 && index >= 0 ? `${index + 1}. ` : '';
@@ -115,8 +115,8 @@ function toolLine(event: ToolEvent, maxLength: number): EventLine {
   const { name, value, error, outcome, startedAt, duration } = event.toolExecution;
   const took = startedAt === undefined ? '' : ` (${seconds(duration)})`;
   if (error === undefined)
-    return line(2, 'good', `← ${placeOf(event)}${name} = ${jsonInShort(value ?? null, maxLength)}${took}`);
-  const what = startedAt === undefined ? callInWords(event, maxLength) : `${placeOf(event)}${name}`;
+    return line(2, 'good', `← ${callNumber(event)}${name} = ${jsonInShort(value ?? null, maxLength)}${took}`);
+  const what = startedAt === undefined ? callInWords(event, maxLength) : `${callNumber(event)}${name}`;
   const end = `${outcome?.type}${event.type === 'tool-blocked' ? byHooks(event.blockedBy) : ''}`;
   return line(2, 'bad', `✗ ${what} ${end}: ${errorInWords(error, maxLength)}${took}`);
 }
@@ -132,7 +132,7 @@ function errorLine(level: number, error: ErrorRecord, maxLength: number): EventL
 }
 
 function errorInWords({ name, code, message }: ErrorRecord, maxLength: number): string {
-  return `${code ?? name}: ${shortened(message, maxLength)}`;
+  return `${code ?? name}: ${truncateLine(message, maxLength)}`;
 }
 
 function usageInWords(usage: Usage): string {
@@ -153,11 +153,11 @@ function seconds(duration: number): string {
 }
 
 function jsonInShort(value: JsonValue, maxLength: number): string {
-  return shortened(JSON.stringify(value), maxLength);
+  return truncateLine(JSON.stringify(value), maxLength);
 }
 
 /** In one line, and cut visibly. */
-function shortened(text: string, maxLength: number): string {
+function truncateLine(text: string, maxLength: number): string {
   const isLong = text.length > maxLength;
   const kept = isLong ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
   return kept.replaceAll(/\s+/g, ' ');

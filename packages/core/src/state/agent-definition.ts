@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../clock.ts';
 import type { Read } from '../document.ts';
 import type { JsonObject } from '../json.ts';
-import { checked, readJsonObject, readString } from '../document.ts';
+import { checkedCopy, readJsonObject, readString } from '../document.ts';
 import { compact } from '../json.ts';
 import { AgentState } from './agent-state.ts';
 import type { BudgetLimits } from './execution/budget.ts';
@@ -41,7 +41,7 @@ export interface AgentDefinition {
 
 /** A checked, frozen copy of a definition. @throws HoldfastError `CONTEXT_INVALID`; `data.path` says where. */
 export function agentDefinition(definition: AgentDefinition): AgentDefinition {
-  return checked('agent definition', withJsonLimits(definition), readAgentDefinition);
+  return checkedCopy('agent definition', withJsonLimits(definition), readAgentDefinition);
 }
 
 /** The definition with its limits as JSON can hold them. What is wrong stays as it is, for the reader to refuse. */
@@ -73,12 +73,12 @@ const NAMES: ReadonlySet<string> = new Set([
   'metadata',
 ] satisfies (keyof AgentDefinition)[]);
 
-const filledString =
+const nonEmptyString =
   (expected: string): Read<string> =>
   (reader, value) =>
     typeof value === 'string' && value !== '' ? value : reader.fail(expected, value);
-const readName = filledString('a name');
-const readVersion = filledString('a version as a string');
+const readName = nonEmptyString('a name');
+const readVersion = nonEmptyString('a version as a string');
 
 const readNames: Read<readonly string[]> = (reader, value) => {
   const seen = new Set<string>();

@@ -6,11 +6,11 @@ import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
 import type { Read } from '../document.ts';
 import type { JsonValue } from '../json.ts';
-import { checked, DocumentReader } from '../document.ts';
+import { checkedCopy, DocumentReader } from '../document.ts';
 import { isSameJson } from '../json.ts';
 import { addCounts } from './values/amounts.ts';
 import { AgentContext } from './context.ts';
-import { draft, frozen } from './values/copy.ts';
+import { draft, freeze } from './values/copy.ts';
 import type { MessageTags } from './messages/message-tags.ts';
 import type { StopSignal } from './execution/continuation.ts';
 import type { ExecutionStatus } from './execution/status.ts';
@@ -115,7 +115,7 @@ export class AgentState extends AgentStateView {
    */
   withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
     const checkedConfig =
-      llmConfig === undefined ? undefined : checked('LLM configuration', llmConfig, readLlmConfig);
+      llmConfig === undefined ? undefined : checkedCopy('LLM configuration', llmConfig, readLlmConfig);
     if (isSameJson(checkedConfig, this.llmConfig)) return this;
     return this.with({ llmConfig: checkedConfig, execution: this.executionBefore(checkedConfig) }, at);
   }
@@ -163,7 +163,7 @@ export class AgentState extends AgentStateView {
     const { currentStep: step, execution } = this;
     if (step === undefined) return this;
     const settings =
-      llmConfig === undefined ? NO_SETTINGS : checked('LLM configuration', llmConfig, readLlmConfig);
+      llmConfig === undefined ? NO_SETTINGS : checkedCopy('LLM configuration', llmConfig, readLlmConfig);
     const isKnown = isSameSettings(settings, execution?.llmConfig ?? this.llmConfig);
     const request = {
       ...(!isKnown && { llmConfig: settings }),
@@ -187,12 +187,12 @@ export class AgentState extends AgentStateView {
     const open = this.currentStep?.withCallsEnded(at);
     if (execution === undefined || open === undefined) return this;
     const tags = this.tagsOf(open, execution.executionId);
-    const finished = open.added.length > 0 ? open.withTags(tags) : open.closed(ids, at, tags);
-    const store = this.store.appendChecked(CONVERSATION, finished.added);
+    const finished = open.taggedOutput.length > 0 ? open.withTags(tags) : open.assembleOutput(ids, at, tags);
+    const store = this.store.appendChecked(CONVERSATION, finished.taggedOutput);
     const next = this.copyAt(at);
     draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
     draft(next).execution = execution.withStepCompleted(finished, at, workedSeconds);
-    return frozen(next);
+    return freeze(next);
   }
 
   /** The same with a step that is open closed: no execution ends, or is put away, with one. */
@@ -208,17 +208,17 @@ export class AgentState extends AgentStateView {
     const { execution, lastStep } = this;
     if (!execution?.isTerminal || lastStep === undefined || step === lastStep) return this;
     const ended = step.withCallsEnded(at);
-    const finished = ended.closed(undefined, at, this.tagsOf(ended, execution.executionId));
-    const before: ReadonlySet<Message> = new Set(lastStep.added);
+    const finished = ended.assembleOutput(undefined, at, this.tagsOf(ended, execution.executionId));
+    const before: ReadonlySet<Message> = new Set(lastStep.taggedOutput);
     const others = this.messages.toArray().filter((message) => !before.has(message));
     const found = this.messages.toArray().findIndex((message) => before.has(message));
     const place = found < 0 ? others.length : found;
-    const messages = [...others.slice(0, place), ...finished.added, ...others.slice(place)];
+    const messages = [...others.slice(0, place), ...finished.taggedOutput, ...others.slice(place)];
     const next = this.copyAt(at);
     const store = this.store.withChecked(CONVERSATION, List.from(messages));
     draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
     draft(next).execution = execution.withLastStep(finished);
-    return frozen(next);
+    return freeze(next);
   }
 
   private tagsOf({ id, isFinalResponse }: AgentStep, executionId: ExecutionId): MessageTags {
@@ -336,11 +336,11 @@ export class AgentState extends AgentStateView {
     if (execution === this.execution) return this;
     const next = this.copyAt(at);
     draft(next).execution = execution;
-    return frozen(next);
+    return freeze(next);
   }
 
   private with(changes: Partial<AgentStateFields>, at: Instant = systemClock.now()): AgentState {
-    return frozen(Object.assign(this.copyAt(at), changes));
+    return freeze(Object.assign(this.copyAt(at), changes));
   }
 
   private copyAt(at: Instant): AgentState {
@@ -386,6 +386,6 @@ export class AgentState extends AgentStateView {
 
   /** @internal */
   static restore(fields: AgentStateFields): AgentState {
-    return frozen(new AgentState(fields));
+    return freeze(new AgentState(fields));
   }
 }

@@ -1,5 +1,5 @@
 import type { Read } from '../document.ts';
-import { checked, DocumentReader, readFilled, readString } from '../document.ts';
+import { checkedCopy, DocumentReader, readNonEmpty, readString } from '../document.ts';
 import { compact, isSameJson } from '../json.ts';
 import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
@@ -72,7 +72,7 @@ export class AgentContext {
     const members = reader.members(value, NAMES);
     return new AgentContext({
       systemPrompt: reader.optional(members, 'systemPrompt', readString),
-      metadata: reader.optional(members, 'metadata', readFilledMetadata) ?? Metadata.empty,
+      metadata: reader.optional(members, 'metadata', readNonEmptyMetadata) ?? Metadata.empty,
       responseFormat: reader.optional(members, 'responseFormat', readResponseFormat),
       store: reader.required(members, 'sections', readMessageStore),
     });
@@ -80,12 +80,12 @@ export class AgentContext {
 }
 
 function promptOrNone(prompt: string | undefined): string | undefined {
-  return prompt === undefined ? undefined : checked('system prompt', prompt, readString);
+  return prompt === undefined ? undefined : checkedCopy('system prompt', prompt, readString);
 }
 
 function formatOrNone(format: ResponseFormat | undefined): ResponseFormat | undefined {
-  return format === undefined ? undefined : checked('response format', format, readResponseFormat);
+  return format === undefined ? undefined : checkedCopy('response format', format, readResponseFormat);
 }
 
-const readFilledMetadata = readFilled(readMetadata);
+const readNonEmptyMetadata = readNonEmpty(readMetadata);
 const NAMES = new Set(['systemPrompt', 'metadata', 'responseFormat', 'sections']);

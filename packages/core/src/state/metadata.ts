@@ -40,17 +40,17 @@ export class Metadata {
 
   /** The value under a key, `undefined` when there is none. The type is what the writer of the key promised. */
   get<T extends JsonValue>(key: MetadataKey<T> | string): T | undefined {
-    const name = nameOf(key);
+    const name = metadataName(key);
     return Object.hasOwn(this.values, name) ? (this.values[name] as T) : undefined;
   }
 
   has(key: MetadataKey<JsonValue> | string): boolean {
-    return Object.hasOwn(this.values, nameOf(key));
+    return Object.hasOwn(this.values, metadataName(key));
   }
 
   /** The same with one value set; `this` when it is that value already. */
   with<T extends JsonValue>(key: MetadataKey<T> | string, value: T): Metadata {
-    const name = nameOf(key);
+    const name = metadataName(key);
     const json = toJsonObject({ [name]: value })[name] ?? null;
     if (this.has(name) && isSameJson(this.values[name], json)) return this;
     return new Metadata(Object.freeze({ ...this.values, [name]: json }));
@@ -58,7 +58,7 @@ export class Metadata {
 
   /** The same without one value; `this` when it was not there. */
   without(key: MetadataKey<JsonValue> | string): Metadata {
-    const name = nameOf(key);
+    const name = metadataName(key);
     if (!this.has(name)) return this;
     return Metadata.from(Object.fromEntries(Object.entries(this.values).filter(([other]) => other !== name)));
   }
@@ -76,7 +76,7 @@ export class Metadata {
 /** Reads metadata. @internal */
 export const readMetadata: Read<Metadata> = (reader, value) => Metadata.from(readJsonObject(reader, value));
 
-function nameOf(key: { readonly name: string } | string): string {
+function metadataName(key: { readonly name: string } | string): string {
   if (typeof key === 'string') return key;
   requireObject(key, 'a name, or a key as metadataKey() gives it');
   requireString(key.name, 'a key whose name is a string');

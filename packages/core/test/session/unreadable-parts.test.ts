@@ -19,7 +19,7 @@ const record: SessionRecord = {
   attempt: 0,
   progress: '',
   lastActiveAt: START,
-  inbox: { first: 1, next: 6, used: [2, 4], since: START },
+  inbox: { first: 1, next: 6, gaps: [2, 4], since: START },
 };
 const sound: StoredSession = { record, content: applySavePlan(undefined, planSave(session)) };
 
@@ -102,7 +102,7 @@ test('used items that a backend still answers are passed over, however many', as
     position,
     json: itemText({ id: `m${position}` }),
   }));
-  const inbox = { first: 1, next: 1_000, used: [2, 450, 451, 998], since: START };
+  const inbox = { first: 1, next: 1_000, gaps: [2, 450, 451, 998], since: START };
   const { store } = storeOf({ ...sound, record: { ...record, inbox } }, all);
   const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
   expect(claimed.inbox.map(({ position }) => position)).toEqual([1, 450, 998, 999]);
@@ -179,8 +179,8 @@ test('a record that was kept as JSON shows what a list shows, member by member',
 
 test.each([
   { first: 3, next: 2 },
-  { first: 0, next: 2, used: [1] },
-  { first: 0, next: 9, used: [4, 5, 2, 3] },
+  { first: 0, next: 2, gaps: [1] },
+  { first: 0, next: 9, gaps: [4, 5, 2, 3] },
 ])('a record whose inbox is %j is refused', (inbox) => {
   expect(() => readSessionRecord({ ...record, inbox })).toThrow(
     expect.objectContaining({ code: 'STATE_FORMAT', path: '$.inbox' }),

@@ -296,7 +296,7 @@ test('whatever happens, each tool execution that was started is in the conversat
 
 /** The answer of an execution, as its last step put it into the conversation. */
 function answerIn({ lastStep, messages }: AgentState): string | undefined {
-  const answer = lastStep?.added.find(({ role }) => role === 'assistant');
+  const answer = lastStep?.taggedOutput.find(({ role }) => role === 'assistant');
   return answer && messages.toArray().includes(answer) ? textOf(answer) : undefined;
 }
 

@@ -62,7 +62,7 @@ export async function includesFlip(item: Item | undefined, record: SessionRecord
   return (await headerFromItem(item)).flips.includes(record.token);
 }
 
-type Facts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
+type HeaderFacts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
 
 /** Three lines, as JSON has no line breaks: the facts, the record, and the head if the header holds it. */
 function payloadText(
@@ -82,7 +82,7 @@ function payloadText(
   return (head === undefined ? lines : [...lines, head]).join('\n');
 }
 
-function readFacts(json: unknown, what: string): Facts {
+function readFacts(json: unknown, what: string): HeaderFacts {
   const { entry, log, flips, item, blobs, fence } = Object(json) as Readonly<Record<string, unknown>>;
   const [entries, bytes, base] = Array.isArray(log) ? (log as readonly unknown[]) : [];
   const sizes = { entries: Number(entries), bytes: Number(bytes), base: Number(base) };

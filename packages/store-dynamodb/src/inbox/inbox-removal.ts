@@ -59,7 +59,7 @@ export class InboxRemoval {
     const { pk, incarnation } = key;
     const [rows, markers] = [rowsPrefix(incarnation), markersPrefix(incarnation)];
     for await (const items of this.keyPages(pk, { from: markers, to: markers + LAST_KEY })) {
-      await this.blobs?.delete(key, referencesIn(items));
+      await this.blobs?.delete(key, blobReferencesIn(items));
       await this.deleteEach(
         pk,
         items.filter((item) => this.isSettled(item)),
@@ -80,7 +80,7 @@ export class InboxRemoval {
     const key = { pk, incarnation };
     await this.removeUsed(key, [position], inbox);
     const marker: Item = { sk: { S: sk } };
-    await this.blobs?.delete(key, referencesIn([marker]));
+    await this.blobs?.delete(key, blobReferencesIn([marker]));
     await this.deleteEach(pk, [marker]);
     return true;
   }
@@ -95,7 +95,7 @@ export class InboxRemoval {
 
   /** Deletes the blobs of rows, then the rows and their markers. */
   private async deleteRows(key: IncarnationKey, rows: readonly Item[]): Promise<void> {
-    await this.blobs?.delete(key, referencesIn(rows));
+    await this.blobs?.delete(key, blobReferencesIn(rows));
     const markers = new Set(rows.map((row) => markerKey(key.incarnation, itemNameOf(row))));
     await this.deleteEach(key.pk, [...rows, ...[...markers].map((sk) => ({ sk: { S: sk } }))]);
   }
@@ -110,6 +110,6 @@ export class InboxRemoval {
 }
 
 /** The references of the blobs that rows or markers belong to. */
-function referencesIn(items: readonly Item[]): string[] {
+function blobReferencesIn(items: readonly Item[]): string[] {
   return [...new Set(items.map((item) => itemNameOf(item).unique))].filter(isReference);
 }

@@ -18,7 +18,7 @@ export interface TableLayout {
 }
 
 /** The version of the layout: of the items, their keys and the indexes. */
-const SCHEMA = 2;
+const SCHEMA = 3;
 export const MAX_SHARDS = 100;
 
 export function firstLayout(shards: number, began: Instant): TableLayout {

@@ -7,7 +7,7 @@
 export const DICTIONARY = Buffer.from(
   [
     '"mediaType":"image/png","data":"{"type":"reasoning","text":"{"type":"error-text","value":"systemPromptllmConfigmetadataresponseFormatotherMessages',
-    '{"info":{"sessionId":"","parentId":"","waitingFor":"approval","expiry":{"afterSeconds":"expiresAt":18"inbox":{"first":0,"next":1,"used":[0,1],"since":18},"used":["',
+    '{"info":{"sessionId":"","parentId":"","waitingFor":"approval","expiry":{"afterSeconds":"expiresAt":18"inbox":{"first":0,"next":1,"gaps":[0,1],"since":18},"usedIds":["',
     '"status":"completed","status":"suspended","status":"failed","executionStatus":"suspended","executionStatus":"completed","outcome":{"type":"failed","finishReason":"length","finishReason":"stop"',
     '"usage":{"inputTokens":,"outputTokens":,"cachedInputTokens":,"reasoningTokens":,"cost":{"id":"","role":"user","content":[{"type":"text","text":"',
     String.raw`[false,"",[],[["messages:messages",1,["{\"id\":\"","{\"id\":\"\",\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\""]]]]`,
@@ -21,6 +21,6 @@ export const DICTIONARY = Buffer.from(
     '"toolExecutions":[{"id":"","toolCallId":"call_","startedAt":1}]},"currentStepStartedAt":1}}},"values":["definition"],"lists":[["messages:messages",1],["steps",1]]}',
     '{"entry":"000000#000000#","log":[1,1,1],"flips":["","",""],"item":""}',
     '{"info":{"sessionId":"","agentName":"","status":"active","version":1,"createdAt":1,"updatedAt":1,"executionStatus":"inProgress"},"incarnation":"","writes":1,"epoch":1,"attempt":1,"lastActiveAt":1,',
-    '"progress":"/1","token":"","contentToken":"","lease":{"owner":"holdfast/","until":1},"wakeAt":1,"operation":{"id":"","content":""}}',
+    '"progress":"/1","token":"","contentToken":"","lease":{"workerId":"holdfast/","until":1},"wakeAt":1,"operation":{"id":"","hash":""}}',
   ].join('\n'),
 );

@@ -17,7 +17,7 @@ const metaOf = (table: string): Promise<StoredItem | undefined> =>
 /** Changes what a table says of itself, as by hand. */
 async function writeMeta(table: string, numbers: Readonly<Record<string, string>>): Promise<void> {
   const Item: StoredItem = { pk: { S: pk }, sk: { S: sk }, rev: { S: '1' } };
-  for (const [name, N] of Object.entries({ schema: '2', generation: '1', began: '0', ...numbers })) {
+  for (const [name, N] of Object.entries({ schema: '3', generation: '1', began: '0', ...numbers })) {
     Item[name] = { N };
   }
   await database.client().send(new PutItemCommand({ TableName: table, Item }));
@@ -51,7 +51,7 @@ test('the first store on a table says how sessions are kept, the others ask once
     pk: { S: pk },
     sk: { S: sk },
     rev: { S: '1' },
-    schema: { N: '2' },
+    schema: { N: '3' },
     generation: { N: '1' },
     shards: { N: '7' },
     began: { N: String(clock.time) },
@@ -117,19 +117,19 @@ test('open refuses a third generation of shards', async () => {
 test.each(firstUses)('%s: a table of a newer release is refused, and left as it is', async (_, use) => {
   const table = await database.newTable();
   await (await database.newStore({ table })).create(newSession('a'));
-  await writeMeta(table, { schema: '3', shards: '4' });
+  await writeMeta(table, { schema: '4', shards: '4' });
   const items = await itemsOf(database.client(), table, 'a');
   const { operations } = database.proxy;
   const begin = operations.length;
-  const refused = { code: 'STATE_VERSION', message: expect.stringMatching(/schema 2, found schema 3/) };
+  const refused = { code: 'STATE_VERSION', message: expect.stringMatching(/schema 3, found schema 4/) };
   await expect(use(await database.newStore({ table }))).rejects.toMatchObject(refused);
   expect(operations.slice(begin)).toEqual(['GetItem']);
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual(items);
 });
 
 test.each([
-  [{ schema: '1', shards: '4' }, 'STATE_FORMAT'],
-  [{ schema: '2.5', shards: '4' }, 'STATE_VERSION'],
+  [{ schema: '2', shards: '4' }, 'STATE_FORMAT'],
+  [{ schema: '3.5', shards: '4' }, 'STATE_VERSION'],
   [{ shards: '0' }, 'STATE_FORMAT'],
   [{ shards: '101' }, 'STATE_FORMAT'],
   [{ shards: '4', generation: '1.5' }, 'STATE_FORMAT'],
@@ -158,5 +158,5 @@ test('it is no session: neither listed nor due, and never swept', async () => {
   clock.time += 1_000 * DAY;
   await expect(store.due()).resolves.toMatchObject({ sessions: [] });
   await expect(store.prune()).resolves.toBe(0);
-  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '2' } });
+  await expect(metaOf(table)).resolves.toMatchObject({ schema: { N: '3' } });
 });

@@ -4,7 +4,7 @@ import type { RedisCalls } from '../server/redis-calls.ts';
 import { RedisKeys } from './redis-keys.ts';
 
 /** The version of the layout: of the hashes, the indexes and their keys. */
-const SCHEMA = 3;
+const SCHEMA = 4;
 
 export interface PrefixOptions {
   readonly prefix: string;

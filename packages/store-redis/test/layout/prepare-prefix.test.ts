@@ -18,15 +18,15 @@ describe('a prefix', () => {
   test('holds so many buckets as it was begun with', async () => {
     await opened({ buckets: 3 }).create(newSession('a'));
     const before = await redis.client.hgetall(`${prefix}:meta`);
-    expect(before).toEqual({ schema: '3', buckets: '3' });
+    expect(before).toEqual({ schema: '4', buckets: '3' });
     await expect(opened({ buckets: 2 }).load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
     await expect(opened().exists('a')).resolves.toBe(true);
     expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual(before);
   });
 
   test.each([
-    ['4', 'STATE_VERSION'],
-    ['2', 'STATE_FORMAT'],
+    ['5', 'STATE_VERSION'],
+    ['3', 'STATE_FORMAT'],
     ['x', 'STATE_FORMAT'],
   ])('whose schema is %s is left as it is', async (schema, code) => {
     await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });

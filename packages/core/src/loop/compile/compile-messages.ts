@@ -1,6 +1,6 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import { LineageCache, List, ListNotes } from '../../state/values/list.ts';
+import { LineageCache, List, ListCache } from '../../state/values/list.ts';
 import { executionIdOf, isTrace } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
@@ -60,16 +60,16 @@ export function messageCompiler(
   /** What was selected, by what it was compiled to, where the two differ. */
   const selections = new WeakMap<Messages, Messages>();
   return function compileMessages(state, before = state.lastStep?.input) {
-    const selected = listOf(select(state, (before && selections.get(before)) ?? before));
+    const selected = requireMessageList(select(state, (before && selections.get(before)) ?? before));
     let messages = selected;
-    for (const transform of transforms) messages = listOf(transform(messages, state));
+    for (const transform of transforms) messages = requireMessageList(transform(messages, state));
     const compiled = repairedMessages(messages, before);
     if (compiled !== selected) selections.set(compiled, selected);
     return compiled;
   };
 }
 
-function listOf(messages: Iterable<Message> | null | undefined): Messages {
+function requireMessageList(messages: Iterable<Message> | null | undefined): Messages {
   if (typeof messages?.[Symbol.iterator] === 'function') return List.from(messages);
   const found = describeValue(messages);
   throw new HoldfastError('CONTEXT_INVALID', `A compiler must give a list of messages, found ${found}.`);
@@ -117,7 +117,7 @@ export function selectedSections(names: readonly string[]): MessageCompiler {
 }
 
 /** What a list of sections was joined from, by the list. */
-const joints = new ListNotes<readonly Messages[]>();
+const joints = new ListCache<readonly Messages[]>();
 
 /** One after the other. When only the last has grown since `before` was joined, this costs what it has grown by. */
 function joinedSections(sections: readonly Messages[], before: Messages | undefined): Messages {
@@ -141,7 +141,7 @@ interface Origin {
 }
 
 /** By the selection. */
-const origins = new ListNotes<Origin>();
+const origins = new ListCache<Origin>();
 
 /** A selection and what it was made from. */
 interface Selection extends Origin {
@@ -151,12 +151,12 @@ interface Selection extends Origin {
 const NOTHING: Selection = { source: List.empty(), executionId: undefined, selected: List.empty() };
 
 /** The selection of an execution that had added nothing yet: the next execution selects what has come since. */
-interface Beginning extends Selection {
+interface FirstSelection extends Selection {
   /** Executions that have messages in the source. Taken over by the next beginning. */
   readonly executions: Set<string>;
 }
 
-const beginnings = new LineageCache<Beginning>();
+const firstSelections = new LineageCache<FirstSelection>();
 
 function selectConversation(state: AgentState, before: Messages | undefined): Messages {
   const { messages: source, executionId } = state;
@@ -164,27 +164,27 @@ function selectConversation(state: AgentState, before: Messages | undefined): Me
   const added = origin && addedToOrigin(state, origin);
   const selected =
     before && added
-      ? extended({ ...origin, selected: before }, source, added, executionId)
-      : selectedAnew(source, executionId);
+      ? extendSelection({ ...origin, selected: before }, source, added, executionId)
+      : selectFromStart(source, executionId);
   origins.set(selected, { source, executionId });
   return selected;
 }
 
 /** The selection for the first step of an execution, or for any when the history was changed. */
-function selectedAnew(source: Messages, executionId: string | undefined): Messages {
-  const beginning = beginnings.get(source);
-  const since = beginning && addedToBeginning(beginning, source, executionId);
+function selectFromStart(source: Messages, executionId: string | undefined): Messages {
+  const beginning = firstSelections.get(source);
+  const since = beginning && addedSinceFirst(beginning, source, executionId);
   const [base, added] = beginning && since ? [beginning, since] : [NOTHING, source.slice()];
-  const selected = extended(base, source, added, executionId);
+  const selected = extendSelection(base, source, added, executionId);
   if (!added.some((message) => executionIdOf(message) === executionId)) {
-    const executions = withOrigins(added, beginning && since ? beginning.executions : new Set());
-    beginnings.set(source, { source, executionId, selected, executions });
+    const executions = addExecutionIds(added, beginning && since ? beginning.executions : new Set());
+    firstSelections.set(source, { source, executionId, selected, executions });
   }
   return selected;
 }
 
 /** The executions, with those that added the messages. */
-function withOrigins(messages: readonly Message[], executions: Set<string>): Set<string> {
+function addExecutionIds(messages: readonly Message[], executions: Set<string>): Set<string> {
   for (const message of messages) {
     const id = executionIdOf(message);
     if (id !== undefined) executions.add(id);
@@ -193,7 +193,7 @@ function withOrigins(messages: readonly Message[], executions: Set<string>): Set
 }
 
 /** What was added to a selected history, selected too. */
-function extended(
+function extendSelection(
   base: Selection,
   source: Messages,
   added: readonly Message[],
@@ -209,8 +209,8 @@ function extended(
  * another way. Messages of earlier executions among it could hide others of theirs, and an earlier execution that goes on
  * shows its own.
  */
-function addedToBeginning(
-  { source, executionId: earlier, executions }: Beginning,
+function addedSinceFirst(
+  { source, executionId: earlier, executions }: FirstSelection,
   messages: Messages,
   executionId: string | undefined,
 ): readonly Message[] | undefined {

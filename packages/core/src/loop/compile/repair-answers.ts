@@ -7,7 +7,7 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../../state/messages/messages.ts';
-import { messageOf } from '../../state/messages/messages.ts';
+import { assembleMessage } from '../../state/messages/messages.ts';
 import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts';
 import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
@@ -106,30 +106,30 @@ export class AnswerRepair {
   private addAnswer(
     answer: AssistantMessage,
     results: readonly ToolMessage[],
-    isLost: (toolCallId: string) => boolean,
+    isUnanswered: (toolCallId: string) => boolean,
   ): void {
-    const said = withoutLooseReasoning(answer.content, this.keptParts(answer.content, isLost));
-    if (said.some(saysSomething)) this.addSaid(answer, said, results);
+    const keptContent = withoutLooseReasoning(answer.content, this.keptParts(answer.content, isUnanswered));
+    if (keptContent.some(saysSomething)) this.addContent(answer, keptContent, results);
     this.notSettled.set(answer.id, answer.content);
   }
 
-  private addSaid(answer: AssistantMessage, said: Content, results: readonly ToolMessage[]): void {
+  private addContent(answer: AssistantMessage, keptContent: Content, results: readonly ToolMessage[]): void {
     const open: OpenCall[] = [];
-    this.output.push(withContent(answer, this.withOwnIds(said, open)));
+    this.output.push(withContent(answer, this.withOwnIds(keptContent, open)));
     this.addResults(results, open);
     if (open.length === 0) return;
     // The id follows from the message that asks, and it has no time: compiling twice gives the same.
     const content = Object.freeze(open.map(missingResult));
-    this.output.push(madeBefore(answer.content, messageOf('tool', { id: answer.id, content })));
+    this.output.push(reuseEqual(answer.content, assembleMessage('tool', { id: answer.id, content })));
   }
 
   /** Which parts stay: not a call that the provider never answered, nor a result that answers no call of its own. */
-  private keptParts(content: Content, isLost: (toolCallId: string) => boolean): readonly boolean[] {
+  private keptParts(content: Content, isUnanswered: (toolCallId: string) => boolean): readonly boolean[] {
     return content.map((part, index) => {
       if (part.type === 'tool-result') return this.awaited?.delete(part.toolCallId) === true;
       if (part.type !== 'tool-call' || part.providerExecuted !== true) return true;
       (this.awaited ??= new Set()).add(part.toolCallId);
-      return hasResult(content.slice(index), part.toolCallId) || !isLost(part.toolCallId);
+      return hasResult(content.slice(index), part.toolCallId) || !isUnanswered(part.toolCallId);
     });
   }
 
@@ -261,17 +261,17 @@ function withId<T extends ToolCallPart | ToolResultPart>(part: T, toolCallId: st
 
 function withContent(message: AssistantMessage | ToolMessage, content: Message['content']): Message {
   if (content === message.content) return message;
-  return madeBefore(message, messageOf(message.role, { ...message, content }));
+  return reuseEqual(message, assembleMessage(message.role, { ...message, content }));
 }
 
 /** By what they were made from. */
-const made = new WeakMap<object, Message>();
+const builtMessages = new WeakMap<object, Message>();
 
 /** What was made of the same before, if it is the same: then the inputs of steps share it. */
-export function madeBefore(origin: object, message: Message): Message {
-  const earlier = made.get(origin);
+export function reuseEqual(origin: object, message: Message): Message {
+  const earlier = builtMessages.get(origin);
   if (earlier && isSameJson(earlier, message)) return earlier;
-  made.set(origin, message);
+  builtMessages.set(origin, message);
   return message;
 }
 

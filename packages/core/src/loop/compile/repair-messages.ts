@@ -1,11 +1,11 @@
 import { HoldfastError } from '../../errors.ts';
-import { checked } from '../../document.ts';
+import { checkedCopy } from '../../document.ts';
 import { some } from '../../state/values/frozen-array.ts';
-import { LineageCache, List, ListNotes } from '../../state/values/list.ts';
+import { LineageCache, List, ListCache } from '../../state/values/list.ts';
 import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';
 import { readMessage } from '../../state/messages/messages.ts';
 import { isPlainExchange } from './answer-parts.ts';
-import { AnswerRepair, isSameList, madeBefore, SeenAnswers } from './repair-answers.ts';
+import { AnswerRepair, isSameList, reuseEqual, SeenAnswers } from './repair-answers.ts';
 import type { Answers, Exchange } from './repair-answers.ts';
 
 /** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
@@ -24,15 +24,15 @@ interface Settled {
 }
 
 /** By the repaired list. */
-const repairs = new ListNotes<Settled>();
+const repairs = new ListCache<Settled>();
 
 /** How far the first list of an execution is settled, for the first list of the execution after it. */
-interface Beginning extends Omit<Settled, 'seen'> {
+interface FirstRepair extends Omit<Settled, 'seen'> {
   readonly answers: Answers;
 }
 
 /** By the list that was repaired. */
-const beginnings = new LineageCache<Beginning>();
+const firstRepairs = new LineageCache<FirstRepair>();
 
 /**
  * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the
@@ -41,20 +41,23 @@ const beginnings = new LineageCache<Beginning>();
  */
 export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
   if (repairs.get(source)) return source;
-  const continued = before && continuedFrom(repairs.get(before), source);
-  if (continued) return repaired(source, continued);
-  const result = repaired(source, begunFrom(beginnings.get(source), source) ?? unsettled(source));
+  const continued = before && settledInPrevious(repairs.get(before), source);
+  if (continued) return repairFrom(source, continued);
+  const result = repairFrom(
+    source,
+    settledInFirst(firstRepairs.get(source), source) ?? nothingSettled(source),
+  );
   const settled = repairs.get(result);
   if (settled) {
     const answers = settled.seen.settle();
     const { writes } = answers;
     repairs.set(result, { ...settled, writes });
-    beginnings.set(source, { ...settled, answers, writes });
+    firstRepairs.set(source, { ...settled, answers, writes });
   }
   return result;
 }
 
-function repaired(source: Messages, start: Settled): Messages {
+function repairFrom(source: Messages, start: Settled): Messages {
   if (start.messages === undefined && addsPlainExchange(source, start)) return source;
   const added = source.slice(start.count);
   const repair = new AnswerRepair(start.count, start.seen);
@@ -88,17 +91,17 @@ function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): 
 }
 
 /** How far a list is settled that goes on from the one of the step before. */
-function continuedFrom(known: Settled | undefined, source: Messages): Settled | undefined {
+function settledInPrevious(known: Settled | undefined, source: Messages): Settled | undefined {
   return known && known.seen.writes === known.writes && isStartOf(known, source) ? known : undefined;
 }
 
 /** How far a list is settled that goes on from the first one of the execution before. */
-function begunFrom(known: Beginning | undefined, source: Messages): Settled | undefined {
+function settledInFirst(known: FirstRepair | undefined, source: Messages): Settled | undefined {
   if (!known || known.answers.writes !== known.writes || !isStartOf(known, source)) return undefined;
   return { ...known, seen: new SeenAnswers(known.answers) };
 }
 
-function unsettled(source: Messages): Settled {
+function nothingSettled(source: Messages): Settled {
   return { source, count: 0, messages: undefined, isSame: true, seen: new SeenAnswers(), writes: 0 };
 }
 
@@ -125,7 +128,7 @@ function exchangesIn(messages: readonly Message[], from: number): readonly Excha
 function checkedAt(message: Message, index: number): Message {
   if (isFrozenMessage(message)) return message;
   try {
-    return madeBefore(message, checked('message', message, readMessage));
+    return reuseEqual(message, checkedCopy('message', message, readMessage));
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     const text = `Message ${index} of what a compiler gave cannot be used. ${error.message}`;

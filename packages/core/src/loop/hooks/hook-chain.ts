@@ -5,8 +5,8 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceRequest } from '../driver.ts';
 import type { StepDeadline, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
-import { asHookError, asMisfitError, Misfit, takeResult } from './hook-results.ts';
-import type { Given, ResultOf } from './hook-results.ts';
+import { asHookError, asMisfitError, UnacceptableResult, acceptResult } from './hook-results.ts';
+import type { HookInput, ResultOf } from './hook-results.ts';
 
 /** The points whose hooks take a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
@@ -30,8 +30,8 @@ const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as con
 /** Hooks in the order in which they are called, by point. */
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
-  private readonly timed: readonly Hook[];
-  private readonly limiting: readonly Hook[];
+  private readonly withDeadline: readonly Hook[];
+  private readonly withLimit: readonly Hook[];
   private readonly checking: readonly Hook[];
   private readonly hooks: readonly Hook[];
   private readonly guards: readonly Hook[];
@@ -47,8 +47,8 @@ export class HookChain {
     this.guards = guards;
     const all = [...guards, ...hooks];
     const ordered = all.toSorted((left, right) => (right.priority ?? 0) - (left.priority ?? 0));
-    this.timed = ordered.filter((hook) => hook.stepDeadline !== undefined);
-    this.limiting = ordered.filter((hook) => hook.checkLimit !== undefined);
+    this.withDeadline = ordered.filter((hook) => hook.stepDeadline !== undefined);
+    this.withLimit = ordered.filter((hook) => hook.checkLimit !== undefined);
     this.checking = ordered.filter((hook) => hook.checkRequest !== undefined);
     this.byPoint = new Map(
       POINTS.map((point) => [point, ordered.filter((hook) => hook[point] !== undefined)]),
@@ -84,7 +84,7 @@ export class HookChain {
    */
   stepDeadline(context: HookContext): StepDeadline | undefined {
     let earliest: StepDeadline | undefined;
-    for (const hook of this.timed) {
+    for (const hook of this.withDeadline) {
       const found = this.stepDeadlineOf(hook, context);
       if (found && !(earliest && earliest.at <= found.at)) earliest = found;
     }
@@ -97,7 +97,7 @@ export class HookChain {
       if (found === undefined || found === null) return undefined;
       const { at, signal } = found;
       if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
-      throw new Misfit(`It returned ${describeValue(at)} as the moment.`);
+      throw new UnacceptableResult(`It returned ${describeValue(at)} as the moment.`);
     } catch (error) {
       throw this.errorOf(hook, 'stepDeadline', error);
     }
@@ -112,8 +112,8 @@ export class HookChain {
     context: HookContext,
     from = 0,
   ): StopSignal | undefined | Promise<StopSignal | undefined> {
-    for (let index = from; index < this.limiting.length; index++) {
-      const hook = this.limiting[index] as Hook;
+    for (let index = from; index < this.withLimit.length; index++) {
+      const hook = this.withLimit[index] as Hook;
       try {
         const found = hook.checkLimit?.(state, context);
         if (isThenable(found)) return this.limitAfter(found, index, state, context);
@@ -154,19 +154,19 @@ export class HookChain {
       const signal = await found;
       if (signal) return stopSignal(signal);
     } catch (error) {
-      throw this.errorOf(this.limiting[index] as Hook, 'checkLimit', error);
+      throw this.errorOf(this.withLimit[index] as Hook, 'checkLimit', error);
     }
     return this.checkLimits(state, context, index + 1);
   }
 
   /** Is there a guard to ask before a step? */
   get hasLimits(): boolean {
-    return this.limiting.length > 0;
+    return this.withLimit.length > 0;
   }
 
   /** May a hook cut work off? */
-  get isTimed(): boolean {
-    return this.timed.length > 0;
+  get hasDeadlines(): boolean {
+    return this.withDeadline.length > 0;
   }
 
   /** Is there a hook at the point? */
@@ -208,9 +208,9 @@ export class HookChain {
     );
   }
 
-  private take<P extends HookPoint>(hook: Hook, given: Given, result: unknown): ResultOf<P> | undefined {
+  private take<P extends HookPoint>(hook: Hook, given: HookInput, result: unknown): ResultOf<P> | undefined {
     try {
-      return takeResult<P>(given, result);
+      return acceptResult<P>(given, result);
     } catch (error) {
       throw asMisfitError(this.titleOf(hook), given.point, result, error);
     }

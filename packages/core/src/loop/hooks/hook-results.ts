@@ -1,5 +1,5 @@
 import { describeValue, hasErrorCode, HoldfastError } from '../../errors.ts';
-import { checked } from '../../document.ts';
+import { checkedCopy } from '../../document.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
@@ -17,7 +17,7 @@ import type { Hook, HookPoint } from './hook.ts';
 export type ResultOf<P extends HookPoint> = Awaited<ReturnType<NonNullable<Hook[P]>>> & object;
 
 /** What a hook was called with. */
-export interface Given {
+export interface HookInput {
   readonly point: HookPoint;
   readonly before: AgentState;
   readonly subject: unknown;
@@ -37,7 +37,7 @@ export function asMisfitError(
   result: unknown,
   error: unknown,
 ): HoldfastError {
-  const isMisfit = error instanceof Misfit;
+  const isMisfit = error instanceof UnacceptableResult;
   const misfit = isMisfit ? error.message : `${describeValue(result)}, which does not fit`;
   const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
   return new HoldfastError(
@@ -48,36 +48,39 @@ export function asMisfitError(
 }
 
 /** What a settled hook returned, checked and frozen. @throws what says that the point does not take it. */
-export function takeResult<P extends HookPoint>(given: Given, result: unknown): ResultOf<P> | undefined {
+export function acceptResult<P extends HookPoint>(
+  given: HookInput,
+  result: unknown,
+): ResultOf<P> | undefined {
   if (result === undefined || result === null) return undefined;
-  return taken(result, given) as ResultOf<P>;
+  return acceptMembers(result, given) as ResultOf<P>;
 }
 
 /** What the hook returned, in words that follow "returned". */
-export class Misfit extends Error {}
+export class UnacceptableResult extends Error {}
 
 /** Takes in a part of what a hook returned, checked and frozen. */
-type Take = (value: unknown, given: Given) => unknown;
+type AcceptMember = (value: unknown, given: HookInput) => unknown;
 
-const takeState: Take = (value, { before }) => {
-  if (!(value instanceof AgentState)) throw new Misfit(`${describeValue(value)} as the state`);
-  if (!continues(before, value)) {
-    throw new Misfit(
+const acceptState: AcceptMember = (value, { before }) => {
+  if (!(value instanceof AgentState)) throw new UnacceptableResult(`${describeValue(value)} as the state`);
+  if (!followsFrom(before, value)) {
+    throw new UnacceptableResult(
       'a state that does not follow from the one it was given: it is of another time or agent',
     );
   }
   return value;
 };
 
-const takeRequest: Take = (value, { subject }) => {
-  if (!isRequest(value)) throw new Misfit('a request without a list of messages');
+const acceptRequest: AcceptMember = (value, { subject }) => {
+  if (!isRequest(value)) throw new UnacceptableResult('a request without a list of messages');
   const { llmConfig, toolChoice } = value;
   const given = subject as InferenceRequest;
   if (llmConfig === given.llmConfig && toolChoice === given.toolChoice) return value;
   return {
     ...value,
-    llmConfig: llmConfig && checked('LLM configuration', llmConfig, readLlmConfig),
-    toolChoice: checked('tool choice', toolChoice, readToolChoice),
+    llmConfig: llmConfig && checkedCopy('LLM configuration', llmConfig, readLlmConfig),
+    toolChoice: checkedCopy('tool choice', toolChoice, readToolChoice),
   };
 };
 
@@ -85,45 +88,49 @@ function isRequest(value: unknown): value is InferenceRequest {
   return typeof value === 'object' && value !== null && 'messages' in value && value.messages instanceof List;
 }
 
-const takeResponse: Take = (value) => {
-  if (!(value instanceof InferenceResponse)) throw new Misfit(`${describeValue(value)} as the response`);
+const acceptResponse: AcceptMember = (value) => {
+  if (!(value instanceof InferenceResponse))
+    throw new UnacceptableResult(`${describeValue(value)} as the response`);
   return value;
 };
 
-const takeCall: Take = (value, { subject }) => {
+const acceptCall: AcceptMember = (value, { subject }) => {
   const [call] = checkedParts('assistant', [value as ToolCallPart]);
   if (call?.type !== 'tool-call' || call.toolCallId !== (subject as ToolCallPart).toolCallId) {
-    throw new Misfit('another call than it was given: a changed call keeps its toolCallId');
+    throw new UnacceptableResult('another call than it was given: a changed call keeps its toolCallId');
   }
   return call;
 };
 
-const takeBlock: Take = (value) => {
-  if (typeof value !== 'string') throw new Misfit(`${describeValue(value)} as the reason of a block`);
+const acceptBlock: AcceptMember = (value) => {
+  if (typeof value !== 'string')
+    throw new UnacceptableResult(`${describeValue(value)} as the reason of a block`);
   return value;
 };
 
-const takeToolExecution: Take = (value, { subject }) => {
-  if (!(value instanceof ToolExecution)) throw new Misfit(`${describeValue(value)} as the tool execution`);
+const acceptToolExecution: AcceptMember = (value, { subject }) => {
+  if (!(value instanceof ToolExecution))
+    throw new UnacceptableResult(`${describeValue(value)} as the tool execution`);
   if (value.id !== (subject as ToolExecution).id || value.isRunning) {
-    throw new Misfit('another tool execution than it was given, or one without an outcome');
+    throw new UnacceptableResult('another tool execution than it was given, or one without an outcome');
   }
   return value === subject ? value : ToolExecution.fromJSON(value.toJSON());
 };
 
 /** What hooks of these points may change; those of the other points return a state. */
-const MEMBERS: { readonly [P in HookPoint]?: Readonly<Record<string, Take>> } = {
-  beforeInference: { state: takeState, request: takeRequest },
-  afterInference: { state: takeState, response: takeResponse },
-  beforeToolUse: { state: takeState, call: takeCall, block: takeBlock },
-  afterToolUse: { state: takeState, toolExecution: takeToolExecution },
+const MEMBERS: { readonly [P in HookPoint]?: Readonly<Record<string, AcceptMember>> } = {
+  beforeInference: { state: acceptState, request: acceptRequest },
+  afterInference: { state: acceptState, response: acceptResponse },
+  beforeToolUse: { state: acceptState, call: acceptCall, block: acceptBlock },
+  afterToolUse: { state: acceptState, toolExecution: acceptToolExecution },
 };
 
-function taken(result: unknown, given: Given): unknown {
+function acceptMembers(result: unknown, given: HookInput): unknown {
   const members = MEMBERS[given.point];
-  if (members === undefined) return takeState(result, given);
-  if (typeof result !== 'object' || Array.isArray(result)) throw new Misfit(describeValue(result));
-  if (result instanceof AgentState) throw new Misfit('a bare state');
+  if (members === undefined) return acceptState(result, given);
+  if (typeof result !== 'object' || Array.isArray(result))
+    throw new UnacceptableResult(describeValue(result));
+  if (result instanceof AgentState) throw new UnacceptableResult('a bare state');
   const change: Record<string, unknown> = {};
   for (const [name, take] of Object.entries(members)) {
     const value = (result as Record<string, unknown>)[name];
@@ -133,7 +140,7 @@ function taken(result: unknown, given: Given): unknown {
 }
 
 /** Is the second state the first with something added? What ran must not be forgotten: it would be run again. */
-function continues({ agentId, execution: was }: AgentState, after: AgentState): boolean {
+function followsFrom({ agentId, execution: was }: AgentState, after: AgentState): boolean {
   const { execution: is } = after;
   if (was === is) return agentId === after.agentId;
   if (was === undefined || is === undefined || agentId !== after.agentId) return false;

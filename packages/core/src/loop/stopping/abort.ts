@@ -26,7 +26,7 @@ export class RunAbort extends HoldfastError {
 }
 
 /** Thrown by a resumable tool that waits for somebody: its call stays as it is, with its progress, and the run waits too. */
-export class CallWaits extends Error {}
+export class CallSuspended extends Error {}
 
 /** What the abort means; `undefined` while there is none. A reason that is not a `RunAbort` means `cancel`. */
 export function abortKind(signal: AbortSignal): AbortKind | undefined {

@@ -18,7 +18,7 @@ export interface GraceOptions<T> {
   /** Default: that of hooks and drivers. */
   readonly graceSeconds?: number;
   /** What comes of it when it has not settled in time; default: it rejects with the signal's reason. */
-  readonly otherwise?: () => T;
+  readonly onTimeout?: () => T;
 }
 
 /**
@@ -32,23 +32,23 @@ export function withinGrace<T>(promise: Promise<T>, patience: GraceOptions<T>): 
     const timers: (() => void)[] = [];
     const end = (): void => {
       for (const callOff of timers) callOff();
-      signal.removeEventListener('abort', told);
+      signal.removeEventListener('abort', onAbort);
     };
     const giveUp = (): void => {
       end();
-      if (patience.otherwise) resolve(patience.otherwise());
+      if (patience.onTimeout) resolve(patience.onTimeout());
       else reject(signal.reason as Error);
     };
     const giveUpAfter = (milliseconds: number): void => {
       timers.push(callAfter(clock, milliseconds + graceSeconds * 1_000, giveUp));
     };
-    const told = (): void => (abortKind(signal) === 'lost' ? giveUp() : giveUpAfter(0));
+    const onAbort = (): void => (abortKind(signal) === 'lost' ? giveUp() : giveUpAfter(0));
     Promise.resolve(promise).then(
       (value) => (end(), resolve(value)),
       (error: unknown) => (end(), reject(error as Error)),
     );
     if (until !== undefined) giveUpAfter(Math.max(0, until - clock.now()));
-    if (signal.aborted) told();
-    else signal.addEventListener('abort', told, { once: true });
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -27,7 +27,7 @@ const AMOUNT = mustBe.number(0);
  */
 export function stepsLimit(maxSteps: number): Hook {
   checkArgument('maxSteps of stepsLimit', maxSteps, COUNT);
-  return limit('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
+  return limitGuard('stepsLimit', 'stepsLimitReached', maxSteps, 'steps', (state) => state.stepCount);
 }
 
 /**
@@ -37,7 +37,13 @@ export function stepsLimit(maxSteps: number): Hook {
  */
 export function tokenLimit(maxTokens: number): Hook {
   checkArgument('maxTokens of tokenLimit', maxTokens, AMOUNT);
-  return limit('tokenLimit', 'tokenLimitReached', maxTokens, 'tokens', (state) => state.usage.totalTokens);
+  return limitGuard(
+    'tokenLimit',
+    'tokenLimitReached',
+    maxTokens,
+    'tokens',
+    (state) => state.usage.totalTokens,
+  );
 }
 
 /**
@@ -50,12 +56,12 @@ export function timeLimit(maxSeconds: number): Hook {
   const worked = (state: AgentState): number => state.execution?.workedSeconds ?? 0;
   const reason = 'timeLimitReached';
   return Object.freeze<Hook>({
-    ...limit('timeLimit', reason, maxSeconds, 'seconds', worked),
+    ...limitGuard('timeLimit', reason, maxSeconds, 'seconds', worked),
     stepDeadline(state, { clock }) {
       const spent = worked(state);
       const at = clock.now() + Math.max(0, maxSeconds - spent) * 1000;
       const spentThen = Math.max(spent, maxSeconds);
-      return { at, signal: usedUp('timeLimit', reason, maxSeconds, spentThen, 'seconds') };
+      return { at, signal: limitReachedSignal('timeLimit', reason, maxSeconds, spentThen, 'seconds') };
     },
   });
 }
@@ -98,17 +104,19 @@ const checkCostOptions = optionsCheck<CostLimitOptions>(
  */
 export function costLimit(maxCost: number, options: CostLimitOptions): Hook {
   checkArgument('maxCost of costLimit', maxCost, AMOUNT);
-  const { prices, modelIdOf = modelOf } = checkCostOptions(options);
+  const { prices, modelIdOf = modelIdOfState } = checkCostOptions(options);
   const look = guard('costLimit', (state) => {
     const spent = state.cost ?? 0;
-    return spent < maxCost ? undefined : usedUp('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
+    return spent < maxCost
+      ? undefined
+      : limitReachedSignal('costLimit', 'costLimitReached', maxCost, spent, 'dollars');
   });
   const checkRequest: Hook['checkRequest'] = ({ llmConfig }) => requirePrice(prices, modelIdOf(llmConfig));
   return Object.freeze<Hook>({ ...pricing(prices, modelIdOf), ...look, checkRequest });
 }
 
 /** The model that settings name. */
-export const modelOf: ModelIdOf = (llmConfig) => llmConfig?.model;
+export const modelIdOfState: ModelIdOf = (llmConfig) => llmConfig?.model;
 
 const FINISH_REASON = mustBe.oneOf(FINISH_REASONS);
 
@@ -196,17 +204,17 @@ export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readon
 function guard(
   name: string,
   check: (state: AgentState, context: HookContext) => StopSignal | undefined,
-  cutOff?: StepDeadline,
+  deadline?: StepDeadline,
 ): Hook {
   return Object.freeze<Hook>({
     name,
     priority: GUARD_PRIORITY,
     checkLimit: check,
-    ...(cutOff && { stepDeadline: () => cutOff }),
+    ...(deadline && { stepDeadline: () => deadline }),
   });
 }
 
-function limit(
+function limitGuard(
   name: string,
   reason: StopReason,
   most: number,
@@ -215,11 +223,17 @@ function limit(
 ): Hook {
   return guard(name, (state) => {
     const spent = spentOf(state);
-    return spent < most ? undefined : usedUp(name, reason, most, spent, unit);
+    return spent < most ? undefined : limitReachedSignal(name, reason, most, spent, unit);
   });
 }
 
-function usedUp(source: string, reason: StopReason, most: number, spent: number, unit: string): StopSignal {
+function limitReachedSignal(
+  source: string,
+  reason: StopReason,
+  most: number,
+  spent: number,
+  unit: string,
+): StopSignal {
   const message = `${spent} of ${most} ${unit} are used up.`;
   return stopSignal({ reason, message, context: { limit: most, spent }, source });
 }

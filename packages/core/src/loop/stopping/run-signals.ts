@@ -10,17 +10,17 @@ import type { StepDeadline } from '../hooks/hook.ts';
 export class RunSignals {
   /** The caller's, which also aborts when the run is lost on the way. */
   readonly runSignal: AbortSignal;
-  private readonly losing: AbortController | undefined;
+  private readonly abandonController: AbortController | undefined;
   /** Cuts the present step off, when a hook wants that. */
   private timer: StepTimer | undefined;
   /** Aborts when the run does and when the timer goes off. */
   private stepSignal: AbortSignal | undefined;
   /** Set when the run is to be left as it is: another process goes on with it. */
-  private left: AbortKind | undefined;
+  private handedOverBy: AbortKind | undefined;
 
-  constructor(given: AbortSignal, canBeLost: boolean) {
-    this.losing = canBeLost ? new AbortController() : undefined;
-    this.runSignal = this.losing ? AbortSignal.any([given, this.losing.signal]) : given;
+  constructor(given: AbortSignal, canBeAbandoned: boolean) {
+    this.abandonController = canBeAbandoned ? new AbortController() : undefined;
+    this.runSignal = this.abandonController ? AbortSignal.any([given, this.abandonController.signal]) : given;
   }
 
   /** Aborts when the run does, or when the present step is cut off. */
@@ -36,8 +36,8 @@ export class RunSignals {
   }
 
   /** Sees to it that the step that begins is cut off in time. */
-  arm(cutOff: StepDeadline, clock: Clock): void {
-    this.timer = new StepTimer(cutOff, clock);
+  arm(deadline: StepDeadline, clock: Clock): void {
+    this.timer = new StepTimer(deadline, clock);
     const { signal } = this.timer;
     this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;
   }
@@ -53,45 +53,46 @@ export class RunSignals {
     if (timer === undefined) return undefined;
     timer.disarm();
     this.timer = this.stepSignal = undefined;
-    if (!timer.signal.aborted || this.isLost() || abortKind(this.runSignal) === 'cancel') return undefined;
-    return timer.stop;
+    if (!timer.signal.aborted || this.isAbandoned() || abortKind(this.runSignal) === 'cancel')
+      return undefined;
+    return timer.stopSignal;
   }
 
   /** Sees whether the step is due to be cut off. */
-  check(): void {
+  checkTimer(): void {
     this.timer?.check();
   }
 
   /** What the run was told, and the signal to raise for it; a run that is not to stop is left from then on. */
-  told(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
-    if (this.left === 'lost') return { kind: 'lost' };
+  readAbort(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
+    if (this.handedOverBy === 'lost') return { kind: 'lost' };
     if (!this.current.aborted) return undefined;
     const kind = abortKind(this.runSignal);
-    if (kind === undefined) return { kind: 'cancel', stop: this.timer?.stop };
-    if (kind === 'cancel') return { kind, stop: aborted(this.runSignal) };
-    this.left = kind;
+    if (kind === undefined) return { kind: 'cancel', stop: this.timer?.stopSignal };
+    if (kind === 'cancel') return { kind, stop: abortStopSignal(this.runSignal) };
+    this.handedOverBy = kind;
     return { kind };
   }
 
   /** Another process has the execution. */
-  isLost(): boolean {
-    if (this.left === 'lost') return true;
-    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.left = 'lost';
-    return this.left === 'lost';
+  isAbandoned(): boolean {
+    if (this.handedOverBy === 'lost') return true;
+    if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.handedOverBy = 'lost';
+    return this.handedOverBy === 'lost';
   }
 
   /** From here on the run is another's: what is under way is called off. */
-  lose(): void {
-    this.left = 'lost';
-    this.losing?.abort(new RunAbort('lost'));
+  abandon(): void {
+    this.handedOverBy = 'lost';
+    this.abandonController?.abort(new RunAbort('lost'));
   }
 
   /** Is the step in progress to be left open, for another process? */
-  hasLeft(): boolean {
-    return this.isLost() || this.left !== undefined;
+  isHandedOver(): boolean {
+    return this.isAbandoned() || this.handedOverBy !== undefined;
   }
 }
 
-function aborted(signal: AbortSignal): StopSignal {
+function abortStopSignal(signal: AbortSignal): StopSignal {
   return stopSignal({ reason: 'userRequested', message: abortMessage(signal), source: 'abort' });
 }

@@ -9,7 +9,7 @@ import type { StepDeadline } from '../hooks/hook.ts';
 export class StepTimer {
   readonly signal: AbortSignal;
   /** Why, once it has. */
-  readonly stop: StopSignal;
+  readonly stopSignal: StopSignal;
   private readonly at: Instant;
   private readonly clock: Clock;
   private readonly controller = new AbortController();
@@ -17,11 +17,11 @@ export class StepTimer {
 
   constructor({ at, signal }: StepDeadline, clock: Clock) {
     this.signal = this.controller.signal;
-    this.stop = signal;
+    this.stopSignal = signal;
     this.at = at;
     this.clock = clock;
     const { controller } = this;
-    this.callOff = callAfter(clock, at - clock.now(), () => cut(controller, signal));
+    this.callOff = callAfter(clock, at - clock.now(), () => abortStep(controller, signal));
   }
 
   /** Calls it off. */
@@ -31,11 +31,11 @@ export class StepTimer {
 
   /** Sees whether the moment has come: timers wait for as long as code runs without a pause. */
   check(): void {
-    if (!this.signal.aborted && this.clock.now() >= this.at) cut(this.controller, this.stop);
+    if (!this.signal.aborted && this.clock.now() >= this.at) abortStep(this.controller, this.stopSignal);
   }
 }
 
-function cut(controller: AbortController, { message }: StopSignal): void {
+function abortStep(controller: AbortController, { message }: StopSignal): void {
   controller.abort(new RunAbort('cancel', message));
 }
 
@@ -43,7 +43,7 @@ function cut(controller: AbortController, { message }: StopSignal): void {
  * The state, told to stop once for this reason of this source. A request for another step is withdrawn: whoever
  * enforces a limit is not to be talked over.
  */
-export function stoppedBy(state: AgentState, signal: StopSignal, at: Instant): AgentState {
+export function withStopSignalOnce(state: AgentState, signal: StopSignal, at: Instant): AgentState {
   const isNoted = state.execution?.continuation.includes(signal);
   return (isNoted ? state : state.withStopSignal(signal, at)).withoutContinuationRequested(at);
 }

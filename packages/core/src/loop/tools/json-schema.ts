@@ -48,22 +48,27 @@ class Findings {
   }
 
   /** Reports that another value was expected at a place. */
-  expected(what: string, place: Place, found: JsonValue): void {
+  expected(what: string, place: SchemaLocation, found: JsonValue): void {
     const where = place.parent === undefined ? place.key : pathOf(place);
     this.add(`${where}: expected ${what}, found ${describeValue(found)}`);
   }
 }
 
-interface Place {
-  readonly parent: Place | undefined;
+interface SchemaLocation {
+  readonly parent: SchemaLocation | undefined;
   /** At the root: what the value is. */
   readonly key: string | number;
 }
 
 /** Adds what it finds. True when the value is of another kind than expected: the other keywords are not checked then. */
-type Keyword = (findings: Findings, place: Place, schema: JsonObject, value: JsonValue) => boolean;
+type Keyword = (findings: Findings, place: SchemaLocation, schema: JsonObject, value: JsonValue) => boolean;
 
-function check(findings: Findings, place: Place, schema: JsonValue | undefined, value: JsonValue): void {
+function check(
+  findings: Findings,
+  place: SchemaLocation,
+  schema: JsonValue | undefined,
+  value: JsonValue,
+): void {
   if (schema === false) findings.expected('nothing', place, value);
   if (!isJsonObject(schema)) return;
   for (const keyword of keywordsOf(schema)) {
@@ -74,7 +79,7 @@ function check(findings: Findings, place: Place, schema: JsonValue | undefined, 
 /** What is wrong with a value by a schema that may well not be the one it is meant for. */
 function problemsBy(
   { root }: Findings,
-  place: Place,
+  place: SchemaLocation,
   schema: JsonValue,
   value: JsonValue,
   limit = ALTERNATIVE_LIMIT,
@@ -84,11 +89,11 @@ function problemsBy(
   return findings.problems;
 }
 
-function inside(parent: Place, key: string | number): Place {
+function childLocation(parent: SchemaLocation, key: string | number): SchemaLocation {
   return { parent, key };
 }
 
-function pathOf({ parent, key }: Place): string {
+function pathOf({ parent, key }: SchemaLocation): string {
   if (parent === undefined) return '';
   const path = pathOf(parent);
   if (typeof key === 'number') return `${path}[${key}]`;
@@ -119,7 +124,8 @@ const checkReference: Keyword = (findings, place, schema, value) => {
 };
 
 const checkType: Keyword = (findings, place, schema, value) => {
-  const types = typeof schema['type'] === 'string' ? [schema['type']] : listOf(schema['type']).filter(isText);
+  const types =
+    typeof schema['type'] === 'string' ? [schema['type']] : arrayOrEmpty(schema['type']).filter(isText);
   if (types.length === 0 || types.some((type) => TYPE_TESTS[type]?.(value))) return false;
   findings.expected(types.join(' or '), place, value);
   return true;
@@ -137,18 +143,19 @@ const checkChoice: Keyword = (findings, place, schema, value) => {
 const checkObject: Keyword = (findings, place, schema, value) => {
   if (!isJsonObject(value)) return false;
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
-  for (const name of listOf(schema['required']).filter(isText)) {
-    if (!Object.hasOwn(value, name)) findings.add(`${pathOf(inside(place, name))}: required, but missing`);
+  for (const name of arrayOrEmpty(schema['required']).filter(isText)) {
+    if (!Object.hasOwn(value, name))
+      findings.add(`${pathOf(childLocation(place, name))}: required, but missing`);
   }
   for (const [name, member] of Object.entries(value)) {
     if (findings.isFull) break;
     const isKnown = Object.hasOwn(properties, name);
     if (!isKnown && schema['additionalProperties'] === false) {
       const known = Object.keys(properties).join(', ');
-      findings.add(`${pathOf(inside(place, name))}: not a known property (known: ${known})`);
+      findings.add(`${pathOf(childLocation(place, name))}: not a known property (known: ${known})`);
     } else {
       const expected = isKnown ? properties[name] : schema['additionalProperties'];
-      check(findings, inside(place, name), expected, member);
+      check(findings, childLocation(place, name), expected, member);
     }
   }
   return false;
@@ -156,10 +163,10 @@ const checkObject: Keyword = (findings, place, schema, value) => {
 
 const checkArray: Keyword = (findings, place, schema, value) => {
   if (!Array.isArray(value)) return false;
-  const first = listOf(schema['prefixItems']);
+  const first = arrayOrEmpty(schema['prefixItems']);
   for (const [index, item] of (value as readonly JsonValue[]).entries()) {
     if (findings.isFull) break;
-    check(findings, inside(place, index), first[index] ?? schema['items'], item);
+    check(findings, childLocation(place, index), first[index] ?? schema['items'], item);
   }
   checkRange(findings, place, schema, ['minItems', 'maxItems'], value.length, 'items');
   return false;
@@ -198,7 +205,7 @@ const checkNumber: Keyword = (findings, place, schema, value) => {
 
 function checkRange(
   findings: Findings,
-  place: Place,
+  place: SchemaLocation,
   schema: JsonObject,
   [least, most]: readonly [string, string],
   size: number,
@@ -211,9 +218,9 @@ function checkRange(
 }
 
 const checkCombination: Keyword = (findings, place, schema, value) => {
-  for (const part of listOf(schema['allOf'])) check(findings, place, part, value);
-  checkAlternatives(findings, place, listOf(schema['anyOf']), value);
-  const forms = listOf(schema['oneOf']);
+  for (const part of arrayOrEmpty(schema['allOf'])) check(findings, place, part, value);
+  checkAlternatives(findings, place, arrayOrEmpty(schema['anyOf']), value);
+  const forms = arrayOrEmpty(schema['oneOf']);
   const fitting = checkAlternatives(findings, place, forms, value);
   if (fitting > 1) findings.expected('a value that fits exactly one form', place, value);
   const { not } = schema;
@@ -225,7 +232,7 @@ const checkCombination: Keyword = (findings, place, schema, value) => {
 /** Adds one problem when the value fits none of the alternatives. Returns how many it fits. */
 function checkAlternatives(
   findings: Findings,
-  place: Place,
+  place: SchemaLocation,
   alternatives: readonly JsonValue[],
   value: JsonValue,
 ): number {
@@ -261,7 +268,7 @@ function keywordsOf(schema: JsonObject): readonly Keyword[] {
   return keywords;
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+function arrayOrEmpty(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]) : [];
 }
 

@@ -69,12 +69,12 @@ export class RunningTool implements ToolContext {
     const { state, loop, workedSeconds, parent } = this.#run;
     const { usage, stepCount: steps } = state;
     const spent = { steps, tokens: usage.totalTokens, seconds: workedSeconds, cost: usage.cost };
-    const left = loop.budget.remaining(spent);
-    return parent ? left.cappedBy(parent.remaining().remaining({ steps })) : left;
+    const budgetLeft = loop.budget.remaining(spent);
+    return parent ? budgetLeft.cappedBy(parent.remaining().remaining({ steps })) : budgetLeft;
   };
 
   readonly emit = (event: AgentEvent): void => {
-    if (!this.#hasEnded && !this.#run.isLost()) announceTo(this.#run.listeners, event);
+    if (!this.#hasEnded && !this.#run.isAbandoned()) announceTo(this.#run.listeners, event);
   };
 
   /** Aborts when the run does, also when it yields, and when the step is cut off. */
@@ -89,12 +89,12 @@ export class RunningTool implements ToolContext {
   }
 
   /** Does anybody listen to the run? */
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.#run.listeners.length > 0;
   }
 
   /** Progress, usage and what is waited for as one change: a state that is stored has all of them or none. */
-  keep(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
+  addUsageAndProgress(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
     this.#change((execution) => {
       const used = execution.withUsage(usage);
       return progress === undefined ? used : used.withNewProgress(progress).withWaitingInside(waiting);
@@ -104,26 +104,27 @@ export class RunningTool implements ToolContext {
   /** Keeps the states of a subagent's run, which `save` puts into this call, with the run that makes the call. */
   checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
     const run = this.#run;
-    if (!run.kept.isAsked) return undefined;
+    if (!run.checkpointer.isEnabled) return undefined;
     return {
       save: async (state, point) => {
         save(state);
-        await run.kept.keep(run, point);
-        if (this.#hasEnded || run.isLost()) throw (run.kept.failure?.error ?? new RunAbort('lost')) as Error;
+        await run.checkpointer.save(run, point);
+        if (this.#hasEnded || run.isAbandoned())
+          throw (run.checkpointer.failure?.error ?? new RunAbort('lost')) as Error;
         return state;
       },
-      mayAct: () => run.kept.mayAct(run),
+      mayAct: () => run.checkpointer.mayAct(run),
     };
   }
 
   /** The same as `emit`, of what happens to the run as it is now. */
-  tell(happening: EventBody): void {
-    if (!this.#hasEnded && !this.#run.isLost()) this.#run.emit(happening);
+  announce(happening: EventBody): void {
+    if (!this.#hasEnded && !this.#run.isAbandoned()) this.#run.emit(happening);
   }
 
   #change(change: (execution: ToolExecution) => ToolExecution): void {
     const run = this.#run;
-    if (this.#hasEnded || run.isLost()) return;
+    if (this.#hasEnded || run.isAbandoned()) return;
     const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
     // When a hook has ended the execution, a call counts as interrupted until it has really ended.
     const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';

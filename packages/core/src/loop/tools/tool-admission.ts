@@ -15,7 +15,7 @@ import type { Tool } from './tool.ts';
  * `undefined`: nothing, as the run was told to stop meanwhile.
  */
 export type Admission =
-  | { readonly type: 'begin' | 'ask'; readonly execution: ToolExecution }
+  | { readonly type: 'start' | 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
 
@@ -35,7 +35,9 @@ const NOTHING: readonly never[] = Object.freeze([]);
 
 /** Asks the hooks and, where the tool wants it, whether a person must approve. @throws what a hook throws; AgentStop. */
 export function admit(run: RunState, call: ToolCallPart): Admission | Promise<Admission> {
-  return run.loop.hooks.has('beforeToolUse') ? askHooks(run, call) : askTool(run, intended(run, call));
+  return run.loop.hooks.has('beforeToolUse')
+    ? runHooks(run, call)
+    : checkApproval(run, executionOfCall(run, call));
 }
 
 /** May something be begun in the present step? */
@@ -43,21 +45,21 @@ export function mayStart(run: RunState): boolean {
   return run.mayBegin() && canRunTools(run.state);
 }
 
-async function askHooks(run: RunState, requested: ToolCallPart): Promise<Admission> {
+async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admission> {
   const { call, blockedBy, thrown } = await verdictOf(run, requested);
   if (blockedBy.length > 0) {
     const error = toErrorRecord(new ToolExecutionBlockedError(call.toolName, blockedBy));
-    return { type: 'end', execution: ended(run, intended(run, call), 'blocked', error), thrown };
+    return { type: 'end', execution: endedCall(run, executionOfCall(run, call), 'blocked', error), thrown };
   }
   if (thrown) throw thrown.error;
-  return mayStart(run) ? askTool(run, intended(run, call)) : undefined;
+  return mayStart(run) ? checkApproval(run, executionOfCall(run, call)) : undefined;
 }
 
 /** Asks the hooks in their order, until one throws or the run is told to stop. */
 async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdict> {
   const { hooks } = run.loop;
   // What a person has approved is what runs: a hook may forbid it, and no more.
-  const { isApproved } = intended(run, requested);
+  const { isApproved } = executionOfCall(run, requested);
   let verdict: Verdict = { call: requested, blockedBy: NOTHING };
   for (const hook of hooks.at('beforeToolUse')) {
     const { call, blockedBy } = verdict;
@@ -87,19 +89,23 @@ function withBlock(
   return Object.freeze([...blockedBy, Object.freeze({ hook, reason })]);
 }
 
-function askTool(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
+function checkApproval(run: RunState, execution: ToolExecution): Admission | Promise<Admission> {
   const tool = run.loop.tools.get(execution.name);
   const isAsked = !execution.isApproved && tool?.needsApproval !== undefined;
-  return isAsked ? askIfNeeded(run, tool, execution) : { type: 'begin', execution };
+  return isAsked ? requestApprovalIfNeeded(run, tool, execution) : { type: 'start', execution };
 }
 
-async function askIfNeeded(run: RunState, tool: Tool, execution: ToolExecution): Promise<Admission> {
+async function requestApprovalIfNeeded(
+  run: RunState,
+  tool: Tool,
+  execution: ToolExecution,
+): Promise<Admission> {
   try {
     const isNeeded = await needsApproval(tool, execution, run);
-    return mayStart(run) ? { type: isNeeded ? 'ask' : 'begin', execution } : undefined;
+    return mayStart(run) ? { type: isNeeded ? 'requestApproval' : 'start', execution } : undefined;
   } catch (error) {
     if (isAgentStop(error)) throw error;
-    return { type: 'end', execution: ended(run, execution, 'failed', toErrorRecord(error)) };
+    return { type: 'end', execution: endedCall(run, execution, 'failed', toErrorRecord(error)) };
   }
 }
 
@@ -108,21 +114,21 @@ async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState)
   const { signal, state, loop } = run;
   if (call.invalid !== undefined) return false;
   const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock };
-  const asked = async (): Promise<boolean> => {
+  const isApprovalNeeded = async (): Promise<boolean> => {
     const validation = await tool.validate(call.input);
     if ('problem' in validation) return false;
     return (await tool.needsApproval?.(validation.value, context)) ?? false;
   };
-  return withinGrace(asked(), { signal, clock: loop.clock, otherwise: () => true });
+  return withinGrace(isApprovalNeeded(), { signal, clock: loop.clock, onTimeout: () => true });
 }
 
 /** The execution of a call that was approved, or a new one. */
-function intended({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
+function executionOfCall({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
   const known = stepAtWork(state)?.executionOf(call.toolCallId);
   return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));
 }
 
-function ended(
+function endedCall(
   run: RunState,
   execution: ToolExecution,
   type: 'blocked' | 'failed',

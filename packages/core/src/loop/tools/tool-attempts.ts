@@ -5,11 +5,11 @@ import { executionWithId } from '../../state/execution/tool-executions.ts';
 import { RunningTool } from './running-tool.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
-import type { FinishedTool } from './tool-runner.ts';
-import { runTool } from './tool-runner.ts';
+import type { AttemptResult } from './tool-runner.ts';
+import { runAttempt } from './tool-runner.ts';
 
 /** Would calling it twice do harm, or is its outcome worth keeping at once? */
-export function hasEffect({ loop }: RunState, { name }: ToolExecution): boolean {
+export function toolHasEffect({ loop }: RunState, { name }: ToolExecution): boolean {
   return loop.tools.get(name)?.effect !== 'readOnly';
 }
 
@@ -19,7 +19,7 @@ export function isResumable({ loop }: RunState, { name }: ToolExecution): boolea
 }
 
 /** The execution as it stands now: a tool may have left progress or usage in it. */
-function latest({ state }: RunState, { id }: ToolExecution): ToolExecution {
+function latestExecution({ state }: RunState, { id }: ToolExecution): ToolExecution {
   return executionWithId(stepAtWork(state)?.toolExecutions ?? [], id) as ToolExecution;
 }
 
@@ -31,20 +31,25 @@ export async function runWithRetries(
   run: RunState,
   first: ToolExecution,
   toolSignal: AbortSignal,
-): Promise<FinishedTool | undefined> {
+): Promise<AttemptResult | undefined> {
   let context: RunningTool | undefined;
   try {
     const signal = isResumable(run, first) ? run.signal : toolSignal;
     let execution = first;
     for (;;) {
-      if (run.kept.isAsked && hasEffect(run, execution) && !(await run.kept.mayAct(run))) return undefined;
+      if (
+        run.checkpointer.isEnabled &&
+        toolHasEffect(run, execution) &&
+        !(await run.checkpointer.mayAct(run))
+      )
+        return undefined;
       context = new RunningTool(run, execution, signal);
-      const ended = await runTool(execution, context, run.loop);
+      const result = await runAttempt(execution, context, run.loop);
       context.end();
-      const again = ended?.retryAfterSeconds;
-      if (again === undefined || !(await mayTryAgainAfter(again, run, toolSignal))) return ended;
+      const again = result?.retryAfterSeconds;
+      if (again === undefined || !(await waitForRetry(again, run, toolSignal))) return result;
       const at = run.now();
-      execution = latest(run, execution).withNextAttempt(at);
+      execution = latestExecution(run, execution).withNextAttempt(at);
       run.advance({ type: 'toolAdvanced', toolExecution: execution, at });
     }
   } catch (error) {
@@ -54,7 +59,7 @@ export async function runWithRetries(
 }
 
 /** Waits for the next try. False when there is to be none: the run was told to stop. */
-async function mayTryAgainAfter(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
+async function waitForRetry(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
   if (!canRunTools(run.state)) return false;
   return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);
 }

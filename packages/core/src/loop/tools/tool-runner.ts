@@ -6,9 +6,9 @@ import { isAgentStop } from '../../state/execution/continuation.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import type { ErrorRecord } from '../../state/values/error-record.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import { checkedOutcome, interrupted, interruptedBy } from '../../state/execution/tool-outcome.ts';
+import { checkedOutcome, interruptedOutcome, interruptedWith } from '../../state/execution/tool-outcome.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
-import { abortKind, CallWaits, canAbort, unlessAborted } from '../stopping/abort.ts';
+import { abortKind, CallSuspended, canAbort, unlessAborted } from '../stopping/abort.ts';
 import { truncate } from './truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
@@ -17,14 +17,14 @@ import { isPause, toolNotFound } from './tool.ts';
 import { ToolResult } from './tool-result.ts';
 import type { ValidationResult } from './tool-schema.ts';
 
-export interface ToolRunOptions {
+export interface AttemptOptions {
   readonly tools: ReadonlyMap<string, Tool>;
   /** Characters that a value may have before it is cut. */
   readonly maxResultLength: number;
 }
 
 /** How one try of a call ended. */
-export interface FinishedTool {
+export interface AttemptResult {
   /** Checked and frozen. */
   readonly outcome: ToolOutcome;
   /** It told the execution to stop. */
@@ -38,23 +38,23 @@ export interface FinishedTool {
  * model can read. An abort leaves the call `interrupted`: it may have had its effect. `undefined` when a resumable tool
  * has left its call to another process.
  */
-export async function runTool(
+export async function runAttempt(
   execution: ToolExecution,
   context: RunningTool,
-  options: ToolRunOptions,
-): Promise<FinishedTool | undefined> {
+  options: AttemptOptions,
+): Promise<AttemptResult | undefined> {
   const { signal, runSignal } = context;
   const tool = options.tools.get(execution.call.toolName);
-  const attempt: Attempt = { execution, running: undefined };
+  const attempt: RunningAttempt = { execution, running: undefined };
   try {
     if (tool === undefined) throw toolNotFound(execution.call.toolName, options.tools.keys());
-    const validation = validated(execution, tool);
+    const validation = validateArguments(execution, tool);
     const isUnbounded = tool.timeoutSeconds === undefined && !canAbort(signal);
     const returned = await (isUnbounded && !(validation instanceof Promise)
-      ? begin(attempt, tool, validation, context)
-      : beginWithin(attempt, tool, validation, context));
+      ? startAttempt(attempt, tool, validation, context)
+      : startWithTimeout(attempt, tool, validation, context));
     attempt.running = undefined;
-    return { outcome: succeededOf(tool, returned, options) };
+    return { outcome: outcomeOfReturned(tool, returned, options) };
   } catch (error) {
     const isAbort = [signal, runSignal].some(({ aborted, reason }) => aborted && error === reason);
     if (isAgentStop(error) && !isAbort) {
@@ -63,35 +63,38 @@ export async function runTool(
       return { outcome: Object.freeze({ type: 'succeeded', value }), stop: error.signal };
     }
     const hasBegun = attempt.running !== undefined || !isAbort;
-    if (error instanceof CallWaits) return undefined;
-    if (isLeft(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
+    if (error instanceof CallSuspended) return undefined;
+    if (isHandedOver(runSignal) && (tool?.isResumable || !hasBegun)) return undefined;
     if (signal.aborted)
-      return { outcome: hasBegun || execution.attempt > 1 ? interrupted(execution) : notCalled(execution) };
-    return failedBy(error, attempt.running, execution, options);
+      return {
+        outcome:
+          hasBegun || execution.attempt > 1 ? interruptedOutcome(execution) : notCalledOutcome(execution),
+      };
+    return failureOf(error, attempt.running, execution, options);
   }
 }
 
 /** One try of a call. */
-interface Attempt {
+interface RunningAttempt {
   readonly execution: ToolExecution;
   /** Set while it runs. */
   running: Tool | undefined;
 }
 
-function begin(
-  attempt: Attempt,
+function startAttempt(
+  attempt: RunningAttempt,
   tool: Tool,
   checked: ValidationResult<unknown>,
   context: ToolContext,
 ): unknown {
-  const args = acceptedBy(attempt.execution, checked);
+  const args = requireValid(attempt.execution, checked);
   attempt.running = tool;
   return tool.execute(args, context);
 }
 
 /** The same, until the run is aborted or the time of the tool is up. */
-function beginWithin(
-  attempt: Attempt,
+function startWithTimeout(
+  attempt: RunningAttempt,
   tool: Tool,
   validation: ReturnType<Tool['validate']>,
   context: RunningTool,
@@ -101,19 +104,19 @@ function beginWithin(
       validation instanceof Promise
         ? await unlessAborted(validation, eitherOf(within.signal, context.runSignal))
         : validation;
-    return ended(tool, async () => begin(attempt, tool, checked, within), within);
+    return untilAborted(tool, async () => startAttempt(attempt, tool, checked, within), within);
   });
 }
 
 /** Only what the tool threw itself, while it was `running`, may be gone with another try. */
-function failedBy(
+function failureOf(
   error: unknown,
   running: Tool | undefined,
   { name, attempt }: ToolExecution,
-  { maxResultLength }: ToolRunOptions,
-): FinishedTool {
+  { maxResultLength }: AttemptOptions,
+): AttemptResult {
   const failed = (thrown: unknown): ToolOutcome => {
-    const record = shortened(toErrorRecord(asToolError(name, thrown)), maxResultLength);
+    const record = truncateError(toErrorRecord(asToolError(name, thrown)), maxResultLength);
     return Object.freeze({ type: 'failed', error: record });
   };
   try {
@@ -125,23 +128,23 @@ function failedBy(
 }
 
 /** The outcome of a call that the end of the run has forestalled. */
-function notCalled({ name }: ToolExecution): ToolOutcome {
-  return interruptedBy(`Tool "${name}" was not called: the run was told to stop before.`);
+function notCalledOutcome({ name }: ToolExecution): ToolOutcome {
+  return interruptedWith(`Tool "${name}" was not called: the run was told to stop before.`);
 }
 
-function validated({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {
+function validateArguments({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {
   return call.invalid === undefined ? tool.validate(call.input) : { problem: call.invalid };
 }
 
-function acceptedBy({ name }: ToolExecution, validation: Awaited<ReturnType<Tool['validate']>>): unknown {
+function requireValid({ name }: ToolExecution, validation: Awaited<ReturnType<Tool['validate']>>): unknown {
   if ('problem' in validation) throw badArguments(name, validation.problem);
   return validation.value;
 }
 
 /** What cannot be kept does not undo what the tool has done, and the model should not think so. */
-function succeededOf(tool: Tool, returned: unknown, options: ToolRunOptions): ToolOutcome {
+function outcomeOfReturned(tool: Tool, returned: unknown, options: AttemptOptions): ToolOutcome {
   try {
-    return succeeded(tool, returned, options);
+    return succeededOutcome(tool, returned, options);
   } catch (cause) {
     if (!hasErrorCode(cause, 'NOT_JSON')) throw cause;
     const why = (cause as Error).message;
@@ -151,7 +154,11 @@ function succeededOf(tool: Tool, returned: unknown, options: ToolRunOptions): To
 }
 
 /** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON`, `TOOL_FAILED` */
-export function succeeded(tool: Tool, returned: unknown, { maxResultLength }: ToolRunOptions): ToolOutcome {
+export function succeededOutcome(
+  tool: Tool,
+  returned: unknown,
+  { maxResultLength }: AttemptOptions,
+): ToolOutcome {
   const given = returned instanceof ToolResult ? returned : undefined;
   const whole = toJsonValue(requireRead(tool, given ? given.value : returned));
   const value = maxResultLength === Infinity ? whole : truncate(whole, maxResultLength);
@@ -179,7 +186,7 @@ function isUnread(value: unknown): boolean {
   return Symbol.asyncIterator in value || (Symbol.iterator in value && 'next' in value);
 }
 
-function shortened(record: ErrorRecord, maxLength: number): ErrorRecord {
+function truncateError(record: ErrorRecord, maxLength: number): ErrorRecord {
   const message = truncate(record.message, maxLength) as string;
   return message === record.message ? record : Object.freeze({ ...record, message });
 }
@@ -206,7 +213,11 @@ async function withinTime(
 }
 
 /** What the tool comes to, unless its signal aborts first. A resumable one has some time then: it has something to say yet. */
-function ended(tool: Tool, start: () => Promise<unknown>, { signal, clock }: ToolContext): Promise<unknown> {
+function untilAborted(
+  tool: Tool,
+  start: () => Promise<unknown>,
+  { signal, clock }: ToolContext,
+): Promise<unknown> {
   if (!tool.isResumable) return unlessAborted(start(), signal);
   return withinGrace(start(), { signal, clock, graceSeconds: RESUMABLE_GRACE_SECONDS });
 }
@@ -217,7 +228,7 @@ function eitherOf(one: AbortSignal, other: AbortSignal): AbortSignal {
 }
 
 /** Is another process to go on with it? */
-function isLeft(signal: AbortSignal): boolean {
+function isHandedOver(signal: AbortSignal): boolean {
   const kind = abortKind(signal);
   return kind === 'yield' || kind === 'lost';
 }

@@ -62,18 +62,18 @@ export type InputOf<Schema extends StandardSchema> =
   Schema extends StandardSchema<unknown, infer Input> ? Input : never;
 
 /** A checked value, or all that is wrong with it. */
-export type Checked<T> = { readonly value: T } | { readonly issues: readonly string[] };
+export type CheckResult<T> = { readonly value: T } | { readonly issues: readonly string[] };
 
 /** What a model is to write: as it is told, and as it is checked. */
 export interface ModelSchema {
   readonly jsonSchema: JsonObject;
-  readonly check: (input: JsonValue) => Checked<unknown> | Promise<Checked<unknown>>;
+  readonly check: (input: JsonValue) => CheckResult<unknown> | Promise<CheckResult<unknown>>;
 }
 
 /** What a schema is for, in words for messages. */
 export interface SchemaPurpose {
   /** Whose schema, as in `tool "add"`. */
-  readonly owner: string;
+  readonly subjectName: string;
   /** What it describes, as in `the arguments`. */
   readonly subject: string;
   /** The code of the error when it cannot be shown to a model. */
@@ -88,8 +88,8 @@ export interface ToolSchema<T> {
 
 /** @throws HoldfastError `TOOL_SCHEMA_INVALID` when the schema cannot be shown to a model. */
 export function toolSchema(toolName: string, schema: unknown, jsonSchema?: object): ToolSchema<unknown> {
-  const owner = `tool "${toolName}"`;
-  const purpose: SchemaPurpose = { owner, subject: 'the arguments', code: 'TOOL_SCHEMA_INVALID' };
+  const subjectName = `tool "${toolName}"`;
+  const purpose: SchemaPurpose = { subjectName, subject: 'the arguments', code: 'TOOL_SCHEMA_INVALID' };
   const { jsonSchema: shown, check } = modelSchema(purpose, schema, jsonSchema);
   return {
     jsonSchema: shown,
@@ -146,7 +146,7 @@ function aiSdkCheck(schema: AiSdkSchema): Check | undefined {
   };
 }
 
-function aiSdkChecked(result: AiSdkResult<unknown>): Checked<unknown> {
+function aiSdkChecked(result: AiSdkResult<unknown>): CheckResult<unknown> {
   if (result.success) return { value: result.value };
   const { error } = result;
   const issues = issuesIn(error) ?? issuesIn(error.cause);
@@ -178,53 +178,57 @@ function isAiSdkSchema(schema: unknown): schema is AiSdkSchema {
 }
 
 /** Refuses what is not a schema, and the schema of an unknown library: as a JSON Schema it would check nothing. */
-function requireJsonSchema({ owner, code }: SchemaPurpose, schema: unknown): object {
+function requireJsonSchema({ subjectName, code }: SchemaPurpose, schema: unknown): object {
   const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
   if (isObject && ('type' in schema || !('jsonSchema' in schema))) return schema;
   const found = isObject ? 'an object with a member "jsonSchema"' : describeValue(schema);
-  const message = `The schema of ${owner} must be a Standard Schema, a schema of the AI SDK or a JSON Schema, found ${found}.`;
+  const message = `The schema of ${subjectName} must be a Standard Schema, a schema of the AI SDK or a JSON Schema, found ${found}.`;
   throw new HoldfastError(code, message);
 }
 
-function describeAiSdk({ owner, code }: SchemaPurpose, schema: AiSdkSchema): object {
+function describeAiSdk({ subjectName, code }: SchemaPurpose, schema: AiSdkSchema): object {
   const advice = 'Pass "jsonSchema" beside the schema.';
   let shown: AiSdkSchema['jsonSchema'];
   try {
     shown = schema.jsonSchema;
   } catch (cause) {
     const why = toErrorRecord(cause).message;
-    throw new HoldfastError(code, `The AI SDK schema of ${owner} has no JSON Schema form: ${why} ${advice}`, {
-      cause,
-    });
+    throw new HoldfastError(
+      code,
+      `The AI SDK schema of ${subjectName} has no JSON Schema form: ${why} ${advice}`,
+      {
+        cause,
+      },
+    );
   }
   if (!('then' in shown)) return shown;
   throw new HoldfastError(
     code,
-    `The AI SDK schema of ${owner} gives its JSON Schema as a promise. ${advice}`,
+    `The AI SDK schema of ${subjectName} gives its JSON Schema as a promise. ${advice}`,
   );
 }
 
-function describe({ owner, code }: SchemaPurpose, schema: StandardSchema): JsonObject {
+function describe({ subjectName, code }: SchemaPurpose, schema: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = schema['~standard'];
   const advice = `Pass "jsonSchema" beside the schema, or a library version that can describe itself as JSON Schema.`;
   if (jsonSchema === undefined) {
-    const message = `The ${vendor} schema of ${owner} cannot be turned into JSON Schema. ${advice}`;
+    const message = `The ${vendor} schema of ${subjectName} cannot be turned into JSON Schema. ${advice}`;
     throw new HoldfastError(code, message);
   }
   try {
     return toJsonObject(closedSchema(toJsonObject(jsonSchema.input({ target: 'draft-07' }))));
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
-    const message = `The ${vendor} schema of ${owner} has no JSON Schema form${why}. ${advice}`;
+    const message = `The ${vendor} schema of ${subjectName} has no JSON Schema form${why}. ${advice}`;
     throw new HoldfastError(code, message, { cause });
   }
 }
 
-function toValidated(found: Checked<unknown>): ValidationResult<unknown> {
+function toValidated(found: CheckResult<unknown>): ValidationResult<unknown> {
   return 'issues' in found ? { problem: found.issues.join('; ') } : found;
 }
 
-function toChecked(result: StandardResult<unknown>): Checked<unknown> {
+function toChecked(result: StandardResult<unknown>): CheckResult<unknown> {
   if (result.issues === undefined) return { value: result.value };
   return withIssues(result.issues.map(issueInWords));
 }

@@ -4,19 +4,19 @@ import type { AgentStep } from '../../state/execution/step.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { toJsonValue } from '../../json.ts';
-import { waitingOf } from '../stepper.ts';
+import { waitingOfCall } from '../stepper.ts';
 import type { Tool } from './tool.ts';
 
 /** All that a step waits for: decisions, and the moments until which they may be made. */
-export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
-  const asked = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
-  const waiting = step.toolExecutions.flatMap(waitingOf);
+export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
+  const awaitingApproval = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
+  const waiting = step.toolExecutions.flatMap(waitingOfCall);
   // First what somebody can do something about: it is what a list shows.
   const [decisions, inside] = [
     waiting.filter(({ type }) => type !== 'until'),
     waiting.filter(({ type }) => type === 'until'),
   ];
-  const moments = asked.flatMap(({ id, name, approval }) => {
+  const moments = awaitingApproval.flatMap(({ id, name, approval }) => {
     const seconds = tools.get(name)?.approvalTimeoutSeconds;
     if (seconds === undefined || approval === undefined) return [];
     return [
@@ -31,7 +31,7 @@ export function waitingIn(step: AgentStep, tools: ReadonlyMap<string, Tool>): re
 }
 
 /** A call with the state of the subagent that it is changed. @throws StateFormatError when that cannot be read. */
-export function withStateInside(
+export function withSubagentState(
   execution: ToolExecution,
   change: (state: AgentState) => AgentState,
 ): ToolExecution {
@@ -47,7 +47,7 @@ const EXPIRED = 'Nobody decided in time.';
  * The state of a suspended execution as the time has left it: what waited until now waits no more, and decisions whose
  * time is over are denials. When nothing is left to wait for, the execution goes on.
  */
-export function withTimePassed(state: AgentState, now: Instant): AgentState {
+export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState {
   if (state.status !== 'suspended') return state;
   const waiting = state.execution?.waiting ?? [];
   const over = waiting.filter((entry) => entry.type === 'until' && entry.until <= now);
@@ -60,15 +60,15 @@ export function withTimePassed(state: AgentState, now: Instant): AgentState {
     const inside = execution.waitingInside.length > 0;
     if (!inside && !ids.has(execution.id)) continue;
     const passed = inside
-      ? withStateInside(execution, (state_) => withTimePassed(state_, now))
+      ? withSubagentState(execution, (state_) => withTimeoutsApplied(state_, now))
       : execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
     changed = changed.withCurrentStep(step.withToolExecution(passed), now);
   }
-  const left = waiting.filter(
+  const remaining = waiting.filter(
     (entry) =>
       !over.includes(entry) && !('toolExecutionId' in entry && ids.has(entry.toolExecutionId as never)),
   );
-  return left.length === 0
+  return remaining.length === 0
     ? changed.withExecutionStatus('inProgress', now)
-    : changed.withExecutionStatus('suspended', now, left);
+    : changed.withExecutionStatus('suspended', now, remaining);
 }

@@ -3,7 +3,7 @@ import { mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
-import { withStateInside, withTimePassed } from '../../loop/tools/waiting.ts';
+import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import type { ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
@@ -48,27 +48,27 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  */
 export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
   const { toolExecutionId, decision, by, reason, input } = decided;
-  const state = withTimePassed(before, at);
+  const state = withTimeoutsApplied(before, at);
   if (decision !== 'approved' && decision !== 'denied') {
     throw invalidArgument(`A decision is "approved" or "denied", found ${describeValue(decision)}.`);
   }
   const step = state.currentStep;
-  const asked = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
-  const inside = asked ? undefined : executionAround(state, toolExecutionId);
+  const execution = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
+  const inside = execution ? undefined : executionAround(state, toolExecutionId);
   if (step && inside) {
-    const changed = withStateInside(inside, (child) => withDecision(child, decided, at));
+    const changed = withSubagentState(inside, (child) => withDecision(child, decided, at));
     return withoutWaitingFor(state.withCurrentStep(step.withToolExecution(changed), at), toolExecutionId, at);
   }
-  if (step === undefined || asked?.approval === undefined) throw notFound(state, toolExecutionId);
-  if (!asked.isAwaitingApproval) throw alreadyDecided(asked);
-  const call = input === undefined ? asked.call : { ...asked.call, input };
-  const word = {
+  if (step === undefined || execution?.approval === undefined) throw notFound(state, toolExecutionId);
+  if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
+  const call = input === undefined ? execution.call : { ...execution.call, input };
+  const recorded = {
     type: decision,
     at,
     ...(by !== undefined && { by }),
     ...(reason !== undefined && { reason }),
   };
-  const changed = state.withCurrentStep(step.withToolExecution(asked.withDecision(word, call)), at);
+  const changed = state.withCurrentStep(step.withToolExecution(execution.withDecision(recorded, call)), at);
   return withoutWaitingFor(changed, toolExecutionId, at);
 }
 

@@ -31,11 +31,11 @@ export const checkForkOptions = optionsCheck<ForkOptions>(
 );
 
 /** @throws RangeError `ARGUMENT_INVALID` for a step or a message that there is not, and for both. */
-export function forkedAt(state: AgentState, { atStep, atMessage }: ForkOptions, clock: Clock): AgentState {
+export function forkState(state: AgentState, { atStep, atMessage }: ForkOptions, clock: Clock): AgentState {
   if (atStep !== undefined && atMessage !== undefined)
     throw invalidArgument('A fork is at a step or at a message, not at both.');
-  if (atMessage !== undefined) return forkedAtMessage(state, atMessage, clock);
-  return atStep === undefined ? state.fork({ clock }) : forkedAtStep(state, atStep, clock);
+  if (atMessage !== undefined) return forkAtMessage(state, atMessage, clock);
+  return atStep === undefined ? state.fork({ clock }) : forkAtStep(state, atStep, clock);
 }
 
 /**
@@ -43,7 +43,7 @@ export function forkedAt(state: AgentState, { atStep, atMessage }: ForkOptions, 
  * there: what was said later is left out. What tools have written into the metadata since stays.
  * @throws RangeError `ARGUMENT_INVALID` for a step that was not taken.
  */
-function forkedAtStep(state: AgentState, atStep: number, clock: Clock): AgentState {
+function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState {
   const { stepExecutions } = state;
   if (atStep > stepExecutions.length) {
     throw invalidArgument(
@@ -54,7 +54,7 @@ function forkedAtStep(state: AgentState, atStep: number, clock: Clock): AgentSta
     stepExecutions.slice(atStep).flatMap(({ step }) => step.output.map((message) => message.id)),
   );
   const end = state.messages.toArray().findIndex(({ id }) => later.has(id));
-  return withWorkToDo(cutAt(state, end < 0 ? state.messages.length : end, clock), clock);
+  return withPendingExecution(forkWithMessages(state, end < 0 ? state.messages.length : end, clock), clock);
 }
 
 /**
@@ -62,17 +62,17 @@ function forkedAtStep(state: AgentState, atStep: number, clock: Clock): AgentSta
  * asks for one.
  * @throws RangeError `ARGUMENT_INVALID` when there is no such message.
  */
-function forkedAtMessage(state: AgentState, atMessage: string, clock: Clock): AgentState {
+function forkAtMessage(state: AgentState, atMessage: string, clock: Clock): AgentState {
   const messages = state.messages.toArray();
   const index = messages.findIndex(({ id }) => id === atMessage);
   const last = messages[index];
   if (last === undefined)
     throw invalidArgument(`atMessage: there is no message ${describeValue(atMessage)} in the conversation.`);
-  const copy = cutAt(state, index + 1, clock);
-  return last.role === 'assistant' ? copy : withWorkToDo(copy, clock);
+  const copy = forkWithMessages(state, index + 1, clock);
+  return last.role === 'assistant' ? copy : withPendingExecution(copy, clock);
 }
 
-function cutAt(state: AgentState, length: number, clock: Clock): AgentState {
+function forkWithMessages(state: AgentState, length: number, clock: Clock): AgentState {
   const at = clock.now();
   // What an open step has done is later than any place in the conversation.
   const copy = AgentState.restore({ ...state, execution: undefined }).fork({ at, clock });
@@ -80,7 +80,7 @@ function cutAt(state: AgentState, length: number, clock: Clock): AgentState {
   return copy.withMessages(state.messages.slice(0, length), at);
 }
 
-function withWorkToDo(copy: AgentState, clock: Clock): AgentState {
+function withPendingExecution(copy: AgentState, clock: Clock): AgentState {
   const execution = ExecutionState.fresh({ id: ExecutionId.create(clock), at: copy.updatedAt });
   return AgentState.restore({ ...copy, execution });
 }

@@ -30,7 +30,7 @@ export type InboxContent =
   | { readonly type: 'child-ended'; readonly sessionId: string };
 
 /** What came of an item. */
-export interface UsedItem {
+export interface AppliedItem {
   readonly state: AgentState;
   /** Why it changed nothing, when it did not. */
   readonly ignored?: string;
@@ -75,12 +75,12 @@ export function checkedContent(content: InboxContent): InboxContent {
  * the answer to an earlier message is not taken for the answer to this one.
  */
 export function expectedState(state: AgentState, item: EnqueuedItem, clock: Clock): AgentState {
-  const ready = mustWait(state, item) ? state.forNextExecution(clock.now()) : state;
+  const ready = mustWaitForEnd(state, item) ? state.forNextExecution(clock.now()) : state;
   return withInboxItem(ready, item, clock).state;
 }
 
 /** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
-export function mustWait(state: AgentState, { content }: EnqueuedItem): boolean {
+export function mustWaitForEnd(state: AgentState, { content }: EnqueuedItem): boolean {
   return isJsonObject(content) && content['type'] === 'message' && nextAction(state).type === 'finish';
 }
 
@@ -92,7 +92,7 @@ export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
 }
 
 /** The state with what an item asks for. One that cannot be used is ignored, with the reason: it must not block others. */
-export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): UsedItem {
+export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): AppliedItem {
   if (!isJsonObject(item.content)) return { state, ignored: 'It is not an object.' };
   const content = item.content as unknown as InboxContent;
   const at = clock.now();
@@ -132,23 +132,26 @@ export function withMessage(
   clock: Clock,
   at: Instant,
 ): AgentState {
-  return asked(state, clock, at).withUserMessage(content, { clock, ...options }, at);
+  return withAnswerRequested(state, clock, at).withUserMessage(content, { clock, ...options }, at);
 }
 
 /** The state with somebody asking for an answer: in the execution that is unfinished, or in a new one. */
-function asked(state: AgentState, clock: Clock, at: Instant): AgentState {
+function withAnswerRequested(state: AgentState, clock: Clock, at: Instant): AgentState {
   const { execution } = state;
   if (execution === undefined || execution.isTerminal) {
     const fresh = ExecutionState.fresh({ id: ExecutionId.create(clock), at });
     return AgentState.restore({ ...state, execution: fresh });
   }
   const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');
-  const going = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
-  return going.withContinuationRequested(at);
+  const resumed = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
+  return resumed.withContinuationRequested(at);
 }
 
 function withStop(state: AgentState, message: string, at: Instant): AgentState {
-  const going = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
-  const stopped = going.withStopSignal(stopSignal({ reason: 'userRequested', message, source: 'inbox' }), at);
+  const resumed = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
+  const stopped = resumed.withStopSignal(
+    stopSignal({ reason: 'userRequested', message, source: 'inbox' }),
+    at,
+  );
   return stopped.withoutContinuationRequested(at); // a message before it asked for one
 }

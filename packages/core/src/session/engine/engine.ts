@@ -51,7 +51,7 @@ export interface EngineWorker {
 }
 
 /** What is to become of a session, by its state alone. */
-export function outcomeOf({ state, status }: AgentSession): AdvanceOutcome {
+export function advanceOutcomeOf({ state, status }: AgentSession): AdvanceOutcome {
   const { execution } = state;
   if (status !== 'active' || execution === undefined || execution.isTerminal) return { type: 'finished' };
   if (execution.status !== 'suspended') return { type: 'yield' };

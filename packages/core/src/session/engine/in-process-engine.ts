@@ -47,7 +47,7 @@ interface Wakeup {
 }
 
 /** A session that is to be looked at later. */
-interface LaterWakeup {
+interface ScheduledWakeup {
   readonly sessionId: string;
   readonly at: Instant;
   /** There is a timer only while somebody serves: nothing else keeps a process alive. */
@@ -57,8 +57,8 @@ interface LaterWakeup {
 interface Serving {
   readonly advance: Advance;
   readonly concurrency: number;
-  readonly leaving: AbortController;
-  readonly underWay: Set<Promise<void>>;
+  readonly stopController: AbortController;
+  readonly activeWork: Set<Promise<void>>;
 }
 
 /**
@@ -70,8 +70,8 @@ export class InProcessEngine implements ExecutionEngine {
   private readonly onError: (error: unknown, sessionId: string) => void;
   private readonly wakeups = new Map<string, Wakeup>();
   /** By moment and session. */
-  private readonly later = new Map<string, LaterWakeup>();
-  private readonly waiting: string[] = [];
+  private readonly scheduled = new Map<string, ScheduledWakeup>();
+  private readonly queue: string[] = [];
   private serving: Serving | undefined;
 
   constructor(options: InProcessEngineOptions = {}) {
@@ -81,14 +81,14 @@ export class InProcessEngine implements ExecutionEngine {
 
   async wake(sessionId: string, options: { readonly at?: Instant | undefined } = {}): Promise<void> {
     const { at } = checkWakeOptions(options);
-    if (at !== undefined && at > this.clock.now()) return this.wakeLater(sessionId, at);
+    if (at !== undefined && at > this.clock.now()) return this.scheduleWake(sessionId, at);
     const known = this.wakeups.get(sessionId);
     if (known) {
       known.isWanted = known.isRunning;
       return;
     }
     this.wakeups.set(sessionId, { isRunning: false, isWanted: false });
-    this.waiting.push(sessionId);
+    this.queue.push(sessionId);
     this.startMore();
   }
 
@@ -103,9 +103,14 @@ export class InProcessEngine implements ExecutionEngine {
     checkArgument('advance', advance, ADVANCE);
     const { concurrency = 8 } = checkServeOptions(options);
     if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
-    const serving = { advance, concurrency, leaving: new AbortController(), underWay: new Set<never>() };
+    const serving = {
+      advance,
+      concurrency,
+      stopController: new AbortController(),
+      activeWork: new Set<never>(),
+    };
     this.serving = serving;
-    for (const wakeup of this.later.values()) this.arm(wakeup);
+    for (const wakeup of this.scheduled.values()) this.arm(wakeup);
     this.startMore();
     return { stop: async (options = {}) => this.stop(serving, checkStopOptions(options).withinSeconds) };
   }
@@ -113,28 +118,28 @@ export class InProcessEngine implements ExecutionEngine {
   private async stop(serving: Serving, withinSeconds?: number): Promise<void> {
     if (this.serving === serving) {
       this.serving = undefined;
-      for (const { callOff } of this.later.values()) callOff?.();
+      for (const { callOff } of this.scheduled.values()) callOff?.();
     }
-    serving.leaving.abort(new RunAbort('yield', 'The engine stops.'));
-    const done = Promise.all(serving.underWay);
+    serving.stopController.abort(new RunAbort('yield', 'The engine stops.'));
+    const done = Promise.all(serving.activeWork);
     if (withinSeconds === undefined) return void (await done);
-    const patience = new AbortController();
-    await Promise.race([done, pause(this.clock, withinSeconds * 1000, patience.signal)]);
-    patience.abort();
+    const pauseController = new AbortController();
+    await Promise.race([done, pause(this.clock, withinSeconds * 1000, pauseController.signal)]);
+    pauseController.abort();
   }
 
-  private wakeLater(sessionId: string, at: Instant): void {
+  private scheduleWake(sessionId: string, at: Instant): void {
     const key = `${at} ${sessionId}`;
-    if (this.later.has(key)) return;
+    if (this.scheduled.has(key)) return;
     const wakeup = { sessionId, at };
-    this.later.set(key, wakeup);
+    this.scheduled.set(key, wakeup);
     if (this.serving) this.arm(wakeup);
   }
 
-  private arm(wakeup: LaterWakeup): void {
+  private arm(wakeup: ScheduledWakeup): void {
     const { sessionId, at } = wakeup;
     wakeup.callOff = callAfter(this.clock, at - this.clock.now(), () => {
-      this.later.delete(`${at} ${sessionId}`);
+      this.scheduled.delete(`${at} ${sessionId}`);
       void this.wake(sessionId);
     });
   }
@@ -142,22 +147,22 @@ export class InProcessEngine implements ExecutionEngine {
   private startMore(): void {
     const { serving } = this;
     if (serving === undefined) return;
-    while (serving.underWay.size < serving.concurrency && this.waiting.length > 0) {
-      const sessionId = this.waiting.shift() as string;
+    while (serving.activeWork.size < serving.concurrency && this.queue.length > 0) {
+      const sessionId = this.queue.shift() as string;
       const work = this.work(sessionId, serving).finally(() => {
-        serving.underWay.delete(work);
+        serving.activeWork.delete(work);
         this.startMore();
       });
-      serving.underWay.add(work);
+      serving.activeWork.add(work);
     }
   }
 
-  private async work(sessionId: string, { advance, leaving }: Serving): Promise<void> {
+  private async work(sessionId: string, { advance, stopController }: Serving): Promise<void> {
     const wakeup: Wakeup = { isRunning: true, isWanted: false };
     this.wakeups.set(sessionId, wakeup);
     let advanced: AdvanceResult | undefined;
     try {
-      advanced = await advance(sessionId, { signal: leaving.signal });
+      advanced = await advance(sessionId, { signal: stopController.signal });
     } catch (error) {
       announceTo([(thrown: unknown) => this.onError(thrown, sessionId)], error);
     }

@@ -22,12 +22,12 @@ import {
   createdRecord,
   enqueuedRecord,
   isExpired,
-  maySave,
+  requireSavable,
   releasedRecord,
   renewedRecord,
   revisionOf,
   savedRecord,
-  waitingNames,
+  waitingItemRefs,
 } from './session-record.ts';
 import { BackendReader } from './backend-reader.ts';
 import { checkedExpiry, COUNT, NAME, POSITION } from './store-arguments.ts';
@@ -118,7 +118,7 @@ export class BackedSessionStore implements SessionStore {
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return retryWhileOutdated(sessionId, async () => {
       const now = await this.opened.now();
-      if (before?.incarnation === incarnation) return { answer: await this.reader.loaded(sessionId) };
+      if (before?.incarnation === incarnation) return { answer: await this.reader.loadOrThrow(sessionId) };
       if (before && !isExpired(before, now)) {
         throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
       }
@@ -127,7 +127,7 @@ export class BackedSessionStore implements SessionStore {
       if (
         (await this.backend.compareAndSet(sessionId, before, after, { plan: planSave(created) })) === 'done'
       ) {
-        return { answer: this.reader.remembered(created, after) };
+        return { answer: this.reader.remember(created, after) };
       }
       before = await this.backend.readRecord(sessionId);
       return undefined;
@@ -151,13 +151,13 @@ export class BackedSessionStore implements SessionStore {
         base,
         checked.operationId,
       );
-      const { next, plan, content } = planned;
-      if (!maySave(record, session, checked, { content, known }, now)) return { answer: undefined };
-      const after = savedRecord(record, next, checked, content, now);
-      const acknowledge = waitingNames(record, checked.acknowledge);
-      return { after, change: { plan, acknowledge }, answer: this.reader.remembered(next, after) };
+      const { next, plan, hash } = planned;
+      if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
+      const after = savedRecord(record, next, checked, hash, now);
+      const acknowledge = waitingItemRefs(record, checked.acknowledge);
+      return { after, change: { plan, acknowledge }, answer: this.reader.remember(next, after) };
     });
-    return saved ?? this.reader.loaded(sessionId);
+    return saved ?? this.reader.loadOrThrow(sessionId);
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
@@ -174,7 +174,7 @@ export class BackedSessionStore implements SessionStore {
       base = session;
       const inbox = await this.reader.inbox(record);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
-      this.reader.remembered(session, after);
+      this.reader.remember(session, after);
       return { answer: { session, claim: claimOf(after), attempt: after.attempt, ...inbox } };
     });
   }
@@ -190,7 +190,7 @@ export class BackedSessionStore implements SessionStore {
       const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
       const inbox = await this.reader.inbox(record, seen);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
-      if (base) this.reader.renewed(base, after);
+      if (base) this.reader.rememberRenewed(base, after);
       return { answer: { claim: claimOf(after), ...inbox } };
     });
   }

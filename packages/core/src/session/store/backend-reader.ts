@@ -33,7 +33,7 @@ export class BackendReader {
   async load(sessionId: string, base?: AgentSession): Promise<AgentSession | undefined> {
     const known = this.knownAs(sessionId, base);
     const record = known && (await this.record(sessionId));
-    if (base && known && record && hasSameContent(known, record)) return this.remembered(base, record);
+    if (base && known && record && hasSameContent(known, record)) return this.remember(base, record);
     const { backend } = this.opened;
     const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
     const isThere = stored && !isExpired(stored.record, await this.opened.now());
@@ -41,7 +41,7 @@ export class BackendReader {
   }
 
   /** @throws SessionNotFoundError */
-  async loaded(sessionId: string): Promise<AgentSession> {
+  async loadOrThrow(sessionId: string): Promise<AgentSession> {
     const session = await this.load(sessionId);
     if (session === undefined) throw new SessionNotFoundError(sessionId);
     return session;
@@ -92,13 +92,13 @@ export class BackendReader {
   }
 
   /** Notes the record of a session whose claim was renewed, if the session still has that content. */
-  renewed(session: AgentSession, record: SessionRecord): void {
+  rememberRenewed(session: AgentSession, record: SessionRecord): void {
     const known = this.knownAs(record.info.sessionId, session);
-    if (known && hasSameContent(known, record)) this.remembered(session, record);
+    if (known && hasSameContent(known, record)) this.remember(session, record);
   }
 
   /** The same session, with its record noted. */
-  remembered(session: AgentSession, record: SessionRecord): AgentSession {
+  remember(session: AgentSession, record: SessionRecord): AgentSession {
     this.records.set(session, record);
     return session;
   }
@@ -109,15 +109,15 @@ export class BackendReader {
 
   private session({ content, record }: StoredSession): AgentSession {
     const { info, incarnation } = record;
-    return naming(info.sessionId, () => {
+    return withSessionName(info.sessionId, () => {
       const session = restoreSession(content, info, incarnation);
-      return this.remembered(session, record);
+      return this.remember(session, record);
     });
   }
 }
 
 /** Adds the id of the session to the error of a part that cannot be read. */
-function naming<T>(sessionId: string, read: () => T): T {
+function withSessionName<T>(sessionId: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -11,7 +11,7 @@ export interface InboxCursor {
   /** The position that the next item gets. */
   readonly next: number;
   /** The gaps: used positions after `first`, as pairs of the first position of a gap and the one behind it, ascending. */
-  readonly used?: readonly number[] | undefined;
+  readonly gaps?: readonly number[] | undefined;
   /** When an item came into the empty inbox; absent while the inbox is empty. */
   readonly since?: Instant | undefined;
 }
@@ -20,19 +20,19 @@ export interface InboxCursor {
 const UNUSED: InboxCursor = Object.freeze({ first: 0, next: 0 });
 
 /** How many items wait. */
-export function waitingItemCount({ first, next, used }: InboxCursor = UNUSED): number {
-  return pairsOf(used).reduce((count, [from, to]) => count - (to - from), next - first);
+export function waitingItemCount({ first, next, gaps }: InboxCursor = UNUSED): number {
+  return gapsOf(gaps).reduce((count, [from, to]) => count - (to - from), next - first);
 }
 
 /** The positions of the items that wait behind a position, ascending, at most `limit` of them. For stores. */
 export function waitingPositions(
-  { first, next, used }: InboxCursor,
+  { first, next, gaps }: InboxCursor,
   after: number,
   limit: number,
 ): readonly number[] {
   const positions: number[] = [];
   let from = Math.max(first, after + 1);
-  for (const [gap, behind] of [...pairsOf(used), [next, next] as const]) {
+  for (const [gap, behind] of [...gapsOf(gaps), [next, next] as const]) {
     for (; from < gap && positions.length < limit; from++) positions.push(from);
     from = Math.max(from, behind);
   }
@@ -45,41 +45,41 @@ export function withItem(inbox: InboxCursor = UNUSED, now: Instant): InboxCursor
 }
 
 /** Whether the item at this position waits: a used one, and one to come, do not. */
-export function isItemWaiting({ first, next, used }: InboxCursor, position: number): boolean {
+export function isItemWaiting({ first, next, gaps }: InboxCursor, position: number): boolean {
   if (!Number.isSafeInteger(position) || position < first || position >= next) return false;
-  return !pairsOf(used).some(([from, to]) => position >= from && position < to);
+  return !gapsOf(gaps).some(([from, to]) => position >= from && position < to);
 }
 
 /** The cursor after these items were used; the others keep their positions. Positions that do not wait are ignored. */
 export function withoutItems(inbox: InboxCursor, positions: readonly number[]): InboxCursor {
-  const taken = positions.filter((position) => isItemWaiting(inbox, position));
-  if (taken.length === 0) return inbox;
-  const ranges = [...pairsOf(inbox.used), ...taken.map((position) => [position, position + 1] as const)];
+  const removed = positions.filter((position) => isItemWaiting(inbox, position));
+  if (removed.length === 0) return inbox;
+  const ranges = [...gapsOf(inbox.gaps), ...removed.map((position) => [position, position + 1] as const)];
   ranges.sort(([left], [right]) => left - right);
   let { first } = inbox;
-  const used: number[] = [];
+  const gaps: number[] = [];
   for (const [from, to] of ranges) {
     if (from <= first) first = Math.max(first, to);
-    else if (from <= (used.at(-1) ?? -1)) used[used.length - 1] = Math.max(used.at(-1) as number, to);
-    else used.push(from, to);
+    else if (from <= (gaps.at(-1) ?? -1)) gaps[gaps.length - 1] = Math.max(gaps.at(-1) as number, to);
+    else gaps.push(from, to);
   }
   const { next, since } = inbox;
   if (first === next) return { first, next };
-  return { first, next, ...(used.length > 0 && { used }), since };
+  return { first, next, ...(gaps.length > 0 && { gaps }), since };
 }
 
 /** Whether the positions of a cursor come in order, and its gaps in pairs. */
-export function isInOrder({ first, next, used = [] }: InboxCursor): boolean {
-  const positions = [...used, next];
+export function isValidCursor({ first, next, gaps = [] }: InboxCursor): boolean {
+  const positions = [...gaps, next];
   return (
-    used.length % 2 === 0 && positions.every((position, index) => position >= (used[index - 1] ?? first))
+    gaps.length % 2 === 0 && positions.every((position, index) => position >= (gaps[index - 1] ?? first))
   );
 }
 
-function pairsOf(used: readonly number[] = []): (readonly [number, number])[] {
+function gapsOf(gaps: readonly number[] = []): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
-  for (let index = 0; index < used.length; index += 2) {
-    pairs.push([used[index] as number, used[index + 1] as number]);
+  for (let index = 0; index < gaps.length; index += 2) {
+    pairs.push([gaps[index] as number, gaps[index + 1] as number]);
   }
   return pairs;
 }

@@ -2,7 +2,7 @@ import { describeValue, StateFormatError } from '../../errors.ts';
 import type { Instant } from '../../clock.ts';
 import type { JsonValue } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
-import { misfit } from './session-content.ts';
+import { unreadablePart } from './session-content.ts';
 import type { InboxItem, UnreadableItem } from '../session-store.ts';
 
 /**
@@ -39,11 +39,11 @@ export function isUnreadable(item: InboxItem | UnreadableItem): item is Unreadab
 
 function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'position'> {
   const place = `inbox item ${position}`;
-  const item = parsed(place, json);
-  if (!isJsonObject(item)) throw misfit(place, 'an object', item);
+  const item = parseItem(place, json);
+  if (!isJsonObject(item)) throw unreadablePart(place, 'an object', item);
   const { version, id, enqueuedAt, content } = item;
   if (!Number.isSafeInteger(version) || (version as number) < 1) {
-    throw misfit(`$.version of ${place}`, 'a version', version);
+    throw unreadablePart(`$.version of ${place}`, 'a version', version);
   }
   if (version !== ITEM_VERSION) {
     const expected = `version ${ITEM_VERSION}, the newest that this release can read`;
@@ -51,17 +51,18 @@ function itemOf(position: number, json: string | undefined): Omit<InboxItem, 'po
       code: 'STATE_VERSION',
     });
   }
-  if (typeof id !== 'string') throw misfit(`$.id of ${place}`, 'a string', id);
-  if (!Number.isSafeInteger(enqueuedAt)) throw misfit(`$.enqueuedAt of ${place}`, 'an instant', enqueuedAt);
-  if (content === undefined) throw misfit(`$.content of ${place}`, 'JSON', content);
+  if (typeof id !== 'string') throw unreadablePart(`$.id of ${place}`, 'a string', id);
+  if (!Number.isSafeInteger(enqueuedAt))
+    throw unreadablePart(`$.enqueuedAt of ${place}`, 'an instant', enqueuedAt);
+  if (content === undefined) throw unreadablePart(`$.content of ${place}`, 'JSON', content);
   return { id, content, enqueuedAt: enqueuedAt as Instant };
 }
 
-function parsed(place: string, json: string | undefined): JsonValue {
-  if (json === undefined) throw misfit(place, 'an item', json);
+function parseItem(place: string, json: string | undefined): JsonValue {
+  if (json === undefined) throw unreadablePart(place, 'an item', json);
   try {
     return JSON.parse(json) as JsonValue;
   } catch (cause) {
-    throw misfit(place, 'JSON', json, cause);
+    throw unreadablePart(place, 'JSON', json, cause);
   }
 }

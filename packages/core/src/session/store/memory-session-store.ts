@@ -97,10 +97,10 @@ export class MemoryBackend implements SessionBackend {
     const found = this.entries.get(sessionId);
     if ((found && recordName(found.record)) !== (before && recordName(before))) return 'outdated';
     if (after === undefined) return this.entries.delete(sessionId) ? 'done' : 'outdated';
-    const kept = found?.record.incarnation === after.incarnation ? found : undefined;
-    const content = plan ? applySavePlan(kept?.content, plan) : kept?.content;
+    const current = found?.record.incarnation === after.incarnation ? found : undefined;
+    const content = plan ? applySavePlan(current?.content, plan) : current?.content;
     if (content === undefined) return 'outdated';
-    const inbox = kept?.inbox ?? new MemoryInbox();
+    const inbox = current?.inbox ?? new MemoryInbox();
     if (enqueue && !inbox.add(enqueue)) return 'duplicate';
     for (const { position } of acknowledge) inbox.remove(position);
     this.entries.set(sessionId, { record: after, content, inbox });

@@ -10,7 +10,7 @@ import {
   shapeOf,
 } from '../../document.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
-import { isInOrder } from './inbox-cursor.ts';
+import { isValidCursor } from './inbox-cursor.ts';
 import { readSessionInfo } from '../session-info.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from '../session-store.ts';
@@ -23,42 +23,42 @@ export function readSessionRecord(json: unknown): SessionRecord {
   });
 }
 
-const shaped = <const R extends Readers>(readers: R): Read<Shaped<R>> => {
+const shapeReader = <const R extends Readers>(readers: R): Read<Shaped<R>> => {
   const shape = shapeOf(readers);
   return (reader, value) => readShape(reader, value, shape);
 };
 
-const readMoment = shaped({ at: readInstant });
-const readDuration = shaped({ afterSeconds: readAmount });
+const readMoment = shapeReader({ at: readInstant });
+const readDuration = shapeReader({ afterSeconds: readAmount });
 const readExpiry: Read<SessionExpiry> = (reader, value) =>
   (typeof value === 'object' && value !== null && 'at' in value ? readMoment : readDuration)(reader, value);
 
-const readCursor = shaped({
+const readCursor = shapeReader({
   first: readCount,
   next: readCount,
-  'used?': readFrozenList(readCount),
+  'gaps?': readFrozenList(readCount),
   'since?': readInstant,
 });
 const readInbox: Read<InboxCursor> = (reader, value) => {
   const inbox = readCursor(reader, value);
-  return isInOrder(inbox) ? inbox : reader.fail('positions in ascending order', value);
+  return isValidCursor(inbox) ? inbox : reader.fail('positions in ascending order', value);
 };
 
-const readRecord: Read<SessionRecord> = shaped({
+const readRecord: Read<SessionRecord> = shapeReader({
   info: readSessionInfo,
   incarnation: readString,
   writes: readCount,
   token: readString,
   contentToken: readString,
-  'operation?': shaped({ id: readString, content: readString }),
+  'operation?': shapeReader({ id: readString, hash: readString }),
   epoch: readCount,
-  'lease?': shaped({ owner: readString, until: readInstant }),
+  'lease?': shapeReader({ workerId: readString, until: readInstant }),
   attempt: readCount,
   progress: readString,
   'wakeAt?': readInstant,
   lastActiveAt: readInstant,
   'inbox?': readInbox,
-  'used?': readFrozenList(readString),
+  'usedIds?': readFrozenList(readString),
   'expiry?': readExpiry,
   'expiresAt?': readInstant,
 });

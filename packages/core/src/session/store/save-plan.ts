@@ -14,7 +14,7 @@ import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
 import { AgentSession } from '../session.ts';
 import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
-import { fingerprint, misfit } from './session-content.ts';
+import { fingerprint, unreadablePart } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
 
 /** What was written of a session, for the save that follows. */
@@ -28,7 +28,7 @@ interface Written {
 }
 
 /** By the session that a store answered. */
-const written = new WeakMap<AgentSession, Written>();
+const writtenParts = new WeakMap<AgentSession, Written>();
 
 const STEPS = 'steps';
 const OTHERS = 'otherMessages';
@@ -40,16 +40,16 @@ const MESSAGES = 'messages:';
  * in this process.
  */
 export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
-  const known = base && written.get(base);
+  const known = base && writtenParts.get(base);
   const isGrown =
     known !== undefined && base !== undefined && isGrownFrom(base.state.store, session.state.store);
   const continues = isGrown && isSameExecution(base, session);
   const { store, execution } = session.state;
-  const refs = isGrown ? known.refs.grown(store, continues) : new MessageRefWriter(store);
+  const refs = isGrown ? known.refs.forGrownStore(store, continues) : new MessageRefWriter(store);
   const before = known?.lists ?? new Map<string, List<unknown>>();
-  const kept = (name: string, list: List<unknown>): number => before.get(name)?.commonLength(list) ?? 0;
+  const keptCount = (name: string, list: List<unknown>): number => before.get(name)?.commonLength(list) ?? 0;
 
-  const stepsKept = continues ? kept(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
+  const stepsKept = continues ? keptCount(STEPS, execution?.stepExecutions ?? List.empty()) : 0;
   const steps = execution ? writeFinishedSteps(execution, refs, stepsKept) : [];
   const skeleton = execution && writeExecutionWith(execution, refs, undefined);
   const versionOfSteps = Math.max(
@@ -59,7 +59,7 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const lists = listsOf(session, refs.otherMessages);
   const changes: ListChange[] = [];
   for (const [name, list] of lists) {
-    const keep = name === STEPS ? stepsKept : name === OTHERS && !continues ? 0 : kept(name, list);
+    const keep = name === STEPS ? stepsKept : name === OTHERS && !continues ? 0 : keptCount(name, list);
     if (keep === list.length && keep === (before.get(name)?.length ?? 0)) continue;
     const added = name === STEPS ? steps : list.slice(keep);
     changes.push({ name, keep, append: added.map((element) => JSON.stringify(element)) });
@@ -73,13 +73,13 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
     values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
-  written.set(session, { refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
+  writtenParts.set(session, { refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
   return plan;
 }
 
 /** How much a session that was planned or restored holds, in UTF-16 code units of JSON; `undefined` for any other session. */
 export function knownSize(session: AgentSession): number | undefined {
-  const known = written.get(session);
+  const known = writtenParts.get(session);
   return known && [...known.sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
@@ -89,10 +89,10 @@ function sizesAfter(known: Written | undefined, { head, values, lists }: SavePla
   for (const [name, text] of values) sizes.set(`value ${name}`, text?.length ?? 0);
   for (const { name, keep, append } of lists) {
     const length = known?.lists.get(name)?.length ?? 0;
-    const kept = keep === 0 ? 0 : ((sizes.get(`list ${name}`) ?? 0) * keep) / length;
+    const keptLength = keep === 0 ? 0 : ((sizes.get(`list ${name}`) ?? 0) * keep) / length;
     sizes.set(
       `list ${name}`,
-      append.reduce((sum, text) => sum + text.length, Math.round(kept)),
+      append.reduce((sum, text) => sum + text.length, Math.round(keptLength)),
     );
   }
   return sizes;
@@ -187,13 +187,14 @@ export function restoreSession(
   incarnation: string,
 ): AgentSession {
   const { version, document, values, lists } = parsedHead(content.head);
-  if (version !== info.version) throw misfit('the head', `version ${info.version}`, version);
+  if (version !== info.version) throw unreadablePart('the head', `version ${info.version}`, version);
   const value = (name: string): JsonValue | undefined =>
-    values.includes(name) ? parsed(content.values.get(name), `the value "${name}"`) : undefined;
+    values.includes(name) ? parsePart(content.values.get(name), `the value "${name}"`) : undefined;
   const list = (name: string, length: number): JsonValue[] => {
     const texts = content.lists.get(name) ?? [];
-    if (texts.length !== length) throw misfit(`the list "${name}"`, `${length} elements`, texts.length);
-    return texts.map((text, index) => parsed(text, `element ${index} of "${name}"`));
+    if (texts.length !== length)
+      throw unreadablePart(`the list "${name}"`, `${length} elements`, texts.length);
+    return texts.map((text, index) => parsePart(text, `element ${index} of "${name}"`));
   };
   const sections: object[] = [];
   let [steps, others]: [JsonValue[], JsonValue[] | undefined] = [[], undefined];
@@ -258,7 +259,12 @@ function remember(
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
   const lists = listsOf(session, refs.otherMessages);
-  written.set(session, { refs, lists, versionOfSteps: execution ? versionOfFinished(execution) : 1, sizes });
+  writtenParts.set(session, {
+    refs,
+    lists,
+    versionOfSteps: execution ? versionOfFinished(execution) : 1,
+    sizes,
+  });
 }
 
 interface Head extends ContentParts {
@@ -276,24 +282,24 @@ export function contentParts(head: string): ContentParts {
 }
 
 function parsedHead(text: string): Head {
-  const head = parsed(text, 'the head');
-  if (!isJsonObject(head)) throw misfit('the head', 'an object', head);
+  const head = parsePart(text, 'the head');
+  if (!isJsonObject(head)) throw unreadablePart('the head', 'an object', head);
   const { document, values, lists } = head;
   const isHead = isJsonObject(document) && isJsonObject(document['state']) && Array.isArray(values);
   const isList = (entry: JsonValue): boolean =>
     Array.isArray(entry) && typeof entry[0] === 'string' && Number.isSafeInteger(entry[1]);
   if (!isHead || !Array.isArray(lists) || !lists.every(isList)) {
-    throw misfit('the head', 'a document, the names of values, and lists with their lengths', head);
+    throw unreadablePart('the head', 'a document, the names of values, and lists with their lengths', head);
   }
   return head as unknown as Head;
 }
 
-function parsed(text: string | undefined, what: string): JsonValue {
-  if (text === undefined) throw misfit(what, 'a part that is there', undefined);
+function parsePart(text: string | undefined, what: string): JsonValue {
+  if (text === undefined) throw unreadablePart(what, 'a part that is there', undefined);
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
-    throw misfit(what, 'JSON', text, cause);
+    throw unreadablePart(what, 'JSON', text, cause);
   }
 }
 
@@ -302,7 +308,7 @@ export interface PlannedSave {
   /** What it answers. */
   readonly next: AgentSession;
   readonly plan: SavePlan;
-  readonly content: string;
+  readonly hash: string;
 }
 
 export function plannedSave(
@@ -311,7 +317,7 @@ export function plannedSave(
   operationId: string | undefined,
 ): PlannedSave {
   const plan = planSave(next, base);
-  return { next, plan, content: operationId === undefined ? '' : fingerprint(plan) };
+  return { next, plan, hash: operationId === undefined ? '' : fingerprint(plan) };
 }
 
 /** Is this what the session was made from? */

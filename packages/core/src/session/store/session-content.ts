@@ -56,16 +56,16 @@ export function fingerprint({ head, values, lists }: SavePlan): string {
 
 /** What is kept after a plan was carried out. For stores that keep whole sessions, or plans one after the other. */
 export function applySavePlan(content: SessionContent | undefined, plan: SavePlan): SessionContent {
-  const kept = plan.isWhole ? undefined : content;
-  const values = new Map(kept?.values);
+  const base = plan.isWhole ? undefined : content;
+  const values = new Map(base?.values);
   for (const [name, text] of plan.values) {
     if (text === undefined) values.delete(name);
     else values.set(name, text);
   }
-  const lists = new Map(kept?.lists);
+  const lists = new Map(base?.lists);
   for (const { name, keep, append } of plan.lists) {
     const before = lists.get(name) ?? [];
-    if (keep > before.length) throw misfit(`the list "${name}"`, `${keep} elements`, before.length);
+    if (keep > before.length) throw unreadablePart(`the list "${name}"`, `${keep} elements`, before.length);
     if (keep + append.length === 0) lists.delete(name);
     else lists.set(name, [...before.slice(0, keep), ...append]);
   }
@@ -73,6 +73,11 @@ export function applySavePlan(content: SessionContent | undefined, plan: SavePla
 }
 
 /** A part that is not as it should be. @internal */
-export function misfit(what: string, expected: string, found: unknown, cause?: unknown): StateFormatError {
+export function unreadablePart(
+  what: string,
+  expected: string,
+  found: unknown,
+  cause?: unknown,
+): StateFormatError {
   return new StateFormatError(what, expected, describeValue(found), { cause });
 }

@@ -30,11 +30,11 @@ export interface SessionRecord {
   /** The token of the last write that changed the content: the creation, or a save. */
   readonly contentToken: string;
   /** The last save that had an operation id, when it was the last one. */
-  readonly operation?: { readonly id: string; readonly content: string } | undefined;
+  readonly operation?: { readonly id: string; readonly hash: string } | undefined;
   /** How many claims there were. */
   readonly epoch: number;
   /** Who works on it, and until when; absent after a release. */
-  readonly lease?: { readonly owner: string; readonly until: Instant } | undefined;
+  readonly lease?: { readonly workerId: string; readonly until: Instant } | undefined;
   /** Claims since the last release or finished step. */
   readonly attempt: number;
   /** Changes when a step is finished, and when an execution begins or ends. */
@@ -46,7 +46,7 @@ export interface SessionRecord {
   /** Which items wait in the inbox; absent while there never was one. */
   readonly inbox?: InboxCursor | undefined;
   /** The ids of the items that were used last, the latest at the end. */
-  readonly used?: readonly string[] | undefined;
+  readonly usedIds?: readonly string[] | undefined;
   readonly expiry?: SessionExpiry | undefined;
   readonly expiresAt?: Instant | undefined;
 }
@@ -99,8 +99,8 @@ export function createdRecord(
   const { info, revision } = session;
   const { incarnation } = revision;
   const counts = { writes: 0, epoch: 0, attempt: 0 };
-  const unwritten = { info, incarnation, ...counts, expiry, lastActiveAt: now, ...factsOf(session, now) };
-  return withNewContent(written(unwritten, now));
+  const unwritten = { info, incarnation, ...counts, expiry, lastActiveAt: now, ...progressOf(session, now) };
+  return withNewContent(nextRecord(unwritten, now));
 }
 
 /**
@@ -108,17 +108,17 @@ export function createdRecord(
  * answered the base of the save with.
  * @throws SessionConflictError, SessionBusyError, HoldfastError `OPERATION_REUSED` when it may not.
  */
-export function maySave(
+export function requireSavable(
   record: SessionRecord,
   { sessionId, revision }: AgentSession,
   { operationId, epoch }: SaveOptions,
-  { content, known }: { readonly content: string; readonly known: SessionRecord | undefined },
+  { hash, known }: { readonly hash: string; readonly known: SessionRecord | undefined },
   now: Instant,
 ): boolean {
   const actual = revisionOf(record);
   const isNext = actual.incarnation === revision.incarnation && actual.version === revision.version + 1;
   if (isNext && operationId !== undefined && record.operation?.id === operationId) {
-    if (record.operation.content === content) return false;
+    if (record.operation.hash === hash) return false;
     const message = `Operation "${operationId}" has saved something else in session "${sessionId}". Use a new id for each save, the same one for its retries.`;
     throw new HoldfastError('OPERATION_REUSED', message, { data: { sessionId, operationId } });
   }
@@ -136,7 +136,7 @@ export function maySave(
 }
 
 /** The items among these that wait. */
-export function waitingNames(
+export function waitingItemRefs(
   { inbox }: SessionRecord,
   names: readonly InboxItemRef[] = [],
 ): readonly InboxItemRef[] {
@@ -148,26 +148,29 @@ export function savedRecord(
   record: SessionRecord,
   session: AgentSession,
   { operationId, epoch, acknowledge, expiry }: SaveOptions,
-  content: string,
+  hash: string,
   now: Instant,
 ): SessionRecord {
-  const { inbox, used, lastActiveAt } = record;
-  const facts = factsOf(session, now);
+  const { inbox, usedIds, lastActiveAt } = record;
+  const facts = progressOf(session, now);
   const isByHolder = epoch !== undefined && record.lease !== undefined;
-  const taken = waitingNames(record, acknowledge);
-  const positions = taken.map(({ position }) => position);
+  const acknowledged = waitingItemRefs(record, acknowledge);
+  const positions = acknowledged.map(({ position }) => position);
   const changes = {
     ...facts,
     lastActiveAt: isByHolder ? lastActiveAt : Math.max(lastActiveAt, now),
     info: session.info,
-    operation: operationId === undefined ? undefined : { id: operationId, content },
+    operation: operationId === undefined ? undefined : { id: operationId, hash },
     // A save that made progress resets the count; the holder's own claim is attempt 1 of what comes next.
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
     inbox: inbox && withoutItems(inbox, positions),
-    used: taken.length > 0 ? [...(used ?? []), ...taken.map(({ id }) => id)].slice(-REMEMBERED_ITEMS) : used,
+    usedIds:
+      acknowledged.length > 0
+        ? [...(usedIds ?? []), ...acknowledged.map(({ id }) => id)].slice(-REMEMBERED_ITEMS)
+        : usedIds,
     expiry: expiry === null ? undefined : (expiry ?? record.expiry),
   };
-  return withNewContent(written({ ...record, ...changes }, now));
+  return withNewContent(nextRecord({ ...record, ...changes }, now));
 }
 
 /** The record after a claim. @throws SessionBusyError while another one lasts. */
@@ -176,11 +179,11 @@ export function claimedRecord(
   { workerId, leaseSeconds }: ClaimOptions,
   now: Instant,
 ): ClaimedRecord {
-  const lease = { owner: workerId, until: laterBy(now, leaseSeconds) };
-  if (record.lease?.owner === workerId) return written({ ...record, lease }, now);
+  const lease = { workerId, until: laterBy(now, leaseSeconds) };
+  if (record.lease?.workerId === workerId) return nextRecord({ ...record, lease }, now);
   refuseClaimed(record, now);
   const { epoch, attempt } = record;
-  return written({ ...activeAt(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
+  return nextRecord({ ...withActivity(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
 }
 
 /** The record after a claim was renewed. @throws SessionConflictError `fenced` or `recreated` when it is lost. */
@@ -195,7 +198,10 @@ export function renewedRecord(
   }
   if (!isHeld(record, claim))
     throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
-  return written({ ...record, lease: { owner: claim.workerId, until: laterBy(now, leaseSeconds) } }, now);
+  return nextRecord(
+    { ...record, lease: { workerId: claim.workerId, until: laterBy(now, leaseSeconds) } },
+    now,
+  );
 }
 
 /** The record after a release; `undefined` when the claim is not held any more. */
@@ -205,7 +211,7 @@ export function releasedRecord(
   now: Instant,
 ): SessionRecord | undefined {
   if (!isHeld(record, claim)) return undefined;
-  return written({ ...activeAt(record, now), lease: undefined, attempt: 0 }, now);
+  return nextRecord({ ...withActivity(record, now), lease: undefined, attempt: 0 }, now);
 }
 
 /**
@@ -218,10 +224,10 @@ export function enqueuedRecord(
   maxItems: number,
   now: Instant,
 ): SessionRecord | undefined {
-  const { inbox, used, info } = record;
-  if (used?.includes(itemId)) return undefined;
+  const { inbox, usedIds, info } = record;
+  if (usedIds?.includes(itemId)) return undefined;
   if (waitingItemCount(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
-  return written({ ...record, inbox: withItem(inbox, now) }, now);
+  return nextRecord({ ...record, inbox: withItem(inbox, now) }, now);
 }
 
 /** The claim that a record speaks of. */
@@ -230,17 +236,17 @@ export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): Ses
     sessionId: info.sessionId,
     incarnation,
     epoch,
-    workerId: lease.owner,
+    workerId: lease.workerId,
     until: lease.until,
   });
 }
 
 function isHeld(record: SessionRecord, { incarnation, epoch, workerId }: SessionClaim): boolean {
-  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.owner === workerId;
+  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.workerId === workerId;
 }
 
 function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
-  if (lease && lease.until > now) throw new SessionBusyError(info.sessionId, lease.owner, lease.until);
+  if (lease && lease.until > now) throw new SessionBusyError(info.sessionId, lease.workerId, lease.until);
 }
 
 function laterBy(now: Instant, seconds: number): Instant {
@@ -248,7 +254,7 @@ function laterBy(now: Instant, seconds: number): Instant {
 }
 
 /** The record as one more write leaves it: under a new token, with a sliding expiry moved on. */
-function written<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
+function nextRecord<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
   record: T,
   now: Instant,
 ): T & Pick<SessionRecord, 'token'> {
@@ -261,12 +267,12 @@ function withNewContent(record: Omit<SessionRecord, 'contentToken'>): SessionRec
   return Object.freeze({ ...record, contentToken: record.token });
 }
 
-function activeAt(record: SessionRecord, now: Instant): SessionRecord {
+function withActivity(record: SessionRecord, now: Instant): SessionRecord {
   return { ...record, lastActiveAt: Math.max(record.lastActiveAt, now) };
 }
 
 /** How far a state is, and when it asks for somebody. */
-function factsOf(
+function progressOf(
   { state }: AgentSession,
   now: Instant,
 ): { readonly progress: string; readonly wakeAt: Instant | undefined } {

@@ -7,7 +7,7 @@ import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
 
 /** What to write, if anything, and what that answers. */
-interface Decision<T> {
+interface PlannedWrite<T> {
   readonly after?: SessionRecord;
   readonly change?: RecordChange;
   readonly answer: T;
@@ -15,7 +15,7 @@ interface Decision<T> {
   readonly ifDuplicate?: T;
 }
 
-interface WriteParts {
+interface WriteContext {
   readonly opened: OpenBackend;
   readonly reader: BackendReader;
   /** May be out of date: before it is refused by such a record, the write looks at the present one. */
@@ -25,8 +25,8 @@ interface WriteParts {
 /** Decides on a record and writes, until no other writer comes between. */
 export async function writeRecord<T>(
   sessionId: string,
-  { opened, reader, known }: WriteParts,
-  decide: (record: SessionRecord, now: Instant) => Decision<T>,
+  { opened, reader, known }: WriteContext,
+  decide: (record: SessionRecord, now: Instant) => PlannedWrite<T>,
 ): Promise<T> {
   let guess = known;
   return retryWhileOutdated(sessionId, async () => {
@@ -36,31 +36,31 @@ export async function writeRecord<T>(
     const isGuess = record === guess;
     guess = undefined;
     const now = await opened.now();
-    let decision: Decision<T>;
+    let planned: PlannedWrite<T>;
     try {
-      decision = decide(record, now);
+      planned = decide(record, now);
     } catch (error) {
       if (isGuess) return undefined;
       throw error;
     }
-    const { after, change = {}, ifDuplicate } = decision;
+    const { after, change = {}, ifDuplicate } = planned;
     const result = after ? await opened.backend.compareAndSet(sessionId, record, after, change) : 'done';
-    if (result === 'duplicate') return { answer: ifDuplicate ?? decision.answer };
-    return result === 'done' ? decision : undefined;
+    if (result === 'duplicate') return { answer: ifDuplicate ?? planned.answer };
+    return result === 'done' ? planned : undefined;
   });
 }
 
 /** How many times a write may lose to another writer before it gives up. */
-const MAX_TURNS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /** Takes turns until one has an answer. @throws StoreThrottledError after a thousand of them. */
 export async function retryWhileOutdated<T>(
   sessionId: string,
-  turn: () => Promise<{ readonly answer: T } | undefined>,
+  attempt: () => Promise<{ readonly answer: T } | undefined>,
 ): Promise<T> {
-  for (let turns = 0; turns < MAX_TURNS; turns++) {
-    const done = await turn();
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    const done = await attempt();
     if (done) return done.answer;
   }
-  throw new StoreThrottledError(`Other writers of session "${sessionId}" were faster ${MAX_TURNS} times.`);
+  throw new StoreThrottledError(`Other writers of session "${sessionId}" were faster ${MAX_ATTEMPTS} times.`);
 }

@@ -9,30 +9,30 @@ import type { SessionStore } from '../session-store.ts';
  * The state as its child sessions have left it: those whose execution is over, or that are gone, are waited for no
  * more. When nothing is left to wait for, the execution goes on, and reads of the children what it wants to know.
  */
-export async function withChildrenEnded(
+export async function withoutEndedChildren(
   state: AgentState,
   store: Pick<SessionStore, 'load'>,
   at: Instant,
 ): Promise<AgentState> {
   const waiting = state.status === 'suspended' ? (state.execution?.waiting ?? []) : [];
-  const ended = new Set<unknown>();
+  const endedChildren = new Set<unknown>();
   for (const entry of waiting) {
     if (entry.type !== 'child') continue;
     const child = await store.load(entry.sessionId);
-    if (child === undefined || child.state.execution?.isTerminal) ended.add(entry);
+    if (child === undefined || child.state.execution?.isTerminal) endedChildren.add(entry);
   }
-  if (ended.size === 0) return state;
-  const left = waiting.filter((entry) => !ended.has(entry));
-  return left.length === 0
+  if (endedChildren.size === 0) return state;
+  const remaining = waiting.filter((entry) => !endedChildren.has(entry));
+  return remaining.length === 0
     ? state.withExecutionStatus('inProgress', at)
-    : state.withExecutionStatus('suspended', at, left);
+    : state.withExecutionStatus('suspended', at, remaining);
 }
 
 /**
  * Lets the parent of a session know that its execution has ended, so that a sweep finds the parent too. Done while the
  * session is claimed: when its process dies before, the session is due, and whoever looks at it tells the parent.
  */
-export async function tellParent(
+export async function notifyParent(
   { sessionId, parentId, state: { execution } }: AgentSession,
   store: Pick<SessionStore, 'enqueue'>,
 ): Promise<void> {

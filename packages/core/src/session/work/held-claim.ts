@@ -8,9 +8,9 @@ import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../s
 /** Who works under a claim. */
 interface ClaimHolder {
   /** Is told what has come into the inbox since it was read last: each item once, and once that it cannot be read. */
-  received(page: InboxPage): void;
+  onInboxPage(page: InboxPage): void;
   /** Is told when others may have the session. */
-  lost(error: unknown): void;
+  onFenced(error: unknown): void;
   /** The session as the store answered it last. */
   base(): AgentSession;
 }
@@ -27,21 +27,21 @@ export class HeldClaim {
   hasMore = false;
   private claim: SessionClaim;
   /** When it was asked for last, by this process's clock. */
-  private askedAt: Instant;
+  private requestedAt: Instant;
   /** The position of the last item that was read. */
-  private seen = -1;
+  private lastReadPosition = -1;
   private readonly parts: ClaimParts;
   private readonly holder: ClaimHolder;
   private isOver = false;
-  private stopBeating: () => void = () => undefined;
+  private stopHeartbeat: () => void = () => undefined;
 
-  constructor(claimed: ClaimedSession, askedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
+  constructor(claimed: ClaimedSession, requestedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
     this.claim = claimed.claim;
-    this.unseen(claimed);
-    this.askedAt = askedAt;
+    this.onlyNew(claimed);
+    this.requestedAt = requestedAt;
     this.parts = parts;
     this.holder = holder;
-    this.beat();
+    this.scheduleHeartbeat();
   }
 
   get epoch(): number {
@@ -50,7 +50,7 @@ export class HeldClaim {
 
   /** Is the session surely this process's? When that cannot be found out, the claim counts as lost. */
   isHeld(): boolean | Promise<boolean> {
-    return this.isSure || this.renewOrLose();
+    return this.isLeaseValid || this.renewOrFence();
   }
 
   /** Makes the claim last longer, and looks into the inbox. `false` when that was not possible. */
@@ -77,61 +77,62 @@ export class HeldClaim {
   /** Lets the claim run out. */
   abandon(): void {
     this.isOver = true;
-    this.stopBeating();
+    this.stopHeartbeat();
   }
 
   /** By this process's clock, as long as that goes forward, nobody else can have the session. */
-  private get isSure(): boolean {
+  private get isLeaseValid(): boolean {
     const { clock, leaseSeconds } = this.parts;
     const now = clock.now();
-    return now >= this.askedAt && now < this.askedAt + leaseSeconds * 1000;
+    return now >= this.requestedAt && now < this.requestedAt + leaseSeconds * 1000;
   }
 
-  private async renewOrLose(): Promise<boolean> {
+  private async renewOrFence(): Promise<boolean> {
     const problem = await this.tryToRenew();
-    if (problem !== undefined) this.holder.lost(problem.error);
+    if (problem !== undefined) this.holder.onFenced(problem.error);
     return problem === undefined;
   }
 
   /** What stood in the way. */
   private async tryToRenew(): Promise<{ readonly error: unknown } | undefined> {
     const { store, clock, leaseSeconds } = this.parts;
-    const askedAt = clock.now();
+    const requestedAt = clock.now();
     try {
       const renewed = await store.renew(this.claim, {
         leaseSeconds,
-        after: this.seen,
+        after: this.lastReadPosition,
         base: this.holder.base(),
       });
       this.claim = renewed.claim;
-      this.askedAt = askedAt;
+      this.requestedAt = requestedAt;
       this.hasMore = renewed.inbox.length + renewed.unreadable.length === INBOX_PAGE;
-      this.holder.received(this.unseen(renewed));
+      this.holder.onInboxPage(this.onlyNew(renewed));
       return undefined;
     } catch (error) {
-      if (!isUnreachable(error) && !this.isOver) this.holder.lost(error);
+      if (!isUnreachable(error) && !this.isOver) this.holder.onFenced(error);
       return { error };
     }
   }
 
   /** The items that were not read before: two renewals may overlap. */
-  private unseen({ inbox, unreadable }: InboxPage): InboxPage {
-    const { seen } = this;
-    const isNew = ({ position }: { readonly position: number }): boolean => position > seen;
-    for (const { position } of [...inbox, ...unreadable]) this.seen = Math.max(this.seen, position);
+  private onlyNew({ inbox, unreadable }: InboxPage): InboxPage {
+    const { lastReadPosition } = this;
+    const isNew = ({ position }: { readonly position: number }): boolean => position > lastReadPosition;
+    for (const { position } of [...inbox, ...unreadable])
+      this.lastReadPosition = Math.max(this.lastReadPosition, position);
     return { inbox: inbox.filter(isNew), unreadable: unreadable.filter(isNew) };
   }
 
-  private beat(): void {
+  private scheduleHeartbeat(): void {
     const { clock, leaseSeconds } = this.parts;
-    this.stopBeating = callAfter(clock, (leaseSeconds * 1000) / 3, () => void this.beatOnce());
+    this.stopHeartbeat = callAfter(clock, (leaseSeconds * 1000) / 3, () => void this.heartbeat());
   }
 
   /** Reads all that has come in, page by page: a stop must not wait behind many messages. */
-  private async beatOnce(): Promise<void> {
+  private async heartbeat(): Promise<void> {
     let problem = await this.tryToRenew();
     while (problem === undefined && this.hasMore && !this.isOver) problem = await this.tryToRenew();
     const isLost = problem !== undefined && !isUnreachable(problem.error);
-    if (!isLost && !this.isOver) this.beat();
+    if (!isLost && !this.isOver) this.scheduleHeartbeat();
   }
 }

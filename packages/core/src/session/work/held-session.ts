@@ -12,7 +12,7 @@ import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
 import { savesAt } from './save-policy.ts';
-import { afterWrite, callSessionHook } from './session-events.ts';
+import { callHookAfterWrite, callSessionHook } from './session-events.ts';
 import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from './runtime-options.ts';
 
@@ -38,7 +38,7 @@ export class HeldSession {
   /** True once the agent was run under this claim. */
   hasRun = false;
   private readonly parts: WorkParts;
-  private readonly own = new AbortController();
+  private readonly abortController = new AbortController();
   private readonly claim: HeldClaim;
   private readonly inbox = new ReceivedItems();
   private readonly writer: SessionWriter;
@@ -53,10 +53,12 @@ export class HeldSession {
     this.latest = claimed.session;
     this.writer = new SessionWriter(claimed, parts);
     this.attempt = claimed.attempt;
-    this.signal = signal ? AbortSignal.any([signal, this.own.signal]) : this.own.signal;
+    this.signal = signal
+      ? AbortSignal.any([signal, this.abortController.signal])
+      : this.abortController.signal;
     this.claim = new HeldClaim(claimed, askedAt, parts, {
-      received: (page) => this.receive(page),
-      lost: (error) => this.lose(error),
+      onInboxPage: (page) => this.receive(page),
+      onFenced: (error) => this.abandonRun(error),
       base: () => this.writer.base,
     });
   }
@@ -86,7 +88,7 @@ export class HeldSession {
   /** The session with what its inbox has brought, as far as it can be used now. The next save removes the used items. */
   withInbox(session: AgentSession): AgentSession {
     const { clock, report } = this.parts;
-    return this.inbox.used(session, clock, (item, reason) =>
+    return this.inbox.apply(session, clock, (item, reason) =>
       report({ type: 'inbox-item-ignored', session, item, reason }),
     );
   }
@@ -99,12 +101,15 @@ export class HeldSession {
   ): Promise<AgentSession> {
     const previousState = this.latest.state;
     const isSaved = session === this.latest || this.parts.savePolicy === 'end';
-    const begun = isSaved ? session : await this.save(session);
-    const state = await this.stateAfterRun(loopOf(begun), begun.state, { previousState, onEvent });
+    const savedSession = isSaved ? session : await this.save(session);
+    const state = await this.stateAfterRun(loopOf(savedSession), savedSession.state, {
+      previousState,
+      onEvent,
+    });
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);
-    return this.saveChanges(this.latest.withStatus(begun.status).withState(state));
+    return this.saveChanges(this.latest.withStatus(savedSession.status).withState(state));
   }
 
   /** Saves, when the session was changed or an inbox item was used. @throws as `save`. */
@@ -120,13 +125,13 @@ export class HeldSession {
     try {
       saved = await this.writer.write(session, used);
     } catch (error) {
-      this.inbox.giveBack(used);
+      this.inbox.restoreUsed(used);
       throw error;
     }
     this.parts.cache.put(this.writer.base);
     // The state that was written, not an equal one that the store read back: the run shares structure with it.
     this.latest = saved.withState(session.state);
-    await afterWrite(this.parts, 'afterSave', this.latest);
+    await callHookAfterWrite(this.parts, 'afterSave', this.latest);
     return this.latest;
   }
 
@@ -183,7 +188,7 @@ export class HeldSession {
     save: async (state, point) => {
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // a subagent has steps within one
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
-      if (hasNextStep && --this.remainingSteps <= 0) this.own.abort(new RunAbort('yield'));
+      if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);
       const ready = isBetweenSteps ? this.withInbox(session) : session;
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
@@ -200,7 +205,7 @@ export class HeldSession {
         this.parts.report({ type: 'session-save-failed', session, error });
         return session;
       }
-      this.lose(error);
+      this.abandonRun(error);
       throw error;
     }
   }
@@ -210,11 +215,11 @@ export class HeldSession {
     for (const { position, error } of unreadable)
       parts.report({ type: 'inbox-item-unreadable', session, position, error });
     const stop = this.inbox.receive(inbox, this.isRunning);
-    if (stop !== undefined) this.own.abort(new RunAbort('cancel', stop));
+    if (stop !== undefined) this.abortController.abort(new RunAbort('cancel', stop));
   }
 
-  private lose(error: unknown): void {
+  private abandonRun(error: unknown): void {
     this.failure ??= { error };
-    this.own.abort(new RunAbort('lost'));
+    this.abortController.abort(new RunAbort('lost'));
   }
 }

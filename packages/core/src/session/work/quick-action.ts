@@ -1,7 +1,7 @@
 import { invalidArgument } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import type { AgentSession } from '../session.ts';
-import { afterWrite, callSessionHook, requireSession } from './session-events.ts';
+import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from './session-writer.ts';
 
@@ -11,7 +11,7 @@ type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cach
  * Lets an action that does not work long change a session that was loaded, and saves it. It takes no claim.
  * @throws SessionBusyError while somebody works on it; SessionConflictError when another writer was first.
  */
-export async function actQuickly(
+export async function executeQuickAction(
   base: AgentSession,
   action: SessionAction,
   parts: QuickParts,
@@ -19,16 +19,16 @@ export async function actQuickly(
 ): Promise<AgentSession> {
   const { hooks, clock } = parts;
   const loaded = await callSessionHook(hooks, 'afterLoad', base);
-  const acted = requireSession(
+  const actionResult = requireSession(
     await action(loaded, { run: refuse, save: refuse, clock, signal }),
     'An action',
   );
-  const changed = await callSessionHook(hooks, 'afterAction', acted);
+  const changed = await callSessionHook(hooks, 'afterAction', actionResult);
   if (changed === loaded) return loaded;
   const session = await callSessionHook(hooks, 'beforeSave', changed);
   const saved = await writeSession(session, { base, operationId: clock.newId() }, parts);
   parts.cache.put(saved);
-  await afterWrite(parts, 'afterSave', saved);
+  await callHookAfterWrite(parts, 'afterSave', saved);
   return saved;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { mustWait, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
+import { mustWaitForEnd, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemRef } from '../session-store.ts';
 
@@ -39,7 +39,7 @@ export class ReceivedItems {
   }
 
   /** The session with the items used that can be used now. A session that is not active uses none. */
-  used(
+  apply(
     session: AgentSession,
     clock: Clock,
     onIgnored: (item: InboxItem, reason: string) => void,
@@ -48,7 +48,7 @@ export class ReceivedItems {
     let { state } = session;
     const waiting: InboxItem[] = [];
     for (const item of this.unused) {
-      if (mustWait(state, item)) {
+      if (mustWaitForEnd(state, item)) {
         waiting.push(item);
         continue;
       }
@@ -85,7 +85,7 @@ export class ReceivedItems {
     return this.known.get(largest.position);
   }
 
-  giveBack(items: readonly InboxItemRef[]): void {
+  restoreUsed(items: readonly InboxItemRef[]): void {
     this.usedItems = [...items, ...this.usedItems];
   }
 }

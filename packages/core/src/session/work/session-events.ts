@@ -110,7 +110,7 @@ export function requireSession(returned: unknown, who: string): AgentSession {
 }
 
 /** The store has written: whoever repeated the call, for what a hook throws now, would do all of it twice. */
-export async function afterWrite(
+export async function callHookAfterWrite(
   parts: { readonly hooks: SessionHooks; readonly report: (event: SessionEvent) => void },
   hook: 'afterCreate' | 'afterSave',
   session: AgentSession,

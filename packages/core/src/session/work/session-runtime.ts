@@ -3,19 +3,19 @@ import { hasErrorCode } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import { requireActive, resume } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
-import { outcomeOf } from '../engine/engine.ts';
+import { advanceOutcomeOf } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
-import { checkForkOptions, forkedAt } from '../actions/fork.ts';
+import { checkForkOptions, forkState } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 import { checkedContent, expectedState } from '../actions/inbox-content.ts';
 import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
 import { checkCreateOptions, checkExecuteOptions, workParts } from './runtime-options.ts';
-import { actQuickly } from './quick-action.ts';
+import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionInfo } from '../session-info.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import { afterWrite, callSessionHook, requireSession } from './session-events.ts';
+import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { HeldSession } from './held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
@@ -105,7 +105,7 @@ export class SessionRuntime {
     const { signal, waitSeconds = 0 } = checkExecuteOptions(options);
     const waiting = { waitSeconds, signal, clock: this.parts.clock };
     if (action.isQuick) {
-      const act = async () => actQuickly(await this.load(sessionId), action, this.parts, signal);
+      const act = async () => executeQuickAction(await this.load(sessionId), action, this.parts, signal);
       return retryWhileBusy(act, waiting);
     }
     const task = this.taskOf(action, options);
@@ -122,8 +122,8 @@ export class SessionRuntime {
   private taskOf(action: SessionAction, { signal, onEvent }: ExecuteOptions): SessionTask {
     const { clock, hooks } = this.parts;
     const act: SessionTask['act'] = async (session, { run, save }) => {
-      const acted = await action(session, { run, save, clock, signal });
-      return callSessionHook(hooks, 'afterAction', requireSession(acted, 'An action'));
+      const actionResult = await action(session, { run, save, clock, signal });
+      return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
     };
     return { act, workerId: this.newWorkerId(), signal, onEvent };
   }
@@ -185,7 +185,7 @@ export class SessionRuntime {
     try {
       held = await HeldSession.claim(sessionId, task, this.parts);
       const { released, hasMore } = await workOn(held, task, this.parts);
-      const outcome = hasMore ? ({ type: 'yield' } as const) : outcomeOf(released);
+      const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(released);
       const { parentId } = released;
       return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [] };
     } catch (error) {
@@ -205,7 +205,7 @@ export class SessionRuntime {
     checkForkOptions(options);
     const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
     const { clock } = this.parts;
-    const copy = forkedAt(state, options, clock);
+    const copy = forkState(state, options, clock);
     const at = copy.createdAt;
     return this.createSession(
       AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at, clock }),
@@ -227,8 +227,8 @@ export class SessionRuntime {
     const stored = await this.store.create(session, options);
     this.parts.cache.put(stored);
     this.parts.report({ type: 'session-saved', session: stored });
-    await afterWrite(this.parts, 'afterSave', stored);
-    await afterWrite(this.parts, 'afterCreate', stored);
+    await callHookAfterWrite(this.parts, 'afterSave', stored);
+    await callHookAfterWrite(this.parts, 'afterCreate', stored);
     return stored;
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { AgentEventListener } from '../../loop/events.ts';
 import type { AgentSession } from '../session.ts';
 import { loopFrom } from './agent-catalog.ts';
-import { tellParent, withChildrenEnded } from './children.ts';
+import { notifyParent, withoutEndedChildren } from './children.ts';
 import { withAttemptsExhausted } from './exhausted-attempts.ts';
 import type { ClaimRequest, HeldSession } from './held-session.ts';
 import type { WorkParts } from './runtime-options.ts';
@@ -77,7 +77,7 @@ async function withInboxAndChildren(
   { store, clock }: WorkParts,
 ): Promise<AgentSession> {
   const session = held.withInbox(before);
-  return session.withState(await withChildrenEnded(session.state, store, clock.now()));
+  return session.withState(await withoutEndedChildren(session.state, store, clock.now()));
 }
 
 /** The claimed session, ready to work on; after too many attempts, with its execution failed. */
@@ -103,15 +103,17 @@ async function runAgent(
   task: SessionTask,
   parts: WorkParts,
 ): Promise<AgentSession> {
-  const ran = await held.run(session, (begun) => loopFrom(parts.agents, begun), task.onEvent);
-  const state = await withChildrenEnded(ran.state, parts.store, parts.clock.now());
-  return state === ran.state || held.signal.aborted ? ran : runAgent(held, ran.withState(state), task, parts);
+  const afterRun = await held.run(session, (saved) => loopFrom(parts.agents, saved), task.onEvent);
+  const state = await withoutEndedChildren(afterRun.state, parts.store, parts.clock.now());
+  return state === afterRun.state || held.signal.aborted
+    ? afterRun
+    : runAgent(held, afterRun.withState(state), task, parts);
 }
 
 /** Tells the parent of an ended session. True when the claim was released, or nothing more is to be done under it. */
 async function isDone(held: HeldSession, session: AgentSession, parts: WorkParts): Promise<boolean> {
   try {
-    await tellParent(session, parts.store);
+    await notifyParent(session, parts.store);
   } catch (error) {
     held.abandon(); // the session becomes due when the claim expires, and the parent is told then
     throw error;

@@ -4,7 +4,7 @@ import { hasErrorCode } from '../../errors.ts';
 import type { SessionConflictError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
-import { afterWrite } from './session-events.ts';
+import { callHookAfterWrite } from './session-events.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession, InboxItemRef, SaveOptions, SessionStore } from '../session-store.ts';
 
@@ -29,7 +29,7 @@ export class SessionWriter {
   private readonly epoch: number;
   private readonly parts: WriterParts;
   /** A save of which nobody knows whether it was done. */
-  private unsettled: { readonly session: AgentSession; readonly options: Options } | undefined;
+  private ambiguousSave: { readonly session: AgentSession; readonly options: Options } | undefined;
 
   constructor({ session, claim }: ClaimedSession, parts: WriterParts) {
     this.base = session;
@@ -42,13 +42,13 @@ export class SessionWriter {
    * the work of another writer. Its `afterSave` hook is called when it succeeds. @throws what the store throws at last.
    */
   async write(session: AgentSession, acknowledge: readonly InboxItemRef[]): Promise<AgentSession> {
-    const { unsettled } = this;
-    if (unsettled) {
-      const settled = await this.settle(unsettled.session, unsettled.options);
-      await afterWrite(this.parts, 'afterSave', settled);
+    const { ambiguousSave } = this;
+    if (ambiguousSave) {
+      const settled = await this.settle(ambiguousSave.session, ambiguousSave.options);
+      await callHookAfterWrite(this.parts, 'afterSave', settled);
     }
     const { revision, updatedAt } = this.base;
-    const next = unsettled ? session.withRevision(revision, updatedAt) : session;
+    const next = ambiguousSave ? session.withRevision(revision, updatedAt) : session;
     const operationId = this.parts.clock.newId();
     return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge });
   }
@@ -56,10 +56,10 @@ export class SessionWriter {
   private async settle(session: AgentSession, options: Options): Promise<AgentSession> {
     try {
       this.base = await writeSession(session, options, this.parts);
-      this.unsettled = undefined;
+      this.ambiguousSave = undefined;
       return this.base;
     } catch (error) {
-      this.unsettled = isUnreachable(error) ? { session, options } : undefined;
+      this.ambiguousSave = isUnreachable(error) ? { session, options } : undefined;
       throw error;
     }
   }

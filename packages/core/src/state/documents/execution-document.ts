@@ -1,13 +1,13 @@
 import type { Instant } from '../../clock.ts';
 import type { DocumentReader, Read } from '../../document.ts';
-import { readAmount, readFilled, readInstant } from '../../document.ts';
+import { readAmount, readNonEmpty, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
 import type { ExecutionStatus } from '../execution/status.ts';
 import { isTerminal, readStatus } from '../execution/status.ts';
 import { StepExecution } from '../execution/step-execution.ts';
 import { AgentStep } from '../execution/step.ts';
-import { readFilledUsage, Usage } from '../execution/usage.ts';
+import { readNonEmptyUsage, Usage } from '../execution/usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 import { readWaitings } from '../execution/waiting.ts';
 import type { LlmConfig } from '../llm-config.ts';
@@ -71,7 +71,7 @@ export function writeExecutionWith(
 ): object {
   const { currentStep, waiting, otherUsage, continuation, errors } = execution;
   const { last } = execution.stepExecutions;
-  const step = currentStep && refs.aside(() => writeStep(currentStep, refs, last?.step));
+  const step = currentStep && refs.writeDetached(() => writeStep(currentStep, refs, last?.step));
   return compact({
     executionId: execution.executionId,
     status: execution.status,
@@ -123,7 +123,7 @@ const NAMES = new Set([
   'llmConfig',
 ]);
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
-const readFilledAmount = readFilled(readAmount);
+const readNonZeroAmount = readNonEmpty(readAmount);
 
 /** Reads the members of an execution whose messages are in the store, or in the document itself. */
 export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionFields {
@@ -161,10 +161,10 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
     continuation:
       reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
     errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
-    workedSeconds: reader.optional(members, 'workedSeconds', readFilledAmount) ?? 0,
+    workedSeconds: reader.optional(members, 'workedSeconds', readNonZeroAmount) ?? 0,
     waiting,
     finishedUsage: Usage.sumOf(stepExecutions),
-    otherUsage: reader.optional(members, 'otherUsage', readFilledUsage) ?? Usage.none,
+    otherUsage: reader.optional(members, 'otherUsage', readNonEmptyUsage) ?? Usage.none,
   };
 }
 
@@ -176,12 +176,12 @@ function finishedStepsReader(refs: MessageRefReader, ids: StepIds): Read<List<St
     for (let index = 0; index < value.length; index++) {
       reader.enter(index);
       const finished = StepExecution.decode(reader, value[index], refs, read[index - 1]);
-      if (!ids.adds(finished.step)) StepIds.from(read).check(reader, finished.step);
+      if (!ids.addIfUnique(finished.step)) StepIds.from(read).requireUnique(reader, finished.step);
       read.push(finished);
       reader.leave();
     }
     const steps = List.from(read);
-    ids.keepWith(steps);
+    ids.attachTo(steps);
     return steps;
   };
 }
@@ -189,7 +189,7 @@ function finishedStepsReader(refs: MessageRefReader, ids: StepIds): Read<List<St
 function currentStepReader(refs: MessageRefReader, ids: StepIds, previous?: AgentStep): Read<AgentStep> {
   return (reader, value) => {
     const step = AgentStep.decode(reader, reader.members(value, CURRENT_STEP_NAMES), refs, previous);
-    ids.check(reader, step);
+    ids.requireUnique(reader, step);
     return step;
   };
 }

@@ -1,5 +1,5 @@
 import type { DocumentReader, Members, Read, Shape } from '../../document.ts';
-import { readCount, readFilled, readShape, readString, readTrue, shapeOf } from '../../document.ts';
+import { readCount, readNonEmpty, readShape, readString, readTrue, shapeOf } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { List } from '../values/list.ts';
 import { MessageStore } from '../messages/message-store.ts';
@@ -44,7 +44,7 @@ export class MessageRefWriter {
   private readonly store: MessageStore;
   private readonly index: Index;
   /** The view written last, with those it continued. */
-  private shown: MutableRange[] = [];
+  private lastView: MutableRange[] = [];
   /** The last view that continued none, for the next such view, which mostly begins alike. */
   private first: { readonly messages: Messages; readonly ranges: readonly MessageRange[] } | undefined;
 
@@ -63,13 +63,13 @@ export class MessageRefWriter {
   }
 
   /** A writer for the same store, grown: costs what was added. Without `keepsOthers` it begins a new document. */
-  grown(store: MessageStore, keepsOthers: boolean): MessageRefWriter {
+  forGrownStore(store: MessageStore, keepsOthers: boolean): MessageRefWriter {
     const writer = new MessageRefWriter(store, this.index);
     writer.indexFrom(this.store);
     writer.first = this.first;
     if (keepsOthers) {
       writer.otherMessages = this.otherMessages;
-      writer.shown = this.shown.map((range) => ({ ...range }));
+      writer.lastView = this.lastView.map((range) => ({ ...range }));
     }
     return writer;
   }
@@ -83,10 +83,10 @@ export class MessageRefWriter {
   }
 
   /** Writes what is not to be continued by what is written next. */
-  aside<T>(write: () => T): T {
-    const shown = this.shown.map((range) => ({ ...range }));
+  writeDetached<T>(write: () => T): T {
+    const shown = this.lastView.map((range) => ({ ...range }));
     const written = write();
-    this.shown = shown;
+    this.lastView = shown;
     return written;
   }
 
@@ -95,10 +95,10 @@ export class MessageRefWriter {
     const isFirst = previous === undefined || previous.isEmpty;
     const known = isFirst ? undefined : messages.since(previous);
     const added = known ? this.locate(known) : this.locateAll(messages);
-    const rest = known || isFirst ? added : rangesAfter(this.shown, added);
+    const rest = known || isFirst ? added : rangesAfter(this.lastView, added);
     const ranges = rest ?? added;
-    if (rest === undefined || isFirst) this.shown = [];
-    for (const range of ranges) addRange(this.shown, range);
+    if (rest === undefined || isFirst) this.lastView = [];
+    for (const range of ranges) addRange(this.lastView, range);
     if (isFirst || rest === undefined) return ranges.length === 0 ? {} : { ranges };
     return ranges.length === 0 ? { continues: true } : { continues: true, ranges };
   }
@@ -165,13 +165,13 @@ export class MessageRefWriter {
 /** The ranges of the first so many messages; `undefined` when some of them are not in the store. */
 function rangesUpTo(ranges: readonly MessageRange[], count: number): MutableRange[] | undefined {
   const result: MutableRange[] = [];
-  let left = count;
+  let remaining = count;
   for (const { section, from, to } of ranges) {
-    if (left === 0) break;
+    if (remaining === 0) break;
     if (section === undefined) return undefined;
-    const length = Math.min(to - from, left);
+    const length = Math.min(to - from, remaining);
     result.push({ section, from, to: from + length });
-    left -= length;
+    remaining -= length;
   }
   return result;
 }
@@ -242,7 +242,7 @@ export class MessageRefReader {
  * A document that stands alone: what refers to messages beside the messages themselves. The other half of
  * `readAlone`.
  */
-export function writeAlone(encode: (refs: MessageRefWriter) => object): object {
+export function writeStandalone(encode: (refs: MessageRefWriter) => object): object {
   const refs = new MessageRefWriter(MessageStore.empty);
   const document = encode(refs);
   const { otherMessages } = refs;
@@ -250,7 +250,7 @@ export function writeAlone(encode: (refs: MessageRefWriter) => object): object {
 }
 
 /** Reads what `writeAlone` wrote. */
-export function readAlone<T>(
+export function readStandalone<T>(
   decode: (reader: DocumentReader, members: Members, refs: MessageRefReader) => T,
 ): Read<T> {
   return (reader, value) => {
@@ -265,7 +265,9 @@ export function readRefs(reader: DocumentReader, members: Members, store: Messag
   return new MessageRefReader(store, reader.optional(members, 'otherMessages', readOthers) ?? List.empty());
 }
 
-const readOthers: Read<Messages> = readFilled((reader, value) => List.from(reader.list(value, readMessage)));
+const readOthers: Read<Messages> = readNonEmpty((reader, value) =>
+  List.from(reader.list(value, readMessage)),
+);
 const RANGE: Shape<MessageRange> = shapeOf({ 'section?': readString, from: readCount, to: readCount });
 const VIEW_NAMES = new Set(['continues', 'ranges']);
 const NOTHING: readonly never[] = Object.freeze([]);

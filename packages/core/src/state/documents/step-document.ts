@@ -7,7 +7,7 @@ import { isSameJson } from '../../json.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../execution/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
-import { pushed, some } from '../values/frozen-array.ts';
+import { pushTo, some } from '../values/frozen-array.ts';
 import { INFERENCE_NAMES, InferenceResponse } from '../execution/inference.ts';
 import type { MessageRange, MessageView } from './message-refs.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
@@ -24,7 +24,7 @@ export interface StepFields {
   readonly id: StepId;
   readonly input: Messages;
   readonly request: StepRequest | undefined;
-  readonly added: readonly Message[];
+  readonly taggedOutput: readonly Message[];
   readonly response: InferenceResponse | undefined;
   readonly toolExecutions: readonly ToolExecution[];
   readonly errors: readonly ErrorRecord[];
@@ -57,17 +57,18 @@ export const STEP_NAMES: readonly string[] = [
 
 /** The document of a step after the one before it, with its messages by reference. */
 export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
-  const { id, input, request, added, response, toolExecutions, errors } = step;
+  const { id, input, request, taggedOutput, response, toolExecutions, errors } = step;
   const document: StepDocument = { id, input: refs.view(input, previous?.input) };
   if (!isSameJson(request, previous?.request)) document.request = request ?? {};
-  const output = refs.ranges(added);
+  const output = refs.ranges(taggedOutput);
   if (output !== undefined) document.output = output;
   if (response !== undefined) {
-    const isContentInOutput = added[0]?.role === 'assistant' && added[0].content === response.content;
+    const isContentInOutput =
+      taggedOutput[0]?.role === 'assistant' && taggedOutput[0].content === response.content;
     document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
   }
   if (toolExecutions.length > 0)
-    document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, added, response));
+    document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, taggedOutput, response));
   if (errors.length > 0) document.errors = errors;
   return document;
 }
@@ -93,19 +94,20 @@ export function readStep(
   const input = refs.view(reader, members['input'], previous?.input);
   reader.leave();
   reader.requireVersion(2, members, 'request');
-  const added =
+  const taggedOutput =
     output === undefined ? NOTHING : Object.freeze(reader.required(members, 'output', refs.messages));
   reader.enter('response');
-  const response = answer === undefined ? undefined : readResponse(reader, answer, added);
+  const response = answer === undefined ? undefined : readResponse(reader, answer, taggedOutput);
   reader.leave();
   reader.enter('toolExecutions');
-  const toolExecutions = calls === undefined ? NOTHING : readToolExecutions(reader, calls, added, response);
+  const toolExecutions =
+    calls === undefined ? NOTHING : readToolExecutions(reader, calls, taggedOutput, response);
   reader.leave();
   return {
     id: StepId.is(id) ? id : reader.required(members, 'id', StepId.read),
     input,
     request: request === undefined ? previous?.request : reader.required(members, 'request', readStepRequest),
-    added,
+    taggedOutput,
     response,
     toolExecutions,
     errors: errors === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
@@ -133,7 +135,7 @@ function readToolExecutions(
   let executions: ToolExecution[] | undefined;
   for (let index = 0; index < value.length; index++) {
     reader.enter(index);
-    executions = pushed(executions, readToolExecution(reader, value[index], output, response));
+    executions = pushTo(executions, readToolExecution(reader, value[index], output, response));
     reader.leave();
   }
   if (executions === undefined) return reader.fail('no such member, or one that says something', value);

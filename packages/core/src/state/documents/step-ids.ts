@@ -2,13 +2,13 @@ import { invalidArgument } from '../../errors.ts';
 import type { DocumentReader } from '../../document.ts';
 import type { StepId, ToolExecutionId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
-import { ListNotes } from '../values/list.ts';
+import { ListCache } from '../values/list.ts';
 import type { AgentStep } from '../execution/step.ts';
 import type { ToolExecution } from '../execution/tool-execution.ts';
 import { executionWithId } from '../execution/tool-executions.ts';
 
 /** A finished step. */
-interface Finished {
+interface ClosedStep {
   readonly step: AgentStep;
 }
 
@@ -25,28 +25,28 @@ interface Clash {
  * for a list only at a position that the list has.
  */
 export class StepIds {
-  private static readonly notes = new ListNotes<StepIds>();
+  private static readonly notes = new ListCache<StepIds>();
 
   private readonly steps = new Map<StepId, number>();
   private readonly toolExecutions = new Map<ToolExecutionId, number>();
   private length = 0;
 
-  private static of(steps: List<Finished>): StepIds {
+  private static of(steps: List<ClosedStep>): StepIds {
     const noted = StepIds.notes.get(steps);
     if (noted !== undefined) return noted;
     const ids = StepIds.from(steps);
-    ids.keepWith(steps);
+    ids.attachTo(steps);
     return ids;
   }
 
-  static from(steps: Iterable<Finished>): StepIds {
+  static from(steps: Iterable<ClosedStep>): StepIds {
     const ids = new StepIds();
     for (const { step } of steps) ids.add(step);
     return ids;
   }
 
   /** Refuses a step whose ids finished steps have. Those of `known`, the same step before, were looked at. */
-  static requireNew(steps: List<Finished>, step: AgentStep, known?: AgentStep): void {
+  static requireNew(steps: List<ClosedStep>, step: AgentStep, known?: AgentStep): void {
     if (steps.isEmpty || hasSameIds(step, known)) return;
     const clash = StepIds.of(steps).clash(step, steps.length, known);
     if (clash === undefined) return;
@@ -55,18 +55,18 @@ export class StepIds {
   }
 
   /** A list of finished steps with one more, whose ids are new. */
-  static append<T extends Finished>(steps: List<T>, execution: T): List<T> {
+  static append<T extends ClosedStep>(steps: List<T>, execution: T): List<T> {
     const grown = steps.append(execution);
     const known = StepIds.notes.get(steps);
     // If another list has grown from this one already, this one gets its own ids once somebody asks for them.
     if (known?.length !== steps.length) return grown;
     known.add(execution.step);
-    known.keepWith(grown);
+    known.attachTo(grown);
     return grown;
   }
 
   /** Fails where a step that was read has an id that one before it has. */
-  check(reader: DocumentReader, step: AgentStep): void {
+  requireUnique(reader: DocumentReader, step: AgentStep): void {
     const clash = this.clash(step, this.length);
     if (clash === undefined) return;
     for (const key of clash.path) reader.enter(key);
@@ -74,14 +74,14 @@ export class StepIds {
   }
 
   /** Takes the ids of one step more. False when one of them was there: what is kept is then of no use. */
-  adds(step: AgentStep): boolean {
+  addIfUnique(step: AgentStep): boolean {
     const count = this.steps.size + this.toolExecutions.size;
     this.add(step);
     return this.steps.size + this.toolExecutions.size === count + 1 + step.toolExecutions.length;
   }
 
   /** Keeps the ids with the list of the steps that were added. */
-  keepWith(steps: List<Finished>): void {
+  attachTo(steps: List<ClosedStep>): void {
     StepIds.notes.set(steps, this);
   }
 

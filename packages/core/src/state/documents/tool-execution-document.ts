@@ -6,7 +6,7 @@ import type { Approval } from '../execution/approval.ts';
 import { readApproval } from '../execution/approval.ts';
 import type { ToolOutcome } from '../execution/tool-outcome.ts';
 import { OUTCOME_RULES } from '../execution/tool-outcome.ts';
-import { readFilledUsage, Usage } from '../execution/usage.ts';
+import { readNonEmptyUsage, Usage } from '../execution/usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 import { readWaitings } from '../execution/waiting.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
@@ -112,7 +112,7 @@ export function readToolExecution(
     startedAt,
     completedAt,
     outcome,
-    usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readFilledUsage),
+    usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readNonEmptyUsage),
     progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
     waitingInside:
       waitingInside === undefined ? NOTHING : reader.required(members, 'waitingInside', readWaitings),

@@ -4,14 +4,14 @@ import type { JsonObject } from '../../json.ts';
 import {
   DocumentReader,
   readCount,
-  readFilled,
+  readNonEmpty,
   readJsonObject,
   readOneOf,
   readString,
   readTrue,
 } from '../../document.ts';
 import { compact, toJsonObject } from '../../json.ts';
-import { List, ListNotes } from '../values/list.ts';
+import { List, ListCache } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../values/require-argument.ts';
 
 /** Every reason to stop, and its rank: the lowest number wins. */
@@ -108,7 +108,7 @@ export function isAgentStop(error: unknown): error is AgentStop {
 type ContinuationFields = Pick<Continuation, 'raised' | 'highest' | 'isRequested' | 'overruledSignals'>;
 
 /** What was asked for of a list of signals as an array: of one list the same, as each array costs the whole list. */
-const arrays = new ListNotes<readonly StopSignal[]>();
+const arrays = new ListCache<readonly StopSignal[]>();
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /** What speaks for stopping and for going on, at one moment of an execution. */
@@ -242,7 +242,7 @@ export class Continuation {
     const added = reader.optional(members, 'signals', readSignals) ?? NOTHING;
     const { raised, highest } = (continues ? previous : Continuation.empty).withChecked(added);
     const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
-    const overruledSignals = reader.optional(members, 'overruledSignals', readFilledCount) ?? 0;
+    const overruledSignals = reader.optional(members, 'overruledSignals', readNonZeroCount) ?? 0;
     if (overruledSignals > raised.length)
       reader.fail('at most as many overruled signals as there are', overruledSignals);
     return Continuation.empty.with({ raised, highest, isRequested, overruledSignals });
@@ -251,12 +251,12 @@ export class Continuation {
 
 /** Reads one that says something, after that of the step before. @internal */
 export function readContinuation(previous: Continuation = Continuation.empty): Read<Continuation> {
-  return readFilled((reader, value) => Continuation.decode(reader, value, previous));
+  return readNonEmpty((reader, value) => Continuation.decode(reader, value, previous));
 }
 
 const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
-const readFilledCount = readFilled(readCount);
+const readNonZeroCount = readNonEmpty(readCount);
 const readReason = readOneOf(STOP_REASONS);
 
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
@@ -270,7 +270,7 @@ function higher(highest: StopSignal | undefined, signal: StopSignal): StopSignal
   return isHigher ? signal : highest;
 }
 
-const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.filledList(value, readSignal);
+const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.nonEmptyList(value, readSignal);
 
 const readSignal: Read<StopSignal> = (reader, value) => {
   const members = reader.members(value, SIGNAL_NAMES);

@@ -2,12 +2,12 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { secondsBetween, systemClock, toInstant } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
-import { checked, DocumentReader } from '../../document.ts';
+import { checkedCopy, DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { addSeconds } from '../values/amounts.ts';
 import { Continuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
-import { draft, frozen } from '../values/copy.ts';
+import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import { ExecutionId } from '../values/ids.ts';
@@ -83,7 +83,7 @@ export class ExecutionState {
   }
 
   private with(changes: Partial<ExecutionFields>): ExecutionState {
-    return frozen(Object.assign(new ExecutionState(this), changes));
+    return freeze(Object.assign(new ExecutionState(this), changes));
   }
 
   /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
@@ -107,7 +107,7 @@ export class ExecutionState {
       finishedUsage: Usage.none,
       otherUsage: Usage.none,
     });
-    return frozen(fresh);
+    return freeze(fresh);
   }
 
   get isTerminal(): boolean {
@@ -190,9 +190,9 @@ export class ExecutionState {
     at: Instant,
     waitingFor: readonly Waiting[] = WAITING_FOR_INPUT,
   ): ExecutionState {
-    checked('status', status, readStatus);
+    checkedCopy('status', status, readStatus);
     if (isTerminal(status) && this.currentStep) throw invalidArgument(OPEN_AT_THE_END);
-    const waiting = status === 'suspended' ? checked('waiting', waitingFor, readWaitings) : NOTHING;
+    const waiting = status === 'suspended' ? checkedCopy('waiting', waitingFor, readWaitings) : NOTHING;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
     const begins = status === 'inProgress' && this.status === 'pending' && this.stepCount === 0;
@@ -218,10 +218,10 @@ export class ExecutionState {
     if (isNew) this.requireNoOpenStep();
     const next = new ExecutionState(this);
     draft(next).currentStep = step;
-    if (!isNew) return frozen(next);
+    if (!isNew) return freeze(next);
     draft(next).continuation = this.continuation.withStepBegun();
     draft(next).currentStepStartedAt = toInstant(at);
-    return frozen(next);
+    return freeze(next);
   }
 
   /** The same with a step, the current one in its last form, among the finished ones. @throws as `withCurrentStep`. */
@@ -237,7 +237,7 @@ export class ExecutionState {
     draft(next).finishedUsage = this.finishedUsage.plus(step.usage);
     draft(next).currentStep = undefined;
     draft(next).currentStepStartedAt = undefined;
-    return frozen(next);
+    return freeze(next);
   }
 
   /** The same with the last finished step in another form. @internal */
@@ -308,7 +308,7 @@ export class ExecutionState {
 
   /** @internal */
   static decode(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionState {
-    return frozen(new ExecutionState(readExecution(reader, value, store)));
+    return freeze(new ExecutionState(readExecution(reader, value, store)));
   }
 }
 

@@ -8,7 +8,7 @@ import { readAssistantContent } from '../messages/messages.ts';
 import { hasToolCalls, reasoningOf, textOf, toolCallsOf } from '../messages/message-parts.ts';
 import { plainContent } from '../messages/plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
-import { readFilledUsage, requireUsage, Usage } from './usage.ts';
+import { readNonEmptyUsage, requireUsage, Usage } from './usage.ts';
 
 /**
  * Why a model stopped. `aborted`: we stopped it; what had arrived is kept. `other`: for the reason in `rawFinishReason`; without
@@ -85,8 +85,8 @@ export class InferenceResponse {
   /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
-    if (!isAnswer(init))
-      throw invalidAnswer(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
+    if (!isResponseInit(init))
+      throw invalidResponse(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
     try {
       const given = init.content ?? textContent(init.text);
       const parts = plainContent(given) ?? DocumentReader.read(toJsonValue(given), readAssistantContent);
@@ -101,7 +101,7 @@ export class InferenceResponse {
         InferenceResponse.readEnvelope(reader, envelope, content, usage);
       return DocumentReader.read(envelope, read);
     } catch (error) {
-      throw invalidAnswer(toErrorRecord(error).message, error);
+      throw invalidResponse(toErrorRecord(error).message, error);
     }
   }
 
@@ -163,7 +163,7 @@ export class InferenceResponse {
     reader: DocumentReader,
     members: Members,
     content: readonly AssistantPart[],
-    usage = reader.optional(members, 'usage', readFilledUsage) ?? Usage.none,
+    usage = reader.optional(members, 'usage', readNonEmptyUsage) ?? Usage.none,
   ): InferenceResponse {
     if (isPlainEnvelope(members)) return new InferenceResponse({ ...members, content, usage });
     return new InferenceResponse({
@@ -217,11 +217,11 @@ function isTextOrNone(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-function invalidAnswer(found: string, cause?: unknown): HoldfastError {
+function invalidResponse(found: string, cause?: unknown): HoldfastError {
   return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
 }
 
-function isAnswer(init: unknown): boolean {
+function isResponseInit(init: unknown): boolean {
   return (
     typeof init === 'object' &&
     init !== null &&
@@ -258,5 +258,5 @@ function textContent(text: string | undefined): readonly AssistantPart[] {
 
 function usageOf(usage: InferenceResponseInit['usage']): Usage {
   if (usage === undefined) return Usage.unreported;
-  return usage instanceof Usage ? usage : Usage.reported(usage);
+  return usage instanceof Usage ? usage : Usage.fromReport(usage);
 }

@@ -6,7 +6,7 @@ import { requireContinuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
 import type { Usage } from './usage.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';
-import { readAlone, writeAlone } from '../documents/message-refs.ts';
+import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
 import { requireObject } from '../values/require-argument.ts';
 import type { StepExecutionFields } from '../documents/step-execution-document.ts';
 import { readStepExecution, writeStepExecution } from '../documents/step-execution-document.ts';
@@ -59,12 +59,12 @@ export class StepExecution {
   }
 
   toJSON(): object {
-    return writeAlone((refs) => writeStepExecution(this, refs));
+    return writeStandalone((refs) => writeStepExecution(this, refs));
   }
 
   /** @throws StateFormatError when the document does not fit. */
   static fromJSON(json: unknown): StepExecution {
-    return DocumentReader.read(json, readAloneStepExecution);
+    return DocumentReader.read(json, readStandaloneStepExecution);
   }
 
   /** @internal */
@@ -78,6 +78,6 @@ export class StepExecution {
   }
 }
 
-const readAloneStepExecution = readAlone((reader, members, refs) =>
+const readStandaloneStepExecution = readStandalone((reader, members, refs) =>
   StepExecution.decode(reader, members, refs),
 );

@@ -3,8 +3,8 @@ import { systemClock, toInstant } from '../../clock.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
 import { metadataOf } from '../messages/message-tags.ts';
 import type { AssistantPart, Message, ToolCallPart, ToolResultPart } from '../messages/messages.ts';
-import { messageOf } from '../messages/messages.ts';
-import { joined, pushed, some } from '../values/frozen-array.ts';
+import { assembleMessage } from '../messages/messages.ts';
+import { concatExact, pushTo, some } from '../values/frozen-array.ts';
 import type { StepId } from '../values/ids.ts';
 import { MessageId } from '../values/ids.ts';
 import type { InferenceResponse } from './inference.ts';
@@ -46,14 +46,14 @@ export function outputOf(
   const added: Message[] = [];
   const requested = response?.toolCalls ?? NOTHING;
   const others = startedBeside(toolExecutions, requested);
-  const toolCalls = others.length === 0 ? requested : joined(requested, others);
+  const toolCalls = others.length === 0 ? requested : concatExact(requested, others);
   const said: readonly AssistantPart[] = response?.content ?? NOTHING;
-  const content = others.length === 0 ? said : Object.freeze(joined(said, others));
+  const content = others.length === 0 ? said : Object.freeze(concatExact(said, others));
   const createdAt = toInstant(at);
   const metadata = tags && metadataOf(tags);
   if (content.length > 0) {
     const id = MessageId.parse(ids.assistant);
-    added.push(messageOf('assistant', { id, createdAt, content, metadata }));
+    added.push(assembleMessage('assistant', { id, createdAt, content, metadata }));
   }
   if (toolCalls.length > 0) {
     const results = toolCalls.map((call, place) => {
@@ -61,7 +61,7 @@ export function outputOf(
       return execution?.toResultPart() ?? notRun(call, response);
     });
     const id = MessageId.parse(ids.tool);
-    added.push(messageOf('tool', { id, createdAt, content: Object.freeze(results), metadata }));
+    added.push(assembleMessage('tool', { id, createdAt, content: Object.freeze(results), metadata }));
   }
   return Object.freeze(added);
 }
@@ -88,7 +88,7 @@ function startedBeside(
     const { call, startedAt } = executions[place] as ToolExecution;
     const { toolCallId } = call;
     if (startedAt === undefined || requested[place]?.toolCallId === toolCallId) continue;
-    if (!some(requested, (other) => other.toolCallId === toolCallId)) found = pushed(found, call);
+    if (!some(requested, (other) => other.toolCallId === toolCallId)) found = pushTo(found, call);
   }
   return found ?? NOTHING;
 }

@@ -1,9 +1,9 @@
 import type { Instant } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import type { Members } from '../../document.ts';
-import { checked, DocumentReader } from '../../document.ts';
+import { checkedCopy, DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
-import { draft, frozen } from '../values/copy.ts';
+import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { toErrorRecord } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
@@ -12,7 +12,7 @@ import { InferenceResponse } from './inference.ts';
 import { Usage } from './usage.ts';
 import { List } from '../values/list.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';
-import { readAlone, writeAlone } from '../documents/message-refs.ts';
+import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
 import { withoutTags, withTags } from '../messages/message-tags.ts';
 import type { Metadata } from '../metadata.ts';
@@ -27,7 +27,7 @@ import { requireObject, wrongArgument } from '../values/require-argument.ts';
 import { STEP_NAMES } from '../documents/step-document.ts';
 import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
-import { interrupted } from './tool-outcome.ts';
+import { interruptedOutcome } from './tool-outcome.ts';
 
 /** What a step came to. Derived, never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
@@ -42,7 +42,7 @@ export class AgentStep {
   /** What its model was called with, as far as the state does not say so: `AgentState.requestOf()` says all of it. */
   readonly request: StepRequest | undefined;
   /** The output as the conversation has it: with tags once the step is closed. @internal */
-  readonly added: readonly Message[];
+  readonly taggedOutput: readonly Message[];
   readonly response: InferenceResponse | undefined;
   /** In the order of the calls, whatever order they finished in. */
   readonly toolExecutions: readonly ToolExecution[];
@@ -55,14 +55,14 @@ export class AgentStep {
     this.id = fields.id;
     this.input = fields.input;
     this.request = fields.request;
-    this.added = fields.added;
+    this.taggedOutput = fields.taggedOutput;
     this.response = fields.response;
     this.toolExecutions = fields.toolExecutions;
     this.errors = fields.errors;
   }
 
   private with(changes: Partial<StepFields>): AgentStep {
-    return frozen(Object.assign(new AgentStep(this), changes));
+    return freeze(Object.assign(new AgentStep(this), changes));
   }
 
   /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
@@ -72,17 +72,17 @@ export class AgentStep {
       id: StepId.parse(id),
       input,
       request: undefined,
-      added: NOTHING,
+      taggedOutput: NOTHING,
       response: undefined,
       toolExecutions: NOTHING,
       errors: NOTHING,
     });
-    return frozen(step);
+    return freeze(step);
   }
 
   /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
   get output(): readonly Message[] {
-    return (this.#output ??= Object.freeze(this.added.map(withoutTags)));
+    return (this.#output ??= Object.freeze(this.taggedOutput.map(withoutTags)));
   }
 
   /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
@@ -125,7 +125,7 @@ export class AgentStep {
   /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
   get callsToRun(): readonly ToolCallPart[] {
     const pending = this.pendingToolCalls;
-    const approved = approvedIn(this.toolExecutions);
+    const approved = approvedExecutions(this.toolExecutions);
     if (approved.length === 0) return pending;
     const ids = new Set(pending.map(({ toolCallId }) => toolCallId));
     for (const { call } of approved) ids.add(call.toolCallId);
@@ -168,7 +168,8 @@ export class AgentStep {
 
   /** The same, its model called with something else than the state says. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
   withRequest(request: StepRequest | undefined): AgentStep {
-    const checkedRequest = request === undefined ? undefined : checked('request', request, readGivenRequest);
+    const checkedRequest =
+      request === undefined ? undefined : checkedCopy('request', request, readGivenRequest);
     return isSameJson(checkedRequest, this.request) ? this : this.with({ request: checkedRequest });
   }
 
@@ -179,8 +180,8 @@ export class AgentStep {
     if (response === this.response) return this;
     const next = new AgentStep(this);
     draft(next).response = response;
-    draft(next).added = NOTHING;
-    return frozen(next);
+    draft(next).taggedOutput = NOTHING;
+    return freeze(next);
   }
 
   withError(error: ErrorRecord): AgentStep {
@@ -204,8 +205,8 @@ export class AgentStep {
     if (toolExecutions === this.toolExecutions) return this;
     const next = new AgentStep(this);
     draft(next).toolExecutions = toolExecutions;
-    draft(next).added = NOTHING;
-    return frozen(next);
+    draft(next).taggedOutput = NOTHING;
+    return freeze(next);
   }
 
   /** The same, each call that was started and has no outcome `interrupted`. @internal */
@@ -213,7 +214,7 @@ export class AgentStep {
     if (!some(this.toolExecutions, isInDoubt)) return this;
     return this.withToolExecutions(
       this.toolExecutions.map((execution) =>
-        isInDoubt(execution) ? execution.withCheckedOutcome(interrupted(execution), at) : execution,
+        isInDoubt(execution) ? execution.withCheckedOutcome(interruptedOutcome(execution), at) : execution,
       ),
     );
   }
@@ -224,15 +225,15 @@ export class AgentStep {
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
     requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
-    return this.closed(ids, at);
+    return this.assembleOutput(ids, at);
   }
 
   /** The same with its output as the conversation has it: with tags. @internal */
-  closed(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
-    if (!this.hasOutput || this.added.length > 0) return this;
+  assembleOutput(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
+    if (!this.hasOutput || this.taggedOutput.length > 0) return this;
     const next = new AgentStep(this);
-    draft(next).added = outputOf(this, ids ?? messageIdsOf(this.id), at, tags);
-    return frozen(next);
+    draft(next).taggedOutput = outputOf(this, ids ?? messageIdsOf(this.id), at, tags);
+    return freeze(next);
   }
 
   /** Does it add anything to the conversation? What was started must be told of, whatever became of the answer. */
@@ -254,17 +255,19 @@ export class AgentStep {
 
   /** The same with the tags of the conversation on its output, which has none. @internal */
   withTags(tags: MessageTags): AgentStep {
-    if (this.added.length === 0) return this;
-    return this.with({ added: Object.freeze(this.added.map((message) => withTags(message, tags))) });
+    if (this.taggedOutput.length === 0) return this;
+    return this.with({
+      taggedOutput: Object.freeze(this.taggedOutput.map((message) => withTags(message, tags))),
+    });
   }
 
   toJSON(): object {
-    return writeAlone((refs) => writeStep(this, refs));
+    return writeStandalone((refs) => writeStep(this, refs));
   }
 
   /** @throws StateFormatError when the document does not fit. */
   static fromJSON(json: unknown): AgentStep {
-    return DocumentReader.read(json, readAloneStep);
+    return DocumentReader.read(json, readStandaloneStep);
   }
 
   /** @internal */
@@ -274,7 +277,7 @@ export class AgentStep {
     refs: MessageRefReader,
     previous?: AgentStep,
   ): AgentStep {
-    return frozen(new AgentStep(readStep(reader, members, refs, previous)));
+    return freeze(new AgentStep(readStep(reader, members, refs, previous)));
   }
 }
 
@@ -304,12 +307,12 @@ function hasApproval({ approval }: ToolExecution): boolean {
 }
 
 /** Those that a person has approved. */
-function approvedIn(executions: readonly ToolExecution[]): readonly ToolExecution[] {
+function approvedExecutions(executions: readonly ToolExecution[]): readonly ToolExecution[] {
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
 
 const NAMES = new Set(STEP_NAMES);
-const readAloneStep = readAlone((reader, members, refs) =>
+const readStandaloneStep = readStandalone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, NAMES), refs),
 );
 

@@ -2,10 +2,10 @@ import type { Instant } from '../../clock.ts';
 import { secondsBetween, toInstant } from '../../clock.ts';
 import type { Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
-import { checked, DocumentReader } from '../../document.ts';
+import { checkedCopy, DocumentReader } from '../../document.ts';
 import { isSameJson, toJsonValue } from '../../json.ts';
 import { addCounts } from '../values/amounts.ts';
-import { draft, frozen } from '../values/copy.ts';
+import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messages.ts';
@@ -70,7 +70,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   private with(changes: Partial<ToolExecutionFields>): ToolExecution {
-    return frozen(Object.assign(new ToolExecution(this), changes));
+    return freeze(Object.assign(new ToolExecution(this), changes));
   }
 
   /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
@@ -101,7 +101,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
       progress: undefined,
       waitingInside: NOTHING,
     });
-    return frozen(execution);
+    return freeze(execution);
   }
 
   /** The tool's name. */
@@ -194,7 +194,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
    */
   withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
     if (!this.isAwaitingApproval) return this;
-    const checkedDecision = checked('decision', decision, readDecision);
+    const checkedDecision = checkedCopy('decision', decision, readDecision);
     const approval = Object.freeze({ ...(this.approval as Approval), decision: checkedDecision });
     if (checkedDecision.type === 'approved') {
       const attempt = this.isRunning ? this.attempt + 1 : this.attempt;
@@ -217,7 +217,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     if (this.startedAt !== undefined) return this;
     const next = new ToolExecution(this);
     draft(next).startedAt = toInstant(at);
-    return frozen(next);
+    return freeze(next);
   }
 
   /**
@@ -238,7 +238,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     draft(next).completedAt = completedAt;
     draft(next).outcome = outcome;
     draft(next).waitingInside = NOTHING;
-    return frozen(next);
+    return freeze(next);
   }
 
   /** The same with more used by the tool itself. */
@@ -256,7 +256,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   withWaitingInside(waiting: readonly Waiting[]): ToolExecution {
     const isNone = waiting.length === 0 || !this.isRunning;
     if (isNone && this.waitingInside.length === 0) return this;
-    return this.with({ waitingInside: isNone ? NOTHING : checked('waiting', waiting, readWaitings) });
+    return this.with({ waitingInside: isNone ? NOTHING : checkedCopy('waiting', waiting, readWaitings) });
   }
 
   /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
@@ -308,7 +308,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     call: ToolCallPart,
     outcome: ToolOutcome | undefined,
   ): ToolExecution {
-    return frozen(new ToolExecution(readToolExecution(reader, members, call, outcome)));
+    return freeze(new ToolExecution(readToolExecution(reader, members, call, outcome)));
   }
 }
 

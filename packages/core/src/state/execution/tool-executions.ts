@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors.ts';
-import { joined } from '../values/frozen-array.ts';
+import { concatExact } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { ToolExecution } from './tool-execution.ts';
@@ -16,11 +16,11 @@ export function putExecutions(
   put: readonly ToolExecution[],
   calls: readonly ToolCallPart[],
 ): readonly ToolExecution[] {
-  const result = joined(executions, NOTHING);
+  const result = concatExact(executions, NOTHING);
   let place = 0;
   let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
   for (const execution of put) {
-    const found = placeOf(executions, execution.id, place);
+    const found = indexOfExecution(executions, execution.id, place);
     const at = found < 0 ? result.length : found;
     const known = result[at];
     place = at + 1;
@@ -86,11 +86,15 @@ export function executionWithId(
   id: ToolExecutionId,
   place = 0,
 ): ToolExecution | undefined {
-  return executions[placeOf(executions, id, place)];
+  return executions[indexOfExecution(executions, id, place)];
 }
 
 /** Where the execution with an id stands; -1 when there is none. `place`: where it is looked for first. */
-export function placeOf(executions: readonly ToolExecution[], id: ToolExecutionId, place = 0): number {
+export function indexOfExecution(
+  executions: readonly ToolExecution[],
+  id: ToolExecutionId,
+  place = 0,
+): number {
   if (executions[place]?.id === id) return place;
   for (let at = 0; at < executions.length; at++) if (executions[at]?.id === id) return at;
   return -1;

@@ -1,7 +1,7 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { DocumentReader, Read } from '../../document.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { checked, readFilled, readJson, readJsonObject, readOneOf } from '../../document.ts';
+import { checkedCopy, readNonEmpty, readJson, readJsonObject, readOneOf } from '../../document.ts';
 import { compact, isJsonObject, toJsonObject, toJsonValue } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord, toErrorRecord } from '../values/error-record.ts';
@@ -87,13 +87,13 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
 };
 
 /** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. @internal */
-export function interrupted({ name }: { readonly name: string }, cause?: unknown): ToolOutcome {
+export function interruptedOutcome({ name }: { readonly name: string }, cause?: unknown): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
-  return interruptedBy(message, cause);
+  return interruptedWith(message, cause);
 }
 
 /** The outcome of a call that something has kept from its end. @internal */
-export function interruptedBy(message: string, cause?: unknown): ToolOutcome {
+export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
   return Object.freeze({ type: 'interrupted', error });
 }
@@ -108,8 +108,9 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   if (outcome.type !== 'succeeded')
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
   const { modelOutput: given } = outcome;
-  const modelOutput = given === undefined ? undefined : checked('output of a tool', given, readToolOutput);
-  const metadata = filled(outcome.metadata);
+  const modelOutput =
+    given === undefined ? undefined : checkedCopy('output of a tool', given, readToolOutput);
+  const metadata = nonEmptyMetadata(outcome.metadata);
   return compact({
     type: outcome.type,
     value: toJsonValue(outcome.value),
@@ -128,13 +129,13 @@ function isToolBlock(value: JsonValue): value is JsonObject & ToolBlock {
   return isJsonObject(value) && typeof value['hook'] === 'string' && typeof value['reason'] === 'string';
 }
 
-function filled(metadata: JsonObject | undefined): JsonObject | undefined {
+function nonEmptyMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   const json = metadata === undefined ? {} : toJsonObject(metadata);
   return Object.keys(json).length === 0 ? undefined : json;
 }
 
 const readOutcomeType = readOneOf(Object.keys(OUTCOME_RULES) as ToolOutcomeType[]);
-const readFilledObject = readFilled(readJsonObject);
+const readNonEmptyObject = readNonEmpty(readJsonObject);
 const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
 
@@ -157,7 +158,7 @@ export function readOutcomeWith(
   if (members['modelOutput'] === undefined && members['metadata'] === undefined)
     return Object.freeze({ type, value: result });
   const modelOutput = reader.optional(members, 'modelOutput', readToolOutput);
-  const metadata = reader.optional(members, 'metadata', readFilledObject);
+  const metadata = reader.optional(members, 'metadata', readNonEmptyObject);
   return compact({ type, value: result, modelOutput, metadata }) as ToolOutcome;
 }
 

@@ -1,10 +1,10 @@
 import type { Read, Shape } from '../../document.ts';
 import {
-  checked,
+  checkedCopy,
   DocumentReader,
   readAmount,
   readCount,
-  readFilled,
+  readNonEmpty,
   readShape,
   shapeOf,
 } from '../../document.ts';
@@ -72,14 +72,14 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
    * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
    */
   static of(fields: CallUsage): Usage {
-    return new Usage(plainUsage(fields) ?? withUnknowns(checked('usage', fields, readCallUsage)));
+    return new Usage(plainUsage(fields) ?? withUnknowns(checkedCopy('usage', fields, readCallUsage)));
   }
 
   /**
    * The same for what a provider said: a number that cannot be counts as not reported, as no answer should be lost for it.
    * @internal
    */
-  static reported(fields: CallUsage): Usage {
+  static fromReport(fields: CallUsage): Usage {
     if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
     const plain = plainUsage(fields);
     if (plain) return new Usage(plain);
@@ -143,7 +143,7 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
   /** The same with its whole cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
   withCost(cost: number): Usage {
     if (this.cost === cost && this.unpricedCalls === 0) return this;
-    return new Usage({ ...this, cost: checked('cost', cost, readAmount), unpricedCalls: 0 });
+    return new Usage({ ...this, cost: checkedCopy('cost', cost, readAmount), unpricedCalls: 0 });
   }
 
   toJSON(): UsageFields {
@@ -184,8 +184,8 @@ const REPORTED = {
 };
 const USAGE: Shape<UsageFields> = shapeOf({
   ...REPORTED,
-  'unreportedCalls?': readFilled(readCount),
-  'unpricedCalls?': readFilled(readCount),
+  'unreportedCalls?': readNonEmpty(readCount),
+  'unpricedCalls?': readNonEmpty(readCount),
 });
 const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
 const CALL_USAGE: Shape<CallUsage> = shapeOf(REPORTED);
@@ -291,4 +291,4 @@ export function requireUsage(usage: Usage): void {
 }
 
 /** Reads usage that says something. @internal */
-export const readFilledUsage: Read<Usage> = readFilled(Usage.read);
+export const readNonEmptyUsage: Read<Usage> = readNonEmpty(Usage.read);

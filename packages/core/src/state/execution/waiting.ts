@@ -21,4 +21,4 @@ const readWaiting: Read<Waiting> = readVariant('type', {
 
 /** Reads what is waited for; a list of nothing is left out. @internal */
 export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
-  reader.filledList(value, readWaiting);
+  reader.nonEmptyList(value, readWaiting);

@@ -45,7 +45,7 @@ export class MessageStore {
 
   /** The messages of a section; empty when it does not exist. */
   section(name: string): Messages {
-    return this.sections[this.placeOf(name)]?.messages ?? List.empty();
+    return this.sections[this.sectionIndex(name)]?.messages ?? List.empty();
   }
 
   /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
@@ -77,7 +77,7 @@ export class MessageStore {
 
   /** The same for messages that were made or checked here. @internal */
   withChecked(name: string, messages: Messages): MessageStore {
-    const [place, section] = [this.placeOf(name), Object.freeze({ name, messages })];
+    const [place, section] = [this.sectionIndex(name), Object.freeze({ name, messages })];
     const sections =
       place < 0
         ? [...this.sections, section]
@@ -86,7 +86,7 @@ export class MessageStore {
   }
 
   /** Where a section stands; -1 when it does not exist. */
-  private placeOf(name: string): number {
+  private sectionIndex(name: string): number {
     const { sections } = this;
     for (let place = 0; place < sections.length; place++) if (sections[place]?.name === name) return place;
     return -1;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { AgentId, ExecutionId, StepId } from '../values/ids.ts';
 import type { Message } from './messages.ts';
-import { messageOf, TAG_NAMES } from './messages.ts';
+import { assembleMessage, TAG_NAMES } from './messages.ts';
 
 /** Where a message came from, as it stands in the metadata of every message that a step adds. */
 export interface MessageTags {
@@ -21,7 +21,13 @@ export function metadataOf(tags: MessageTags): JsonObject {
 export function withTags(message: Message, tags: MessageTags): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;
   const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
-  return messageOf(role, { id, createdAt, content, providerOptions, metadata: Object.freeze(metadata) });
+  return assembleMessage(role, {
+    id,
+    createdAt,
+    content,
+    providerOptions,
+    metadata: Object.freeze(metadata),
+  });
 }
 
 /** The message as the step made it; itself when it has no tags. @internal */
@@ -33,7 +39,7 @@ export function withoutTags(message: Message): Message {
     if (!TAG_NAMES.has(name)) metadata = { ...metadata, [name]: value };
   }
   const kept = metadata && Object.freeze(metadata);
-  return messageOf(role, { id, content, createdAt, providerOptions, metadata: kept });
+  return assembleMessage(role, { id, content, createdAt, providerOptions, metadata: kept });
 }
 
 /** The execution that added the message; `undefined` when no step did. */

@@ -5,10 +5,10 @@ import { HoldfastError } from '../../errors.ts';
 import type { Read, Readers, Shape, Shaped, Shapes, Variant } from '../../document.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import {
-  checked,
+  checkedCopy,
   checkedValue,
   readBoolean,
-  readFilled,
+  readNonEmpty,
   readFrozenList,
   readFrozenRecord,
   readInstant,
@@ -21,7 +21,7 @@ import {
 import { toJsonObject } from '../../json.ts';
 import { MessageId } from '../values/ids.ts';
 import type { List } from '../values/list.ts';
-import { takesOverAnswer, takesOverMessage } from './plain-message.ts';
+import { tryFreezeAssistantContent, tryFreezeMessage } from './plain-message.ts';
 
 /**
  * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
@@ -215,19 +215,19 @@ function createMessage(
 ): Message {
   const { clock = systemClock, metadata, providerOptions } = checkMessageOptions(options);
   const { id = clock.newId(), createdAt = clock.now() } = options;
-  return messageOf(role, {
+  return assembleMessage(role, {
     id: MessageId.parse(id),
     createdAt: toInstant(createdAt),
     content: checkedParts(role, typeof content === 'string' ? [{ type: 'text', text: content }] : content),
     providerOptions: providerOptions === undefined ? undefined : toJsonObject(providerOptions),
-    metadata: metadata === undefined ? undefined : ownMetadata(metadata),
+    metadata: metadata === undefined ? undefined : userMetadata(metadata),
   });
 }
 
 /** Names in a message's metadata that only a step sets. @internal */
 export const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
 
-function ownMetadata(metadata: JsonObject): JsonObject {
+function userMetadata(metadata: JsonObject): JsonObject {
   const json = toJsonObject(metadata);
   for (const name in json) {
     if (!TAG_NAMES.has(name)) continue;
@@ -241,7 +241,7 @@ function ownMetadata(metadata: JsonObject): JsonObject {
  * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not. @internal
  */
 export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
-  return checked(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
+  return checkedCopy(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
 }
 
 interface MessageFields {
@@ -263,16 +263,16 @@ export function checkedToolCall(call: ToolCallPart): ToolCallPart {
 }
 
 /** A message of parts that were checked already: members in one order, empty ones left out. @internal */
-export function messageOf(role: MessageRole, fields: MessageFields): Message {
+export function assembleMessage(role: MessageRole, fields: MessageFields): Message {
   const { id, content, createdAt, providerOptions, metadata } = fields;
   const message: Record<string, unknown> =
     createdAt === undefined ? { id, role, content } : { id, role, content, createdAt };
-  if (isFilled(providerOptions)) message['providerOptions'] = providerOptions;
-  if (isFilled(metadata)) message['metadata'] = metadata;
+  if (hasMembers(providerOptions)) message['providerOptions'] = providerOptions;
+  if (hasMembers(metadata)) message['metadata'] = metadata;
   return Object.freeze(message) as unknown as Message;
 }
 
-function isFilled(value: JsonObject | undefined): boolean {
+function hasMembers(value: JsonObject | undefined): boolean {
   if (value !== undefined) for (const _ in value) return true;
   return false;
 }
@@ -290,38 +290,38 @@ interface PartReaders {
 }
 
 /** The shape of a part: its own members and the provider options that every part may have. */
-function part<const R extends Readers>(readers: R): Shape<Shaped<PartReaders & R>> {
+function partShape<const R extends Readers>(readers: R): Shape<Shaped<PartReaders & R>> {
   return shapeOf({ type: readString, ...readers, 'providerOptions?': readJsonObject });
 }
 
-const TEXT = part({ text: readString });
-const FILE = part({ mediaType: readString, data: readFileData, 'filename?': readString });
+const TEXT = partShape({ text: readString });
+const FILE = partShape({ mediaType: readString, data: readFileData, 'filename?': readString });
 
 /** Reads what a model is shown of a result. @internal */
 export const readToolOutput: Read<ToolOutput> = readVariant('type', {
-  text: part({ value: readString }),
-  json: part({ value: readJson }),
-  'error-text': part({ value: readString }),
-  'error-json': part({ value: readJson }),
-  'execution-denied': part({ 'reason?': readString }),
-  content: part({ value: readContent({ text: TEXT, file: FILE, custom: part({}) }) }),
+  text: partShape({ value: readString }),
+  json: partShape({ value: readJson }),
+  'error-text': partShape({ value: readString }),
+  'error-json': partShape({ value: readJson }),
+  'execution-denied': partShape({ 'reason?': readString }),
+  content: partShape({ value: readContent({ text: TEXT, file: FILE, custom: partShape({}) }) }),
 });
 
 const PARTS = {
   text: TEXT,
-  reasoning: part({ text: readString }),
-  'reasoning-file': part({ mediaType: readString, data: readFileData }),
+  reasoning: partShape({ text: readString }),
+  'reasoning-file': partShape({ mediaType: readString, data: readFileData }),
   file: FILE,
-  'tool-call': part({
+  'tool-call': partShape({
     toolCallId: readString,
     toolName: readString,
     input: readJson,
     'providerExecuted?': readBoolean,
     'invalid?': readString,
   }),
-  'tool-result': part({ toolCallId: readString, toolName: readString, output: readToolOutput }),
-  source: part({ source: readJsonObject }),
-  custom: part({ kind: readString }),
+  'tool-result': partShape({ toolCallId: readString, toolName: readString, output: readToolOutput }),
+  source: partShape({ source: readJsonObject }),
+  custom: partShape({ kind: readString }),
 } as const;
 
 function readContent<S extends Shapes>(shapes: S): Read<readonly Variant<'type', S>[]> {
@@ -342,7 +342,9 @@ export const readToolCall: Read<ToolCallPart> = readVariant('type', {
 
 /** Reads the content of an assistant message. @internal */
 export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
-  takesOverAnswer(value) ? (value as readonly AssistantPart[]) : contentReaders.assistant(reader, value);
+  tryFreezeAssistantContent(value)
+    ? (value as readonly AssistantPart[])
+    : contentReaders.assistant(reader, value);
 
 function messageShape<T>(content: Read<T>): Shape<MessageBase & { readonly content: T }> {
   return shapeOf({
@@ -350,14 +352,14 @@ function messageShape<T>(content: Read<T>): Shape<MessageBase & { readonly conte
     role: readString,
     content,
     'createdAt?': readInstant,
-    'providerOptions?': readFilled(readJsonObject),
-    'metadata?': readFilled(readJsonObject),
+    'providerOptions?': readNonEmpty(readJsonObject),
+    'metadata?': readNonEmpty(readJsonObject),
   });
 }
 
 /** Reads one message. @internal */
 export const readMessage: Read<Message> = (reader, value) =>
-  takesOverMessage(value) ? (value as Message) : readAnyMessage(reader, value);
+  tryFreezeMessage(value) ? (value as Message) : readAnyMessage(reader, value);
 
 const readAnyMessage: Read<Message> = readVariant('role', {
   system: messageShape(contentReaders.system),

@@ -21,23 +21,23 @@ export function plainContent(content: unknown): readonly AssistantPart[] | undef
 }
 
 function plainPart(value: unknown): AssistantPart | undefined {
-  if (!isPlainObject(value)) return undefined;
+  if (!isObjectLiteral(value)) return undefined;
   const { type, text, toolCallId, toolName, input } = value;
   if (type === 'text') {
-    const isPlain = typeof text === 'string' && hasJust(value, TEXT_NAMES);
+    const isPlain = typeof text === 'string' && hasExactMembers(value, TEXT_NAMES);
     return isPlain ? Object.freeze({ type, text }) : undefined;
   }
   const isCall = type === 'tool-call' && typeof toolCallId === 'string' && typeof toolName === 'string';
-  if (!isCall || input === undefined || !hasJust(value, CALL_NAMES)) return undefined;
+  if (!isCall || input === undefined || !hasExactMembers(value, CALL_NAMES)) return undefined;
   return Object.freeze({ type, toolCallId, toolName, input: toJsonValue(input) });
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObjectLiteral(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** Has the object these members, in this order, and no others? */
-function hasJust(value: object, names: readonly string[]): boolean {
+function hasExactMembers(value: object, names: readonly string[]): boolean {
   let count = 0;
   for (const name in value) if (name !== names[count++]) return false;
   return count === names.length;

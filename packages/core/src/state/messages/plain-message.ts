@@ -1,5 +1,5 @@
 import { isInstant } from '../../document.ts';
-import { isPlainObject, takesOver } from '../../json.ts';
+import { isPlainObject, tryFreezeJson } from '../../json.ts';
 import { MessageId } from '../values/ids.ts';
 
 // What nearly all messages of a document are, checked in one pass without a path to tell of. `false` means no more than that
@@ -8,51 +8,52 @@ import { MessageId } from '../values/ids.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /** Takes over an answer or results of a model's calls: frozen, when they have nothing rare in them. */
-export function takesOverMessage(value: unknown): boolean {
+export function tryFreezeMessage(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { id, role, content, createdAt, metadata } = value;
-  const isPart = role === 'assistant' ? takesOverAnswerPart : role === 'tool' ? takesOverResult : undefined;
+  const isPart =
+    role === 'assistant' ? tryFreezeAssistantPart : role === 'tool' ? tryFreezeToolResult : undefined;
   if (isPart === undefined || !MessageId.is(id)) return false;
   if (createdAt !== undefined && !isInstant(createdAt)) return false;
-  if (metadata !== undefined && !(isFilled(metadata) && takesOver(metadata))) return false;
+  if (metadata !== undefined && !(isNonEmptyObject(metadata) && tryFreezeJson(metadata))) return false;
   const count = 3 + (createdAt === undefined ? 0 : 1) + (metadata === undefined ? 0 : 1);
-  if (!hasCount(value, count) || !takesOverList(content, isPart)) return false;
+  if (!hasCount(value, count) || !tryFreezeList(content, isPart)) return false;
   Object.freeze(value);
   return true;
 }
 
 /** Takes over the content of an answer: frozen, when it has nothing but texts and calls. */
-export function takesOverAnswer(content: unknown): boolean {
-  return takesOverList(content, takesOverAnswerPart);
+export function tryFreezeAssistantContent(content: unknown): boolean {
+  return tryFreezeList(content, tryFreezeAssistantPart);
 }
 
-function takesOverList(list: unknown, takesOverOne: (value: unknown) => boolean): boolean {
+function tryFreezeList(list: unknown, takesOverOne: (value: unknown) => boolean): boolean {
   if (!Array.isArray(list)) return false;
   for (let index = 0; index < list.length; index++) if (!takesOverOne(list[index])) return false;
   Object.freeze(list);
   return true;
 }
 
-function takesOverAnswerPart(value: unknown): boolean {
+function tryFreezeAssistantPart(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
-  if (value['type'] === 'tool-call') return takesOverCall(value);
+  if (value['type'] === 'tool-call') return tryFreezeToolCall(value);
   if (value['type'] !== 'text' || typeof value['text'] !== 'string' || !hasCount(value, 2)) return false;
   Object.freeze(value);
   return true;
 }
 
-function takesOverCall(call: Members): boolean {
-  if (!hasNames(call) || !hasCount(call, 4) || !takesOver(call['input'])) return false;
+function tryFreezeToolCall(call: Members): boolean {
+  if (!hasNames(call) || !hasCount(call, 4) || !tryFreezeJson(call['input'])) return false;
   Object.freeze(call);
   return true;
 }
 
-function takesOverResult(value: unknown): boolean {
+function tryFreezeToolResult(value: unknown): boolean {
   if (!isPlainObject(value) || value['type'] !== 'tool-result' || !hasNames(value)) return false;
   const { output } = value;
   if (!hasCount(value, 4) || !isPlainObject(output) || !hasCount(output, 2)) return false;
   const isText = output['type'] === 'text' && typeof output['value'] === 'string';
-  if (!isText && !(output['type'] === 'json' && takesOver(output['value']))) return false;
+  if (!isText && !(output['type'] === 'json' && tryFreezeJson(output['value']))) return false;
   Object.freeze(output);
   Object.freeze(value);
   return true;
@@ -68,6 +69,6 @@ function hasCount(value: Members, count: number): boolean {
   return found === count;
 }
 
-function isFilled(value: unknown): boolean {
+function isNonEmptyObject(value: unknown): boolean {
   return isPlainObject(value) && !hasCount(value, 0);
 }

@@ -10,7 +10,7 @@ export function draft<T>(copy: T): Draft<T> {
 }
 
 /** The same object, frozen. */
-export function frozen<T extends object>(copy: T): T {
+export function freeze<T extends object>(copy: T): T {
   Object.freeze(copy);
   return copy;
 }

@@ -27,13 +27,13 @@ const MAX_ERRORS = 8;
  */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
   try {
-    return recordOf(thrown, depth);
+    return errorRecordOf(thrown, depth);
   } catch {
     return compact({ name: 'Error', message: 'Something was thrown that cannot be read.' });
   }
 }
 
-function recordOf(thrown: unknown, depth: number): ErrorRecord {
+function errorRecordOf(thrown: unknown, depth: number): ErrorRecord {
   if (!isErrorLike(thrown)) return compact({ name: 'Error', message: messageOfThrown(thrown) });
   const { name, message, code, data, cause, errors } = thrown;
   const isDeep = depth >= MAX_CAUSES;
@@ -97,4 +97,4 @@ export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
 
 /** Reads errors; a list of none is left out. @internal */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
-  reader.filledList(value, readErrorRecord);
+  reader.nonEmptyList(value, readErrorRecord);

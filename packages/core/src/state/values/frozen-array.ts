@@ -5,14 +5,14 @@ export function some<T>(elements: readonly T[], test: (element: T) => boolean): 
 }
 
 /** A list with one element more. It begins with its first element: an empty array grows to room for seventeen. */
-export function pushed<T>(list: T[] | undefined, element: T): T[] {
+export function pushTo<T>(list: T[] | undefined, element: T): T[] {
   if (list === undefined) return [element];
   list.push(element);
   return list;
 }
 
 /** The elements of both. Exactly as large as they need, where a spread leaves room for as many again. */
-export function joined<T>(first: readonly T[], second: readonly T[]): T[] {
+export function concatExact<T>(first: readonly T[], second: readonly T[]): T[] {
   const result: T[] = [];
   result.length = first.length + second.length;
   for (let index = 0; index < first.length; index++) result[index] = first[index] as T;

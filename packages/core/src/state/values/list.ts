@@ -1,4 +1,4 @@
-import { joined } from './frozen-array.ts';
+import { concatExact } from './frozen-array.ts';
 import { wrongArgument } from './require-argument.ts';
 
 const WIDTH = 32;
@@ -8,7 +8,7 @@ type Node<T> = readonly (Node<T> | readonly T[])[];
 
 /** What all lists share that grew from one beginning, by appending. */
 interface Lineage {
-  notes: Note | undefined;
+  entry: CacheEntry | undefined;
 }
 
 interface ListFields<T> {
@@ -21,10 +21,10 @@ interface ListFields<T> {
 }
 
 /** A fact about a list, by who keeps it. */
-interface Note {
-  readonly keeper: object;
+interface CacheEntry {
+  readonly cache: object;
   value: unknown;
-  readonly next: Note | undefined;
+  readonly next: CacheEntry | undefined;
 }
 
 const EMPTY_NODE: Node<never> = Object.freeze([]);
@@ -37,7 +37,7 @@ const EMPTY_NODE: Node<never> = Object.freeze([]);
 export class List<T> implements Iterable<T> {
   /** How many elements. */
   readonly length: number;
-  #notes: Note | undefined;
+  #entry: CacheEntry | undefined;
   readonly #lineage: Lineage;
   private readonly root: Node<T>;
   private readonly levels: number;
@@ -50,7 +50,7 @@ export class List<T> implements Iterable<T> {
       levels: 0,
       tail: Object.freeze([]),
     },
-    { notes: undefined },
+    { entry: undefined },
   );
 
   private constructor(fields: ListFields<T>, lineage: Lineage) {
@@ -102,10 +102,13 @@ export class List<T> implements Iterable<T> {
     if (!Array.isArray(elements)) throw wrongArgument(elements, 'an array of elements');
     if (elements.length === 0) return this;
     let { root, levels } = this;
-    const lineage = this.isEmpty ? { notes: undefined } : this.#lineage;
+    const lineage = this.isEmpty ? { entry: undefined } : this.#lineage;
     const length = this.length + elements.length;
     if (this.tail.length + elements.length < WIDTH)
-      return new List({ length, root, levels, tail: Object.freeze(joined(this.tail, elements)) }, lineage);
+      return new List(
+        { length, root, levels, tail: Object.freeze(concatExact(this.tail, elements)) },
+        lineage,
+      );
     let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
     let full = (this.length - tail.length) / WIDTH;
     for (let index = 0; index < elements.length; index++) {
@@ -191,17 +194,17 @@ export class List<T> implements Iterable<T> {
   }
 
   /** @internal */
-  static noteOf(list: List<unknown>, keeper: object): Note | undefined {
-    return noteOf(list.#notes, keeper);
+  static entryOf(list: List<unknown>, cache: object): CacheEntry | undefined {
+    return entryOf(list.#entry, cache);
   }
 
   /** @internal */
-  static addNote(list: List<unknown>, keeper: object, value: unknown): void {
-    list.#notes = { keeper, value, next: list.#notes };
+  static addEntry(list: List<unknown>, cache: object, value: unknown): void {
+    list.#entry = { cache, value, next: list.#entry };
   }
 
   /** @internal */
-  static lineageOf(list: List<unknown>): { notes: Note | undefined } {
+  static lineageOf(list: List<unknown>): { entry: CacheEntry | undefined } {
     return list.#lineage;
   }
 
@@ -231,16 +234,16 @@ export class List<T> implements Iterable<T> {
  * What was worked out about lists, kept with each: as a WeakMap would, but at no cost to the garbage collector, which
  * has to look at every entry of one. For few keepers that are never given up. @internal
  */
-export class ListNotes<V> {
+export class ListCache<V> {
   get(list: List<unknown>): V | undefined {
-    return List.noteOf(list, this)?.value as V | undefined;
+    return List.entryOf(list, this)?.value as V | undefined;
   }
 
   set(list: List<unknown>, value: V): void {
     if (list.isEmpty) return; // there is one for all
-    const note = List.noteOf(list, this);
-    if (note) note.value = value;
-    else List.addNote(list, this, value);
+    const entry = List.entryOf(list, this);
+    if (entry) entry.value = value;
+    else List.addEntry(list, this, value);
   }
 }
 
@@ -253,23 +256,23 @@ export class ListNotes<V> {
 export class LineageCache<V> {
   /** The value of the lineage that a list belongs to. */
   get(list: List<unknown>): V | undefined {
-    return noteOf(List.lineageOf(list).notes, this)?.value as V | undefined;
+    return entryOf(List.lineageOf(list).entry, this)?.value as V | undefined;
   }
 
   /** Replaces the value of a list's lineage. An empty list has none: all empty lists are one object. */
   set(list: List<unknown>, value: V): void {
     if (list.isEmpty) return;
     const lineage = List.lineageOf(list);
-    const note = noteOf(lineage.notes, this);
-    if (note) note.value = value;
-    else lineage.notes = { keeper: this, value, next: lineage.notes };
+    const entry = entryOf(lineage.entry, this);
+    if (entry) entry.value = value;
+    else lineage.entry = { cache: this, value, next: lineage.entry };
   }
 }
 
-function noteOf(first: Note | undefined, keeper: object): Note | undefined {
-  let note = first;
-  while (note && note.keeper !== keeper) note = note.next;
-  return note;
+function entryOf(first: CacheEntry | undefined, cache: object): CacheEntry | undefined {
+  let entry = first;
+  while (entry && entry.cache !== cache) entry = entry.next;
+  return entry;
 }
 
 function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: readonly T[]): Node<T> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  isInOrder,
+  isValidCursor,
   isItemWaiting,
   waitingItemCount,
   waitingPositions,
@@ -61,7 +61,7 @@ test('whatever comes in and is used, the cursor says which items wait', () => {
         assert.equal(inbox.first, positions[0] ?? model.isWaiting.length);
         assert.equal(inbox.next, model.isWaiting.length);
         assert.equal(inbox.since, model.since);
-        assert(isInOrder(inbox));
+        assert(isValidCursor(inbox));
         for (const position of [-1, 0.5, Number.NaN, ...Array.from({ length: 62 }, (_, index) => index)]) {
           assert.equal(isItemWaiting(inbox, position), positions.includes(position));
         }
@@ -94,7 +94,7 @@ test('a cursor grows with the gaps between the items that wait', () => {
       play(all, (inbox, model) => {
         const waits = model.isWaiting.slice(inbox.first);
         const gaps = waits.filter((isWaiting, index) => !isWaiting && waits[index - 1] === true).length;
-        assert.equal(inbox.used?.length ?? 0, gaps * 2);
+        assert.equal(inbox.gaps?.length ?? 0, gaps * 2);
       }),
     ),
     cases(100),
@@ -108,7 +108,7 @@ test('a damaged item that stays for ever costs one gap, however many items come 
   let inbox = withItem(undefined, 0);
   for (let position = 1; position < 50_000; position++) inbox = withoutItems(withItem(inbox, 0), [position]);
   inbox = withItem(inbox, 0);
-  expect(inbox).toEqual({ first: 0, next: 50_001, used: [1, 50_000], since: 0 });
+  expect(inbox).toEqual({ first: 0, next: 50_001, gaps: [1, 50_000], since: 0 });
   expect(waitingPositions(inbox, -1, 100)).toEqual([0, 50_000]);
 });
 
@@ -119,10 +119,10 @@ test('a use of nothing that waits changes nothing', () => {
 
 test.each([
   { first: 2, next: 1 },
-  { first: 0, next: 9, used: [3] },
-  { first: 0, next: 9, used: [5, 3] },
-  { first: 4, next: 9, used: [3, 5] },
-  { first: 0, next: 9, used: [3, 10] },
+  { first: 0, next: 9, gaps: [3] },
+  { first: 0, next: 9, gaps: [5, 3] },
+  { first: 4, next: 9, gaps: [3, 5] },
+  { first: 0, next: 9, gaps: [3, 10] },
 ])('positions out of order are known: %j', (inbox) => {
-  expect(isInOrder(inbox)).toBe(false);
+  expect(isValidCursor(inbox)).toBe(false);
 });
