@@ -1,3 +1,4 @@
+import { mergeConfig } from 'vitest/config';
 import { project } from '../../vitest.base.ts';
 
-export default project('examples');
+export default mergeConfig(project('examples'), { test: { globalSetup: 'test/pack.ts' } });

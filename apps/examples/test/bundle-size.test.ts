@@ -1,10 +1,25 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { fileNameOf } from '../src/pages/blocks.ts';
+import { allPages } from '../src/pages/pages.ts';
+import { createProject } from '../src/pages/project.ts';
 
-const readme = await bundle(new URL('../src/readme.ts', import.meta.url));
-const withAiSdk = await bundle(new URL('readme-with-ai-sdk.ts', import.meta.url));
+const [program] = allPages()
+  .filter(({ path }) => path === 'README.md')
+  .flatMap(({ blocks }) => blocks.filter(({ text }) => text.includes('@holdfast/driver-ai-sdk')));
+const project = await createProject();
+const readme = await bundle(join(project, 'pages/README.md', (program && fileNameOf(program)) ?? ''));
+const withAiSdk = await bundle(fileURLToPath(new URL('readme-with-ai-sdk.ts', import.meta.url)));
+
+afterAll(() => rm(project, { recursive: true }));
+
+test('the program of the README is short', () => {
+  expect(program?.text.split('\n').filter(Boolean).length).toBeLessThan(25);
+});
 
 test('the program of the README bundles to at most 1.15 times the same program with the AI SDK alone', () => {
   expect(readme.bytes / withAiSdk.bytes).toBeLessThanOrEqual(1.15);
@@ -17,14 +32,13 @@ test('the driver brings neither `ai` nor the gateway into a bundle', () => {
 });
 
 /** The size of a minified program, and the names of the installed packages in it. */
-async function bundle(program: URL): Promise<{ bytes: number; packages: ReadonlySet<string> }> {
+async function bundle(program: string): Promise<{ bytes: number; packages: ReadonlySet<string> }> {
   const { metafile } = await build({
-    entryPoints: [fileURLToPath(program)],
+    entryPoints: [program],
     bundle: true,
     minify: true,
     platform: 'node',
     format: 'esm',
-    conditions: ['@holdfast/source'],
     write: false,
     metafile: true,
     outdir: '/',

@@ -12,7 +12,7 @@ type Check = readonly [name: string, run: (project: string) => Promise<void>];
 const CHECKS: readonly Check[] = [
   ['maps and sources', checkSourceMaps],
   ...TYPESCRIPTS.map((typescript): Check => [
-    `types and examples on TypeScript ${versionOf(typescript)}`,
+    `types and docs on TypeScript ${versionOf(typescript)}`,
     (project) => checkTypes(typescript, project),
   ]),
   ...Object.entries(RUNTIMES).map(([name, command]): Check => [

@@ -19,12 +19,13 @@ const OTHERS = [
 
 /**
  * Makes a project of a user in a temporary folder, outside of the workspace, with the tarballs of all packages installed
- * and the examples of the docs beside its programs. Other packages have the versions of this repository's lockfile.
+ * and the programs of the docs beside its own. Other packages have the versions of this repository's lockfile.
  */
 export async function installedProject(): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), 'holdfast-project-'));
   await cp(join(app, 'consumer'), project, { recursive: true });
-  await cp(join(repository, 'apps/examples/src'), join(project, 'examples'), { recursive: true });
+  const writePages = join(repository, 'apps/examples/src/pages/write.ts');
+  await outputOf([process.execPath, writePages, join(project, 'pages')], { cwd: project });
   await cp(join(repository, 'pnpm-lock.yaml'), join(project, 'pnpm-lock.yaml'));
   const dependencies = { ...(await otherVersions()), ...tarballs() };
   const manifest = { name: 'project', private: true, type: 'module', dependencies };

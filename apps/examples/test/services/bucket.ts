@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { Service } from './service.ts';
 
 const MISSING = '<Error><Code>NoSuchKey</Code><Message>There is no such key.</Message></Error>';
 
-/** A bucket on a free port of this machine, by the protocol of S3: objects are put, got and deleted. Its URL. */
-export async function startBucket(): Promise<string> {
+/** A bucket in memory, by the protocol of S3: objects are put, got and deleted. */
+export async function startBucket(): Promise<Service> {
   const objects = new Map<string, Buffer>();
   const answer = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const { method, url = '' } = request;
@@ -19,11 +20,13 @@ export async function startBucket(): Promise<string> {
     else response.writeHead(method === 'PUT' ? 200 : 204).end();
   };
   const server = createServer((request, response) => void answer(request, response));
-  // Neither it nor its connections keep the program from ending.
-  server
-    .on('connection', (socket) => void socket.unref())
-    .listen(0, '127.0.0.1')
-    .unref();
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    env: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-
-const app = join(import.meta.dirname, '..');
-const repository = join(app, '../..');
+import { NOT_CONVERTED } from '../../src/pages/not-converted.ts';
+import { app, repository } from '../../src/pages/pages.ts';
 
 /** A text and where it stands, for messages. */
 export interface Named {
@@ -37,13 +36,9 @@ function unindented(lines: string): string {
   return lines.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
 }
 
-/** The blocks of the pages that must be examples, named by page and line. */
+/** The blocks of the pages that are not converted, named by page and line. */
 export function blocks(): readonly Named[] {
-  const pages = globSync(['README.md', 'CONTRIBUTING.md', 'packages/*/README.md', 'docs/**/*.md'], {
-    cwd: repository,
-    exclude: ['docs/decisions/**', '**/node_modules/**'],
-  });
-  return pages.flatMap((page) => {
+  return NOT_CONVERTED.flatMap((page) => {
     const text = readFileSync(join(repository, page), 'utf8');
     return [...text.matchAll(/^```(?:ts|tsx|js|md|ya?ml|json)\n([^]*?)\n```$/gm)].map((match) => {
       const line = text.slice(0, match.index).split('\n').length;

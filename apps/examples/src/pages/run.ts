@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Block } from './blocks.ts';
+import { fileNameOf, outputOf } from './blocks.ts';
+
+const run = promisify(execFile);
+
+/** A program that never ends is stopped. */
+const TIMEOUT = 60_000;
+
+/** A program, where it is, and what it finds in its environment. */
+export interface Program {
+  readonly block: Block;
+  readonly page: string;
+  readonly project: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What a program printed: the text that its block announces where that fits, so that both can be compared. */
+export async function printedBy(program: Program): Promise<string> {
+  const [expected, printed] = [outputOf(program.block), await standardOutputOf(program)];
+  return asPattern(expected).test(printed) ? expected : printed;
+}
+
+/** Runs a program in the folder of its page. @throws Error with what it wrote, and the lines of the page. */
+async function standardOutputOf({ block, page, project, env }: Program): Promise<string> {
+  const [cwd, name] = [join(project, 'pages', page), fileNameOf(block) ?? ''];
+  try {
+    const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT };
+    const { stdout } = await run(process.execPath, [name], options);
+    return stdout.replaceAll(/[ \t]+$/gm, '').trimEnd();
+  } catch (error) {
+    const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
+    const seen = [stderr || message, stdout].join('\n').replaceAll(placesIn(cwd), `${page}$1`);
+    throw new Error(`The program at ${page}:${block.line} failed.\n${seen}`, { cause: error });
+  }
+}
+
+/** Places in the files of a folder, as stack traces name them: a line of a file is the line of its page. */
+function placesIn(folder: string): RegExp {
+  return new RegExp(`(?:file://)?${escaped(folder)}/[^:\\s]+(:\\d+)`, 'g');
+}
+
+function asPattern(expected: string): RegExp {
+  return new RegExp(`^${expected.split('…').map(escaped).join('[^]*?')}$`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
