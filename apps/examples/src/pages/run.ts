@@ -1,10 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Block } from './blocks.ts';
 import { fileNameOf, outputOf } from './blocks.ts';
-
-const run = promisify(execFile);
 
 /** A program that never ends is stopped. */
 const TIMEOUT = 60_000;
@@ -24,17 +21,17 @@ export async function printedBy(program: Program): Promise<string> {
 }
 
 /** Runs a program in the folder of its page. @throws Error with what it wrote, and the lines of the page. */
-async function standardOutputOf({ block, page, project, env }: Program): Promise<string> {
-  const [cwd, name] = [join(project, 'pages', page), fileNameOf(block) ?? ''];
-  try {
-    const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT };
-    const { stdout } = await run(process.execPath, [name], options);
-    return stdout.replaceAll(/[ \t]+$/gm, '').trimEnd();
-  } catch (error) {
-    const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
-    const seen = [stderr || message, stdout].join('\n').replaceAll(placesIn(cwd), `${page}$1`);
-    throw new Error(`The program at ${page}:${block.line} failed.\n${seen}`, { cause: error });
-  }
+function standardOutputOf({ block, page, project, env }: Program): Promise<string> {
+  const cwd = join(project, 'pages', page);
+  const options = { cwd, env: { ...process.env, ...env }, timeout: TIMEOUT };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [fileNameOf(block) ?? ''], options, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout.replaceAll(/[ \t]+$/gm, '').trimEnd());
+      const written = [stderr || error.message, stdout].join('\n').replaceAll(placesIn(cwd), `${page}$1`);
+      const end = error.killed ? 'was stopped after a minute' : 'failed';
+      reject(new Error(`The program at ${page}:${block.line} ${end}.\n${written}`));
+    });
+  });
 }
 
 /** Places in the files of a folder, as stack traces name them: a line of a file is the line of its page. */
