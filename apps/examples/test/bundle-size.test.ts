@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
-import { fileNameOf } from '../src/pages/blocks.ts';
+import { fileNameOf, isProgram } from '../src/pages/blocks.ts';
 import { allPages } from '../src/pages/pages.ts';
 import { createProject } from '../src/pages/project.ts';
 
-const [program] = allPages()
+const program = allPages()
   .filter(({ path }) => path === 'README.md')
-  .flatMap(({ blocks }) => blocks.filter(({ text }) => text.includes('@holdfast/driver-ai-sdk')));
+  .flatMap(({ blocks }) => blocks.filter(isProgram))
+  .find(({ text }) => text.includes('@holdfast/driver-ai-sdk'));
 const project = await createProject();
 const readme = await bundle(join(project, 'pages/README.md', (program && fileNameOf(program)) ?? ''));
 const withAiSdk = await bundle(fileURLToPath(new URL('readme-with-ai-sdk.ts', import.meta.url)));
