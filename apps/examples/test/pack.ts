@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { repository } from '../src/pages/pages.ts';
 
-const run = promisify(execFile);
+const turbo = join(repository, 'node_modules/.bin/turbo');
+const args = ['run', 'package-check', '--filter=./packages/*', '--output-logs=errors-only'];
 
 /** Packs our packages before the tests: in a second where nothing has changed. */
-export async function setup(): Promise<void> {
-  const turbo = join(repository, 'node_modules/.bin/turbo');
-  await run(turbo, ['run', 'package-check', '--filter=./packages/*'], { cwd: repository });
+export function setup(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    execFile(turbo, args, { cwd: repository }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`The packages cannot be packed.\n${stdout}${stderr}`, { cause: error }));
+      else resolve();
+    });
+  });
 }

@@ -28,7 +28,7 @@ test('the packages compile for users', () => {
 
 describe.each(named(pages.filter(({ path }) => !NOT_CONVERTED.includes(path))))('%s', (path, page) => {
   let services: Service;
-  beforeAll(async () => void (services = await startServices(page)));
+  beforeAll(async () => void (services = await startServices(page)), 60_000);
   afterAll(() => services.close());
 
   test('compiles', () => {
