@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { blocksOf, fileNameOf, fileTextOf, isProgram, outputOf } from '../src/pages/blocks.ts';
+import { blocksOf, fileNameOf, fileTextOf, isProgram, outputOf } from '../src/blocks.ts';
 
 const page = `# Title
 

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
 import { afterAll, expect, test } from 'vitest';
-import { fileNameOf, isProgram } from '../src/pages/blocks.ts';
-import { allPages } from '../src/pages/pages.ts';
-import { createProject } from '../src/pages/project.ts';
+import { fileNameOf, isProgram } from '../src/blocks.ts';
+import { allPages } from '../src/pages.ts';
+import { createProject } from '../src/project.ts';
 
 const program = allPages()
   .filter(({ path }) => path === 'README.md')

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { repository } from '../src/pages/pages.ts';
+import { repository } from '../src/pages.ts';
 
 const turbo = join(repository, 'node_modules/.bin/turbo');
 const args = ['run', 'package-check', '--filter=./packages/*', '--output-logs=errors-only'];

@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Block } from '../src/pages/blocks.ts';
-import { isProgram, outputOf } from '../src/pages/blocks.ts';
-import { NOT_CONVERTED } from '../src/pages/not-converted.ts';
-import type { Page } from '../src/pages/pages.ts';
-import { allPages } from '../src/pages/pages.ts';
-import { createProject } from '../src/pages/project.ts';
-import { printedBy } from '../src/pages/run.ts';
-import { typeErrors } from '../src/pages/type-check.ts';
+import type { Block } from '../src/blocks.ts';
+import { isProgram, outputOf } from '../src/blocks.ts';
+import type { Page } from '../src/pages.ts';
+import { allPages } from '../src/pages.ts';
+import { createProject } from '../src/project.ts';
+import { printedBy } from '../src/run.ts';
+import { typeErrors } from '../src/type-check.ts';
 import { startProvider } from './services/provider.ts';
 import type { Service } from './services/service.ts';
 import { startServices } from './services/services.ts';
@@ -15,7 +14,6 @@ import { startServices } from './services/services.ts';
 const project = await createProject();
 const errors = await typeErrors(project);
 const provider = await startProvider();
-const pages = allPages();
 
 afterAll(async () => {
   await provider.close();
@@ -26,7 +24,7 @@ test('the packages compile for users', () => {
   expect(messagesOf('')).toEqual([]);
 });
 
-describe.each(named(pages.filter(({ path }) => !NOT_CONVERTED.includes(path))))('%s', (path, page) => {
+describe.each(named(allPages()))('%s', (path, page) => {
   let services: Service;
   beforeAll(async () => void (services = await startServices(page)), 60_000);
   afterAll(() => services.close());
@@ -38,13 +36,6 @@ describe.each(named(pages.filter(({ path }) => !NOT_CONVERTED.includes(path))))(
   // The cases of a store take seconds.
   test.for(programsOf(page))('prints at line %i what it says', { timeout: 90_000 }, async ([line, block]) => {
     expect(await printed(page, block, services), `${path}:${line}`).toBe(outputOf(block));
-  });
-});
-
-describe.each(NOT_CONVERTED)('%s', (path) => {
-  test('is not converted yet', { timeout: 90_000 }, async () => {
-    const failures = [...messagesOf(path), ...(await failuresOf(path))];
-    expect(failures, 'The page is converted: take it off NOT_CONVERTED.').not.toEqual([]);
   });
 });
 
@@ -62,20 +53,4 @@ function messagesOf(path: string): readonly string[] {
 
 function printed({ path }: Page, block: Block, services: Service): Promise<string> {
   return printedBy({ block, page: path, project, env: { ...provider.env, ...services.env } });
-}
-
-/** Where the programs of a page do not print what they say. The page ends with the first. */
-async function failuresOf(path: string): Promise<readonly string[]> {
-  const page = pages.find((each) => each.path === path);
-  if (!page || messagesOf(path).length > 0) return [];
-  const services = await startServices(page);
-  try {
-    for (const [line, block] of programsOf(page)) {
-      const text = await printed(page, block, services).catch(String);
-      if (text !== outputOf(block)) return [`${path}:${line}: ${text}`];
-    }
-    return [];
-  } finally {
-    await services.close();
-  }
 }

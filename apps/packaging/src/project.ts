@@ -24,7 +24,7 @@ const OTHERS = [
 export async function installedProject(): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), 'holdfast-project-'));
   await cp(join(app, 'consumer'), project, { recursive: true });
-  const writePages = join(repository, 'apps/examples/src/pages/write.ts');
+  const writePages = join(repository, 'apps/examples/src/write.ts');
   await outputOf([process.execPath, writePages, join(project, 'pages')], { cwd: project });
   await cp(join(repository, 'pnpm-lock.yaml'), join(project, 'pnpm-lock.yaml'));
   const dependencies = { ...(await otherVersions()), ...tarballs() };

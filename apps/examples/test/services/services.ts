@@ -1,4 +1,4 @@
-import type { Page } from '../../src/pages/pages.ts';
+import type { Page } from '../../src/pages.ts';
 import { startBucket } from './bucket.ts';
 import { startDynamoDb } from './dynamodb.ts';
 import { startRedis } from './redis.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Block } from './blocks.ts';
 import { blocksOf, fileNameOf, fileTextOf } from './blocks.ts';
 
-export const app = join(import.meta.dirname, '../..');
+export const app = join(import.meta.dirname, '..');
 export const repository = join(app, '../..');
 
 /** A page of the docs that shows programs. */
