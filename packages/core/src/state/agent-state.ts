@@ -1,4 +1,4 @@
-import { mustBe, optionsCheck } from '../arguments.ts';
+import { mustBe, optionsCheck, wrongArgument } from '../arguments.ts';
 import type { AgentStateInit } from './agent-state-init.ts';
 import { checkInit } from './agent-state-init.ts';
 import type { Clock, Instant } from '../clock.ts';
@@ -22,7 +22,6 @@ import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 import type { EffectiveRequest } from './execution/request.ts';
 import { isSameSettings, NO_SETTINGS } from './execution/request.ts';
-import { wrongArgument } from './values/require-argument.ts';
 import type { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
 import type { MessageStore } from './messages/message-store.ts';

@@ -5,7 +5,7 @@ import type { ResponseFormat } from './llm-config.ts';
 import { readResponseFormat } from './llm-config.ts';
 import { MessageStore, readMessageStore } from './messages/message-store.ts';
 import { Metadata, readMetadata } from './metadata.ts';
-import { requireObject, wrongArgument } from './values/require-argument.ts';
+import { requireObject, wrongArgument } from '../arguments.ts';
 
 /** The members of a context. */
 export type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;

@@ -2,7 +2,7 @@ import type { Read } from '../document.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { DocumentReader, readJsonObject } from '../document.ts';
 import { isSameJson, toJsonObject } from '../json.ts';
-import { requireObject, requireString } from './values/require-argument.ts';
+import { requireObject, requireString } from '../arguments.ts';
 
 /** A name in the metadata together with the type of its value. */
 export interface MetadataKey<T extends JsonValue> {

@@ -1,10 +1,9 @@
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck, wrongArgument } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
 import { DocumentReader, readAmount, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
-import { wrongArgument } from '../values/require-argument.ts';
 
 /** The limits of one execution. What is absent is not limited, except steps. */
 export interface BudgetLimits {

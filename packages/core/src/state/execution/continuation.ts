@@ -12,7 +12,7 @@ import {
 } from '../../document.ts';
 import { compact, toJsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
-import { requireObject, requireString, wrongArgument } from '../values/require-argument.ts';
+import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
 
 /** Every reason to stop, and its rank: the lowest number wins. */
 export const STOP_REASON_RANK = {

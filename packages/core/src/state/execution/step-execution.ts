@@ -7,7 +7,7 @@ import type { StepId } from '../values/ids.ts';
 import type { Usage } from './usage.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';
 import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
-import { requireObject } from '../values/require-argument.ts';
+import { requireObject } from '../../arguments.ts';
 import type { StepExecutionFields } from '../documents/step-execution-document.ts';
 import { readStepExecution, writeStepExecution } from '../documents/step-execution-document.ts';
 import type { AgentStep } from './step.ts';

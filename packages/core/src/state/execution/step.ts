@@ -23,7 +23,7 @@ import type { StepFields } from '../documents/step-document.ts';
 import { readStep, writeStep } from '../documents/step-document.ts';
 import type { StepMessageIds } from './step-output.ts';
 import { messageIdsOf, newStepMessageIds, outputOf } from './step-output.ts';
-import { requireObject, wrongArgument } from '../values/require-argument.ts';
+import { requireObject, wrongArgument } from '../../arguments.ts';
 import { STEP_NAMES } from '../documents/step-document.ts';
 import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';

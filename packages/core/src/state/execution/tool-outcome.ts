@@ -7,7 +7,7 @@ import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord, toErrorRecord } from '../values/error-record.ts';
 import type { ToolOutput } from '../messages/messages.ts';
 import { readToolOutput } from '../messages/messages.ts';
-import { requireObject } from '../values/require-argument.ts';
+import { requireObject } from '../../arguments.ts';
 
 /**
  * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and

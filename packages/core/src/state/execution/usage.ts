@@ -10,7 +10,7 @@ import {
 } from '../../document.ts';
 import { isPlainObject } from '../../json.ts';
 import { addAmounts, addCounts } from '../values/amounts.ts';
-import { wrongArgument } from '../values/require-argument.ts';
+import { wrongArgument } from '../../arguments.ts';
 
 /** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
 export interface UsageFields {
@@ -246,8 +246,7 @@ const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith
 
 /** The usage of a plain object with nothing but counts of tokens; `undefined` for any other, which a reader must check. */
 function plainUsage(fields: CallUsage | null): UsageFields | undefined {
-  if (typeof fields !== 'object' || fields === null) return undefined;
-  if (Object.getPrototypeOf(fields) !== Object.prototype) return undefined;
+  if (!isPlainObject(fields)) return undefined;
   for (const name in fields) if (!TOKENS.has(name)) return undefined;
   const usage = withUnknowns(fields);
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;

@@ -3,7 +3,7 @@ import { DocumentReader, readString } from '../../document.ts';
 import { List } from '../values/list.ts';
 import type { Message, Messages } from './messages.ts';
 import { checkedMessage, readMessage } from './messages.ts';
-import { requireString, wrongArgument } from '../values/require-argument.ts';
+import { requireString, wrongArgument } from '../../arguments.ts';
 
 /** A named run of messages. */
 export interface Section {

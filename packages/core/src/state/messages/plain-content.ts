@@ -1,4 +1,4 @@
-import { toJsonValue } from '../../json.ts';
+import { isPlainObject, toJsonValue } from '../../json.ts';
 import type { AssistantPart } from './messages.ts';
 
 const TEXT_NAMES = ['type', 'text'];
@@ -21,7 +21,7 @@ export function plainContent(content: unknown): readonly AssistantPart[] | undef
 }
 
 function plainPart(value: unknown): AssistantPart | undefined {
-  if (!isObjectLiteral(value)) return undefined;
+  if (!isPlainObject(value)) return undefined;
   const { type, text, toolCallId, toolName, input } = value;
   if (type === 'text') {
     const isPlain = typeof text === 'string' && hasExactMembers(value, TEXT_NAMES);
@@ -30,10 +30,6 @@ function plainPart(value: unknown): AssistantPart | undefined {
   const isCall = type === 'tool-call' && typeof toolCallId === 'string' && typeof toolName === 'string';
   if (!isCall || input === undefined || !hasExactMembers(value, CALL_NAMES)) return undefined;
   return Object.freeze({ type, toolCallId, toolName, input: toJsonValue(input) });
-}
-
-function isObjectLiteral(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** Has the object these members, in this order, and no others? */

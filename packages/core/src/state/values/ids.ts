@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import { describeValue, HoldfastError } from '../../errors.ts';
 import type { Read } from '../../document.ts';
-import { requireClock } from './require-argument.ts';
+import { requireClock } from '../../arguments.ts';
 
 declare const kind: unique symbol;
 

@@ -1,5 +1,5 @@
 import { concatExact } from './frozen-array.ts';
-import { wrongArgument } from './require-argument.ts';
+import { wrongArgument } from '../../arguments.ts';
 
 const WIDTH = 32;
 const BITS = 5;
