@@ -156,65 +156,74 @@ const checkRunOptions = optionsCheck<RunOptions>(
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const parts = loopParts(checkLoopOptions(options));
   const { listeners = [], redact } = options;
-  const listenersFor = (onEvent: AgentEventListener | undefined): readonly AgentEventListener[] => {
+
+  function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
+    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
-    return redact && all.length > 0 ? [redactedListener((event) => announceTo(all, event), redact)] : all;
-  };
-
-  const startRun = (loop: LoopParts, state: AgentState, options: RunOptions): AgentRun => {
-    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent } = options;
-    return new AgentRun(state, loop, {
-      signal,
-      listeners: listenersFor(onEvent),
-      previousState,
-      checkpoint,
-      parent,
-    });
-  };
-
-  async function* states(run: () => AgentRun): AsyncGenerator<AgentState, undefined> {
-    const agentRun = run();
-    try {
-      while (await agentRun.advance('step')) yield agentRun.state;
-      yield agentRun.result();
-    } finally {
-      agentRun.dispose();
-    }
+    const heard = redact ? redactedListeners(all, redact) : all;
+    return new AgentRun(state, loop, { signal, listeners: heard, previousState, checkpoint, parent });
   }
 
-  async function toEnd(agentRun: AgentRun): Promise<AgentState> {
-    try {
-      await agentRun.advance('end');
-      return agentRun.result();
-    } finally {
-      agentRun.dispose();
-    }
+  async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {
+    return resultOf(startRun(loopFor(state, parts, checkRunOptions(runOptions)), state, runOptions));
   }
 
-  async function run(state: AgentState, options: RunOptions = {}): Promise<AgentState> {
-    return toEnd(startRun(loopFor(state, parts, checkRunOptions(options)), state, options));
+  function iterate(state: AgentState, runOptions: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
+    const loop = loopFor(state, parts, checkRunOptions(runOptions));
+    return statesOf(() => startRun(loop, state, runOptions));
   }
 
-  function iterate(state: AgentState, options: RunOptions = {}): AsyncGenerator<AgentState, undefined> {
-    const loop = loopFor(state, parts, checkRunOptions(options));
-    return states(() => startRun(loop, state, options));
-  }
-
-  function stream(state: AgentState, options: RunOptions = {}): EventStream<AgentState> {
-    const loop = loopFor(state, parts, checkRunOptions(options));
-    const { signal, onEvent } = options;
-    const readerGone = new AbortController();
-    const either = signal ? AbortSignal.any([signal, readerGone.signal]) : readerGone.signal;
-    const work = (put: AgentEventListener): Promise<AgentState> => {
-      const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
-      return toEnd(startRun(loop, state, { ...options, signal: either, onEvent: listener }));
-    };
-    return new EventStream(work, () =>
-      readerGone.abort(new RunAbort('cancel', 'The reader of the stream left.')),
-    );
+  function stream(state: AgentState, runOptions: RunOptions = {}): EventStream<AgentState> {
+    const loop = loopFor(state, parts, checkRunOptions(runOptions));
+    return streamOf(runOptions, (streamed) => resultOf(startRun(loop, state, streamed)));
   }
 
   return Object.freeze({ run, iterate, stream });
+}
+
+function redactedListeners(
+  listeners: readonly AgentEventListener[],
+  redact: Redact,
+): readonly AgentEventListener[] {
+  if (listeners.length === 0) return listeners;
+  return [redactedListener((event) => announceTo(listeners, event), redact)];
+}
+
+/** Runs to the end. @throws what a checkpoint has thrown. */
+async function resultOf(run: AgentRun): Promise<AgentState> {
+  try {
+    await run.advance('end');
+    return run.result();
+  } finally {
+    run.dispose();
+  }
+}
+
+/** The states of a run, which starts when the first of them is requested. */
+async function* statesOf(startRun: () => AgentRun): AsyncGenerator<AgentState, undefined> {
+  const run = startRun();
+  try {
+    while (await run.advance('step')) yield run.state;
+    yield run.result();
+  } finally {
+    run.dispose();
+  }
+}
+
+/** The events of a run; a reader that leaves the stream cancels the run. */
+function streamOf(
+  options: RunOptions,
+  run: (options: RunOptions) => Promise<AgentState>,
+): EventStream<AgentState> {
+  const { signal, onEvent } = options;
+  const readerGone = new AbortController();
+  const either = signal ? AbortSignal.any([signal, readerGone.signal]) : readerGone.signal;
+  const work = (put: AgentEventListener): Promise<AgentState> => {
+    const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
+    return run({ ...options, signal: either, onEvent: listener });
+  };
+  const leave = (): void => readerGone.abort(new RunAbort('cancel', 'The reader of the stream left.'));
+  return new EventStream(work, leave);
 }
 
 function loopParts(options: AgentLoopOptions): LoopParts {

@@ -12,9 +12,13 @@ import type { StatePoint } from './hooks/hook-chain.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
 import { infer } from './infer.ts';
 import { RunState } from './run-state.ts';
+import type { NextAction } from './stepper.ts';
 import { nextAction } from './stepper.ts';
 import { ToolRound } from './tools/tool-round.ts';
 import { waitingOfStep, withTimeoutsApplied } from './tools/waiting.ts';
+
+/** The actions that do the work of a step; the others begin, suspend or end the execution. */
+type StepAction = Exclude<NextAction, { readonly type: 'start' | 'wait' | 'finish' | 'none' }>;
 
 /**
  * One run in progress: the interpreter of the stepper, which carries out what is next until nothing is. In its order:
@@ -59,23 +63,6 @@ export class AgentRun {
         this.enterStep();
         const action = nextAction(run.state);
         switch (action.type) {
-          case 'beginStep':
-            if (!this.hasPreparations) this.beginStep(run.work.since);
-            else if (await this.prepareStep()) this.beginStep(run.now());
-            break;
-          case 'infer':
-            if (run.mayBegin()) await infer(run);
-            break;
-          case 'runTools':
-            isOver = !(await this.toolRound(action.calls).runCalls());
-            break;
-          case 'resolveTools':
-            isOver = !(await this.resumeTools(action.toolExecutions));
-            break;
-          case 'closeStep':
-            if (this.loop.hooks.has('afterStep')) await this.completeStep();
-            isOver = true;
-            break;
           case 'wait':
             run.release();
             if (run.state === state) return this.suspend();
@@ -86,6 +73,10 @@ export class AgentRun {
             return await this.finish(action.type === 'none');
           case 'start':
             return this.endRun(); // a hook has put it back
+          default: {
+            const work = this.workOnStep(action);
+            isOver = (typeof work === 'boolean' ? work : await work) === false;
+          }
         }
       } catch (error) {
         await run.recordThrown(error);
@@ -196,6 +187,28 @@ export class AgentRun {
     this.run.arm();
   }
 
+  /**
+   * Does what the step needs next. Returns a promise only where that takes time; `false`, or a promise of it, when nothing
+   * more is to be done in the step.
+   */
+  private workOnStep(action: StepAction): Promise<unknown> | boolean {
+    const { run } = this;
+    switch (action.type) {
+      case 'beginStep':
+        if (this.hasPreparations) return this.prepareStep();
+        this.beginStep(run.work.since);
+        return true;
+      case 'infer':
+        return run.mayBegin() ? infer(run) : true;
+      case 'runTools':
+        return this.toolRound(action.calls).runCalls();
+      case 'resolveTools':
+        return this.resumeTools(action.toolExecutions);
+      case 'closeStep':
+        return this.loop.hooks.has('afterStep') ? this.completeStep() : false;
+    }
+  }
+
   /** Is there anything to wait for before a step begins? */
   private get hasPreparations(): boolean {
     const { run, loop } = this;
@@ -207,18 +220,18 @@ export class AgentRun {
     );
   }
 
-  /** The limits, then BeforeStep. False when something speaks against the step. */
-  private async prepareStep(): Promise<boolean> {
+  /** The limits, then BeforeStep, then the step, unless something speaks against it. */
+  private async prepareStep(): Promise<void> {
     const { run } = this;
     if (run.checkpointer.hasUnsavedStep(run.state)) await run.checkpointer.save(run, 'step');
-    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return false;
+    if (nextAction(run.state).type !== 'beginStep' || run.checkAbort()) return;
     const { signalCount } = run;
     const limitsChecked = run.enforceLimits();
     const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
     if (!run.isAbandoned()) await this.callHooks('beforeStep');
     // A limit may have raised its signal in the step before: that holds too.
     if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
-    return nextAction(run.state).type === 'beginStep';
+    if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
   }
 
   private beginStep(at: Instant): void {
@@ -240,11 +253,12 @@ export class AgentRun {
     return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], inDoubt).runCalls();
   }
 
-  /** AfterStep. */
-  private async completeStep(): Promise<void> {
+  /** AfterStep, the last thing that happens in a step. */
+  private async completeStep(): Promise<false> {
     const { run } = this;
     await run.checkpointer.save(run, 'outcome');
     await this.callHooks('afterStep');
+    return false;
   }
 
   /** Is the step in progress to be closed, as nothing more comes of it? Not when the execution waits, or is left. */

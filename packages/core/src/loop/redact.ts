@@ -1,6 +1,6 @@
 import { checkArgument, mustBe } from '../arguments.ts';
 import type { JsonValue } from '../json.ts';
-import { compact, toJsonValue } from '../json.ts';
+import { compact, isJsonObject, toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
@@ -69,35 +69,17 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'execution-failed':
       return { type: event.type };
     case 'step-started':
-      return { type: event.type, stepId: event.stepId, stepNumber: event.stepNumber };
-    case 'step-completed': {
-      const stepExecution = redactedStep(event.stepExecution, redact);
-      return { type: event.type, stepExecution, stepNumber: event.stepNumber };
-    }
+    case 'step-completed':
+      return redactedStepEvent(event, redact);
     case 'inference-started':
-      return {
-        type: event.type,
-        stepId: event.stepId,
-        messageCount: event.messageCount,
-        request: redactedRequest(event.request),
-      };
+    case 'inference-completed':
+      return redactedInferenceEvent(event, redact);
     case 'inference-delta':
       return undefined;
-    case 'inference-completed':
-      return { type: event.type, stepId: event.stepId, response: redactedResponse(event.response, redact) };
     case 'tool-started':
-    case 'tool-completed': {
-      const toolExecution = redactedTool(event.toolExecution, redact);
-      return { type: event.type, stepId: event.stepId, toolExecution };
-    }
-    case 'tool-blocked': {
-      const toolExecution = redactedTool(event.toolExecution, redact);
-      const blockedBy = event.blockedBy.map(({ hook, reason }) => ({
-        hook,
-        reason: redactedText(reason, redact),
-      }));
-      return { type: event.type, stepId: event.stepId, toolExecution, blockedBy };
-    }
+    case 'tool-completed':
+    case 'tool-blocked':
+      return redactedToolEvent(event, redact);
     case 'continuation-evaluated':
       return { type: event.type, shouldStop: event.shouldStop, explanation: event.explanation };
     case 'stop-signal-raised':
@@ -113,6 +95,38 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
       // Not known here, so not passed on; the compiler names the event that was forgotten.
       return void (event satisfies never);
   }
+}
+
+type BodyOf<Type extends EventBody['type']> = Extract<EventBody, { readonly type: Type }>;
+
+function redactedStepEvent(event: BodyOf<'step-started' | 'step-completed'>, redact: Redact): EventBody {
+  const { type, stepNumber } = event;
+  if (type === 'step-started') return { type, stepId: event.stepId, stepNumber };
+  return { type, stepExecution: redactedStep(event.stepExecution, redact), stepNumber };
+}
+
+function redactedInferenceEvent(
+  event: BodyOf<'inference-started' | 'inference-completed'>,
+  redact: Redact,
+): EventBody {
+  const { type, stepId } = event;
+  if (type === 'inference-completed')
+    return { type, stepId, response: redactedResponse(event.response, redact) };
+  return { type, stepId, messageCount: event.messageCount, request: redactedRequest(event.request) };
+}
+
+function redactedToolEvent(
+  event: BodyOf<'tool-started' | 'tool-completed' | 'tool-blocked'>,
+  redact: Redact,
+): EventBody {
+  const { type, stepId } = event;
+  const toolExecution = redactedTool(event.toolExecution, redact);
+  if (type !== 'tool-blocked') return { type, stepId, toolExecution };
+  const blockedBy = event.blockedBy.map(({ hook, reason }) => ({
+    hook,
+    reason: redactedText(reason, redact),
+  }));
+  return { type, stepId, toolExecution, blockedBy };
 }
 
 // States and steps
@@ -255,11 +269,10 @@ function redactedError(error: ErrorRecord, redact: Redact): ErrorRecord {
 
 function redactedSignal({ reason, message, context, source }: StopSignal, redact: Redact): StopSignal {
   const shown = context && redact(context);
-  const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return stopSignal({
     reason,
     message: redactedText(message, redact),
     source,
-    context: isObject ? (shown as StopSignal['context']) : undefined,
+    context: isJsonObject(shown) ? shown : undefined,
   });
 }

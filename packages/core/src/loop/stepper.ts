@@ -24,7 +24,8 @@ import type { Waiting } from '../state/execution/waiting.ts';
  * - `none`: it is over
  */
 export type NextAction =
-  | { readonly type: 'start' | 'beginStep' | 'infer' | 'closeStep' | 'finish' | 'none' }
+  | { readonly type: 'start' | 'finish' | 'none' }
+  | { readonly type: 'beginStep' | 'infer' | 'closeStep' }
   | { readonly type: 'runTools'; readonly calls: readonly ToolCallPart[] }
   | { readonly type: 'resolveTools'; readonly toolExecutions: readonly ToolExecution[] }
   | { readonly type: 'wait'; readonly waiting: readonly Waiting[] };

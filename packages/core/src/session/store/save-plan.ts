@@ -186,23 +186,51 @@ export function restoreSession(
   info: SessionInfo,
   incarnation: string,
 ): AgentSession {
-  const { version, document, values, lists } = parsedHead(content.head);
-  if (version !== info.version) throw unreadablePart('the head', `version ${info.version}`, version);
-  const value = (name: string): JsonValue | undefined =>
-    values.includes(name) ? parsePart(content.values.get(name), `the value "${name}"`) : undefined;
-  const list = (name: string, length: number): JsonValue[] => {
-    const texts = content.lists.get(name) ?? [];
-    if (texts.length !== length)
-      throw unreadablePart(`the list "${name}"`, `${length} elements`, texts.length);
-    return texts.map((text, index) => parsePart(text, `element ${index} of "${name}"`));
-  };
+  const head = parsedHead(content.head);
+  if (head.version !== info.version)
+    throw unreadablePart('the head', `version ${info.version}`, head.version);
+  const lists = readLists(head, content);
+  const session = AgentSession.fromJSON(joinedDocument(head, lists, content, info, incarnation));
+  if (isAsSaved(session, head.lists))
+    remember(session, (lists.others ?? []) as unknown as readonly Message[], sizesOf(content));
+  return session;
+}
+
+/** The lists of a saved session, by what they hold. */
+interface SavedLists {
+  readonly steps: readonly JsonValue[];
+  readonly others: readonly JsonValue[] | undefined;
+  readonly sections: readonly object[];
+}
+
+function readLists({ lists }: Head, content: SessionContent): SavedLists {
   const sections: object[] = [];
   let [steps, others]: [JsonValue[], JsonValue[] | undefined] = [[], undefined];
   for (const [name, length] of lists) {
-    if (name === STEPS) steps = list(name, length);
-    else if (name === OTHERS) others = list(name, length);
-    else sections.push({ name: name.slice(MESSAGES.length), messages: list(name, length) });
+    const list = readList(name, length, content);
+    if (name === STEPS) steps = list;
+    else if (name === OTHERS) others = list;
+    else sections.push({ name: name.slice(MESSAGES.length), messages: list });
   }
+  return { steps, others, sections };
+}
+
+function readList(name: string, length: number, content: SessionContent): JsonValue[] {
+  const texts = content.lists.get(name) ?? [];
+  if (texts.length !== length) throw unreadablePart(`the list "${name}"`, `${length} elements`, texts.length);
+  return texts.map((text, index) => parsePart(text, `element ${index} of "${name}"`));
+}
+
+/** The document of a session: the opposite of how `planSave` divides it. */
+function joinedDocument(
+  { version, document, values }: Head,
+  { steps, others, sections }: SavedLists,
+  content: SessionContent,
+  { sessionId, parentId, status, createdAt, updatedAt }: SessionInfo,
+  incarnation: string,
+): object {
+  const value = (name: string): JsonValue | undefined =>
+    values.includes(name) ? parsePart(content.values.get(name), `the value "${name}"`) : undefined;
   const { execution, ...state } = document['state'] as JsonObject;
   const context = compact({
     systemPrompt: value('systemPrompt'),
@@ -210,28 +238,22 @@ export function restoreSession(
     responseFormat: value('responseFormat'),
     sections,
   });
-  const { sessionId, parentId, status, createdAt, updatedAt } = info;
-  const session = AgentSession.fromJSON(
-    compact({
-      ...document,
-      sessionId,
-      parentId,
-      status,
-      createdAt,
-      updatedAt,
-      revision: { incarnation, version },
-      definition: value('definition'),
-      state: compact({
-        ...state,
-        llmConfig: value('llmConfig'),
-        context,
-        execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
-      }),
+  return compact({
+    ...document,
+    sessionId,
+    parentId,
+    status,
+    createdAt,
+    updatedAt,
+    revision: { incarnation, version },
+    definition: value('definition'),
+    state: compact({
+      ...state,
+      llmConfig: value('llmConfig'),
+      context,
+      execution: execution && compact({ ...(execution as JsonObject), steps, otherMessages: others }),
     }),
-  );
-  if (isAsSaved(session, lists))
-    remember(session, (others ?? []) as unknown as readonly Message[], sizesOf(content));
-  return session;
+  });
 }
 
 /** Has the session the lists that were read? One that was repaired has more, and the next save writes all of it. */
