@@ -253,6 +253,26 @@ export function readShape<T>(reader: DocumentReader, value: unknown, shape: Shap
   return readMembers(reader, reader.object(value), shape);
 }
 
+/** A reader of objects of a shape, taken over as they are and frozen. */
+export function shapeReader<const R extends Readers>(readers: R): Read<Shaped<R>> {
+  const shape = shapeOf(readers);
+  return (reader, value) => readShape(reader, value, shape);
+}
+
+/** A reader of objects of a shape into frozen copies. Equal objects come out with their members in the same order. */
+export function orderedReader<const R extends Readers>(readers: R): Read<Shaped<R>> {
+  const shape = [...shapeOf(readers).members];
+  const names = new Set(shape.map(([name]) => name));
+  return (reader, value) => {
+    const members = reader.members(value, names);
+    const copy: Record<string, unknown> = {};
+    for (const [name, { read, isRequired }] of shape) {
+      if (isRequired || members[name] !== undefined) copy[name] = reader.required(members, name, read);
+    }
+    return Object.freeze(copy) as Shaped<R>;
+  };
+}
+
 /** Shapes by the value of the member that tells them apart. */
 export type Shapes = Readonly<Record<string, Shape<object>>>;
 

@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { Read } from '../document.ts';
-import { DocumentReader, readCount, readInstant, readOneOf, readString } from '../document.ts';
+import { DocumentReader, orderedReader, readCount, readInstant, readOneOf, readString } from '../document.ts';
 import { compact } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
@@ -241,15 +241,8 @@ const NAMES = new Set([
   'definition',
   'state',
 ]);
-const REVISION_NAMES = new Set(['incarnation', 'version']);
 
-const readRevision: Read<SessionRevision> = (reader, value) => {
-  const members = reader.members(value, REVISION_NAMES);
-  return Object.freeze({
-    incarnation: reader.required(members, 'incarnation', readString),
-    version: reader.required(members, 'version', readCount),
-  });
-};
+const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readString, version: readCount });
 
 const readSession: Read<AgentSession> = (reader, value) => {
   const members = reader.members(value, NAMES);

@@ -1,8 +1,7 @@
 import type { Clock, Instant } from '../clock.ts';
 import type { Read } from '../document.ts';
 import type { JsonObject } from '../json.ts';
-import { checkedCopy, readJsonObject, readString } from '../document.ts';
-import { compact } from '../json.ts';
+import { checkedCopy, orderedReader, readJsonObject, readString } from '../document.ts';
 import { AgentState } from './agent-state.ts';
 import type { BudgetLimits } from './execution/budget.ts';
 import { readBudgetLimits, toJsonLimits } from './execution/budget.ts';
@@ -59,20 +58,6 @@ export function initialState(definition: AgentDefinition, clock: Clock, at: Inst
   return Object.entries(metadata).reduce((to, [name, value]) => to.withMetadata(name, value, at), state);
 }
 
-const NAMES: ReadonlySet<string> = new Set([
-  'name',
-  'version',
-  'description',
-  'label',
-  'systemPrompt',
-  'llmConfig',
-  'tools',
-  'toolsDeny',
-  'capabilities',
-  'budget',
-  'metadata',
-] satisfies (keyof AgentDefinition)[]);
-
 const nonEmptyString =
   (expected: string): Read<string> =>
   (reader, value) =>
@@ -99,19 +84,16 @@ const readCapabilities: Read<Readonly<Record<string, JsonObject>>> = (reader, va
 };
 
 /** Reads a definition. @internal */
-export const readAgentDefinition: Read<AgentDefinition> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  return compact({
-    name: reader.required(members, 'name', readName),
-    version: reader.optional(members, 'version', readVersion),
-    description: reader.optional(members, 'description', readString),
-    label: reader.optional(members, 'label', readString),
-    systemPrompt: reader.optional(members, 'systemPrompt', readString),
-    llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-    tools: reader.optional(members, 'tools', readNames),
-    toolsDeny: reader.optional(members, 'toolsDeny', readNames),
-    capabilities: reader.optional(members, 'capabilities', readCapabilities),
-    budget: reader.optional(members, 'budget', readBudgetLimits),
-    metadata: reader.optional(members, 'metadata', readJsonObject),
-  }) as AgentDefinition;
-};
+export const readAgentDefinition: Read<AgentDefinition> = orderedReader({
+  name: readName,
+  'version?': readVersion,
+  'description?': readString,
+  'label?': readString,
+  'systemPrompt?': readString,
+  'llmConfig?': readLlmConfig,
+  'tools?': readNames,
+  'toolsDeny?': readNames,
+  'capabilities?': readCapabilities,
+  'budget?': readBudgetLimits,
+  'metadata?': readJsonObject,
+});

@@ -1,7 +1,14 @@
 import type { Read } from '../document.ts';
 import type { JsonObject } from '../json.ts';
-import { readCount, readFrozenList, readJsonObject, readNumber, readOneOf, readString } from '../document.ts';
-import { compact } from '../json.ts';
+import {
+  orderedReader,
+  readCount,
+  readFrozenList,
+  readJsonObject,
+  readNumber,
+  readOneOf,
+  readString,
+} from '../document.ts';
 import type { ProviderOptions } from './messages/messages.ts';
 
 /** Which model to call and how: a JSON value. Secrets and live objects belong to the driver, never here. */
@@ -22,24 +29,20 @@ export interface LlmConfig {
   readonly providerOptions?: ProviderOptions;
 }
 
-const readStrings = readFrozenList(readString);
-
-const LLM_CONFIG: { readonly [K in keyof Required<LlmConfig>]: Read<LlmConfig[K]> } = {
-  model: readString,
-  maxOutputTokens: readCount,
-  temperature: readNumber,
-  topP: readNumber,
-  topK: readNumber,
-  presencePenalty: readNumber,
-  frequencyPenalty: readNumber,
-  stopSequences: readStrings,
-  seed: readNumber,
-  reasoning: readString,
-  providerOptions: readJsonObject,
-};
-
 /** Reads a configuration. @internal */
-export const readLlmConfig: Read<LlmConfig> = readRecord<LlmConfig>(LLM_CONFIG);
+export const readLlmConfig: Read<LlmConfig> = orderedReader({
+  'model?': readString,
+  'maxOutputTokens?': readCount,
+  'temperature?': readNumber,
+  'topP?': readNumber,
+  'topK?': readNumber,
+  'presencePenalty?': readNumber,
+  'frequencyPenalty?': readNumber,
+  'stopSequences?': readFrozenList(readString),
+  'seed?': readNumber,
+  'reasoning?': readString,
+  'providerOptions?': readJsonObject,
+} satisfies Record<`${keyof LlmConfig}?`, Read<unknown>>);
 
 /** The form an answer must have. */
 export type ResponseFormat =
@@ -52,26 +55,15 @@ export type ResponseFormat =
       readonly description?: string;
     };
 
-const RESPONSE_FORMAT = {
-  type: readOneOf(['text', 'json']),
-  schema: readJsonObject,
-  name: readString,
-  description: readString,
-};
+const readFormat = orderedReader({
+  'type?': readOneOf(['text', 'json']),
+  'schema?': readJsonObject,
+  'name?': readString,
+  'description?': readString,
+});
 
 /** Reads a response format. @internal */
 export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
-  const format = readRecord<{ readonly type?: 'text' | 'json' }>(RESPONSE_FORMAT)(reader, value);
+  const format = readFormat(reader, value);
   return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;
 };
-
-/** Reads a record whose members are all optional. Equal records come out with their members in the same order. */
-function readRecord<T extends object>(readers: { readonly [K in keyof T]-?: Read<unknown> }): Read<T> {
-  const entries = Object.entries<Read<unknown>>(readers);
-  const names = new Set(Object.keys(readers));
-  return (reader, value) => {
-    const members = reader.members(value, names);
-    const read = entries.map(([name, readMember]) => [name, reader.optional(members, name, readMember)]);
-    return compact(Object.fromEntries(read)) as T;
-  };
-}

@@ -1,13 +1,12 @@
-import type { Read, Readers, Shaped } from '../../document.ts';
+import type { Read } from '../../document.ts';
 import {
   DocumentReader,
   readAmount,
   readCount,
   readFrozenList,
   readInstant,
-  readShape,
   readString,
-  shapeOf,
+  shapeReader,
 } from '../../document.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isValidCursor } from './inbox-cursor.ts';
@@ -22,11 +21,6 @@ export function readSessionRecord(json: unknown): SessionRecord {
     return Object.freeze({ ...record, info: readSessionInfo(reader, record.info) }); // JSON has no `undefined`
   });
 }
-
-const shapeReader = <const R extends Readers>(readers: R): Read<Shaped<R>> => {
-  const shape = shapeOf(readers);
-  return (reader, value) => readShape(reader, value, shape);
-};
 
 const readMoment = shapeReader({ at: readInstant });
 const readDuration = shapeReader({ afterSeconds: readAmount });

@@ -1,5 +1,5 @@
 import type { Instant } from '../../clock.ts';
-import type { DocumentReader, Read } from '../../document.ts';
+import type { DocumentReader, Members, Read } from '../../document.ts';
 import { readAmount, readNonEmpty, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
@@ -13,6 +13,7 @@ import { readWaitings } from '../execution/waiting.ts';
 import type { LlmConfig } from '../llm-config.ts';
 import { readLlmConfig } from '../llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
+import type { Init } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecords } from '../values/error-record.ts';
 import { ExecutionId } from '../values/ids.ts';
@@ -40,6 +41,9 @@ export interface ExecutionFields {
   readonly finishedUsage: Usage;
   readonly otherUsage: Usage;
 }
+
+/** The fields that an execution is created with. */
+export type ExecutionInit = Init<ExecutionFields, 'executionId' | 'status' | 'startedAt'>;
 
 /** The document of an execution, with messages by reference where the store has them. */
 export function writeExecution(execution: ExecutionFields, store: MessageStore): object {
@@ -69,7 +73,7 @@ export function writeExecutionWith(
   refs: MessageRefWriter,
   steps: unknown,
 ): object {
-  const { currentStep, waiting, otherUsage, continuation, errors } = execution;
+  const { currentStep, otherUsage, continuation } = execution;
   const { last } = execution.stepExecutions;
   const step = currentStep && refs.writeDetached(() => writeStep(currentStep, refs, last?.step));
   return compact({
@@ -78,13 +82,13 @@ export function writeExecutionWith(
     startedAt: execution.startedAt,
     completedAt: execution.completedAt,
     workedSeconds: execution.workedSeconds || undefined,
-    waiting: waiting.length === 0 ? undefined : waiting,
+    waiting: nonEmpty(execution.waiting),
     otherUsage: otherUsage === Usage.none ? undefined : otherUsage.toJSON(),
     continuation:
       continuation === Continuation.empty
         ? undefined
         : continuation.encode(last?.continuation ?? Continuation.empty),
-    errors: errors.length === 0 ? undefined : errors,
+    errors: nonEmpty(execution.errors),
     llmConfig: execution.llmConfig,
     steps,
     currentStep: step,
@@ -105,7 +109,10 @@ export function versionOfFinished({ stepExecutions }: ExecutionFields, from = 0)
   return steps.reduce((version, { step }) => Math.max(version, versionOfStep(step)), 1);
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
+function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
+
 const NAMES = new Set([
   'executionId',
   'status',
@@ -126,19 +133,10 @@ const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 const readNonZeroAmount = readNonEmpty(readAmount);
 
 /** Reads the members of an execution whose messages are in the store, or in the document itself. */
-export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionFields {
+export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionInit {
   const members = reader.members(value, NAMES);
   const refs = readRefs(reader, members, store);
-  const status = reader.required(members, 'status', readStatus);
-  const completedAt = reader.optional(members, 'completedAt', readInstant);
-  if (isTerminal(status) !== (completedAt !== undefined))
-    reader.fail('completedAt exactly in a terminal status', status);
-  const startedAt = reader.required(members, 'startedAt', readInstant);
-  if (completedAt !== undefined && completedAt < startedAt)
-    reader.fail('completedAt not before startedAt', completedAt);
-  const waiting = reader.optional(members, 'waiting', readWaitings) ?? NOTHING;
-  if (waiting.length > 0 !== (status === 'suspended'))
-    reader.fail('waiting exactly in a suspended execution', status);
+  const course = readCourse(reader, members);
   const ids = new StepIds();
   const stepExecutions = reader.required(members, 'steps', finishedStepsReader(refs, ids));
   const { last } = stepExecutions;
@@ -146,26 +144,40 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
   const currentStepStartedAt = reader.optional(members, 'currentStepStartedAt', readInstant);
   if ((currentStep === undefined) !== (currentStepStartedAt === undefined))
     reader.fail('currentStep and currentStepStartedAt together, or neither', value);
-  if (currentStep && isTerminal(status) && reader.version > 1)
-    reader.fail('no currentStep in an execution that is over', status);
+  if (currentStep && isTerminal(course.status) && reader.version > 1)
+    reader.fail('no currentStep in an execution that is over', course.status);
   reader.requireVersion(2, members, 'llmConfig');
   return {
+    ...course,
     executionId: reader.required(members, 'executionId', ExecutionId.read),
-    status,
-    startedAt,
-    completedAt,
     stepExecutions,
     currentStep,
     currentStepStartedAt,
     llmConfig: reader.optional(members, 'llmConfig', readLlmConfig),
-    continuation:
-      reader.optional(members, 'continuation', readContinuation(last?.continuation)) ?? Continuation.empty,
-    errors: reader.optional(members, 'errors', readErrorRecords) ?? NOTHING,
-    workedSeconds: reader.optional(members, 'workedSeconds', readNonZeroAmount) ?? 0,
-    waiting,
+    continuation: reader.optional(members, 'continuation', readContinuation(last?.continuation)),
+    errors: reader.optional(members, 'errors', readErrorRecords),
+    workedSeconds: reader.optional(members, 'workedSeconds', readNonZeroAmount),
     finishedUsage: Usage.sumOf(stepExecutions),
-    otherUsage: reader.optional(members, 'otherUsage', readNonEmptyUsage) ?? Usage.none,
+    otherUsage: reader.optional(members, 'otherUsage', readNonEmptyUsage),
   };
+}
+
+/** Reads the status, and the members that must fit it. */
+function readCourse(
+  reader: DocumentReader,
+  members: Members,
+): Pick<ExecutionInit, 'status' | 'startedAt' | 'completedAt' | 'waiting'> {
+  const status = reader.required(members, 'status', readStatus);
+  const completedAt = reader.optional(members, 'completedAt', readInstant);
+  if (isTerminal(status) !== (completedAt !== undefined))
+    reader.fail('completedAt exactly in a terminal status', status);
+  const startedAt = reader.required(members, 'startedAt', readInstant);
+  if (completedAt !== undefined && completedAt < startedAt)
+    reader.fail('completedAt not before startedAt', completedAt);
+  const waiting = reader.optional(members, 'waiting', readWaitings);
+  if ((waiting !== undefined) !== (status === 'suspended'))
+    reader.fail('waiting exactly in a suspended execution', status);
+  return { status, startedAt, completedAt, waiting };
 }
 
 /** Reads finished steps in their order, and keeps their ids. */

@@ -1,5 +1,6 @@
 import type { DocumentReader, Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
+import type { Init } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecords } from '../values/error-record.ts';
 import { StepId } from '../values/ids.ts';
@@ -29,6 +30,9 @@ export interface StepFields {
   readonly toolExecutions: readonly ToolExecution[];
   readonly errors: readonly ErrorRecord[];
 }
+
+/** The fields that a step is created with. */
+export type StepInit = Init<StepFields, 'id' | 'input'>;
 
 /** A step as it is stored. */
 export interface StepDocument {
@@ -88,7 +92,7 @@ export function readStep(
   members: Members,
   refs: MessageRefReader,
   previous?: StepFields,
-): StepFields {
+): StepInit {
   const { id, request, output, response: answer, toolExecutions: calls, errors } = members;
   reader.enter('input');
   const input = refs.view(reader, members['input'], previous?.input);
@@ -101,7 +105,7 @@ export function readStep(
   reader.leave();
   reader.enter('toolExecutions');
   const toolExecutions =
-    calls === undefined ? NOTHING : readToolExecutions(reader, calls, taggedOutput, response);
+    calls === undefined ? undefined : readToolExecutions(reader, calls, taggedOutput, response);
   reader.leave();
   return {
     id: StepId.is(id) ? id : reader.required(members, 'id', StepId.read),
@@ -110,7 +114,7 @@ export function readStep(
     taggedOutput,
     response,
     toolExecutions,
-    errors: errors === undefined ? NOTHING : reader.required(members, 'errors', readErrorRecords),
+    errors: errors === undefined ? undefined : reader.required(members, 'errors', readErrorRecords),
   };
 }
 

@@ -10,6 +10,7 @@ import { readNonEmptyUsage, Usage } from '../execution/usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 import { readWaitings } from '../execution/waiting.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
+import type { Init } from '../values/copy.ts';
 import { ToolExecutionId } from '../values/ids.ts';
 
 /** The members of a tool execution. */
@@ -26,25 +27,13 @@ export interface ToolExecutionFields {
   readonly waitingInside: readonly Waiting[];
 }
 
+/** The fields that a tool execution is created with. */
+export type ToolExecutionInit = Init<ToolExecutionFields, 'id' | 'call'>;
+
 /** A call as it stands in a document: itself, or by its id where the response of its step has it. */
 type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
 
-interface ToolExecutionDocument {
-  id: ToolExecutionId;
-  call?: ToolCallPart;
-  toolCallId?: string;
-  attempt?: number;
-  approval?: Approval;
-  startedAt?: Instant;
-  completedAt?: Instant;
-  outcome?: object;
-  usage?: object;
-  progress?: JsonValue;
-  waitingInside?: readonly Waiting[];
-}
-
-/** The names in a stored tool execution. */
-export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
+const NAMES = [
   'id',
   'call',
   'toolCallId',
@@ -56,7 +45,12 @@ export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set([
   'usage',
   'progress',
   'waitingInside',
-]);
+] as const;
+
+/** The names in a stored tool execution. */
+export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set(NAMES);
+
+type ToolExecutionDocument = { [Name in (typeof NAMES)[number]]?: unknown };
 
 /** The document of a tool execution, with the call and the outcome in the form that its step gives them. */
 export function writeToolExecution(
@@ -77,8 +71,6 @@ export function writeToolExecution(
   return document;
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
-
 const readLaterAttempt: Read<number> = (reader, value) => {
   const attempt = readCount(reader, value);
   return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
@@ -90,7 +82,7 @@ export function readToolExecution(
   members: Members,
   call: ToolCallPart,
   outcome: ToolOutcome | undefined,
-): ToolExecutionFields {
+): ToolExecutionInit {
   const { startedAt: start, completedAt: end } = members;
   const startedAt = isInstant(start) ? start : reader.optional(members, 'startedAt', readInstant);
   const completedAt = isInstant(end) ? end : reader.optional(members, 'completedAt', readInstant);
@@ -107,14 +99,14 @@ export function readToolExecution(
   return {
     id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
     call,
-    attempt: attempt === undefined ? 1 : reader.required(members, 'attempt', readLaterAttempt),
+    attempt: attempt === undefined ? undefined : reader.required(members, 'attempt', readLaterAttempt),
     approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
     startedAt,
     completedAt,
     outcome,
-    usage: usage === undefined ? Usage.none : reader.required(members, 'usage', readNonEmptyUsage),
+    usage: usage === undefined ? undefined : reader.required(members, 'usage', readNonEmptyUsage),
     progress: progress === undefined ? undefined : reader.required(members, 'progress', readJson),
     waitingInside:
-      waitingInside === undefined ? NOTHING : reader.required(members, 'waitingInside', readWaitings),
+      waitingInside === undefined ? undefined : reader.required(members, 'waitingInside', readWaitings),
   };
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
-import type { Read, Shape } from '../../document.ts';
-import { readInstant, readOneOf, readShape, readString, shapeOf } from '../../document.ts';
+import type { Read } from '../../document.ts';
+import { readInstant, readOneOf, readString, shapeReader } from '../../document.ts';
 
 /** A person's word on a call. There is no decision as long as it is awaited. */
 export interface Approval {
@@ -18,17 +18,16 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-const DECISION: Shape<ApprovalDecision> = shapeOf({
+/** Reads a decision. @internal */
+export const readDecision: Read<ApprovalDecision> = shapeReader({
   type: readOneOf(['approved', 'denied']),
   at: readInstant,
   'by?': readString,
   'reason?': readString,
 });
 
-/** Reads a decision. @internal */
-export const readDecision: Read<ApprovalDecision> = (reader, value) => readShape(reader, value, DECISION);
-
-const APPROVAL: Shape<Approval> = shapeOf({ requestedAt: readInstant, 'decision?': readDecision });
-
 /** Reads an approval. @internal */
-export const readApproval: Read<Approval> = (reader, value) => readShape(reader, value, APPROVAL);
+export const readApproval: Read<Approval> = shapeReader({
+  requestedAt: readInstant,
+  'decision?': readDecision,
+});

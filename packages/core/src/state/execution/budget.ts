@@ -2,7 +2,7 @@ import { mustBe, optionsCheck, wrongArgument } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import { systemClock, toInstant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
-import { DocumentReader, readAmount, readInstant } from '../../document.ts';
+import { DocumentReader, orderedReader, readAmount, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
 
 /** The limits of one execution. What is absent is not limited, except steps. */
@@ -29,7 +29,6 @@ export interface BudgetSpent {
 }
 
 const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
-const NAMES: ReadonlySet<string> = new Set(LIMITS);
 /** JSON has no infinity: in documents the largest safe integer stands for any number of steps. */
 const ANY_NUMBER_OF_STEPS = Number.MAX_SAFE_INTEGER;
 const AMOUNT = mustBe.number(0);
@@ -151,21 +150,18 @@ export function toJsonLimits(limits: BudgetLimits): BudgetLimits {
   return limits.maxSteps === Infinity ? { ...limits, maxSteps: ANY_NUMBER_OF_STEPS } : { ...limits };
 }
 
-/** Reads limits. Equal ones come out with their members in the same order. @internal */
-export const readBudgetLimits: Read<BudgetLimits> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  return compact({
-    maxSteps: reader.optional(members, 'maxSteps', readLimit),
-    maxTokens: reader.optional(members, 'maxTokens', readLimit),
-    maxSeconds: reader.optional(members, 'maxSeconds', readLimit),
-    maxCost: reader.optional(members, 'maxCost', readLimit),
-    deadline: reader.optional(members, 'deadline', readInstant),
-  });
-};
-
 /** What was `Infinity` arrives as null: JSON has no other word for it. */
 const readLimit: Read<number> = (reader, value) =>
   value === null ? reader.fail('a number of at least 0, or no such limit', value) : readAmount(reader, value);
+
+/** Reads limits. @internal */
+export const readBudgetLimits: Read<BudgetLimits> = orderedReader({
+  'maxSteps?': readLimit,
+  'maxTokens?': readLimit,
+  'maxSeconds?': readLimit,
+  'maxCost?': readLimit,
+  'deadline?': readInstant,
+});
 
 function minus(limit: number | undefined, spent: number | undefined): number | undefined {
   return limit === undefined ? undefined : Math.max(0, limit - (spent ?? 0));

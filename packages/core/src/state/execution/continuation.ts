@@ -3,6 +3,7 @@ import type { Read } from '../../document.ts';
 import type { JsonObject } from '../../json.ts';
 import {
   DocumentReader,
+  orderedReader,
   readCount,
   readNonEmpty,
   readJsonObject,
@@ -255,9 +256,7 @@ export function readContinuation(previous: Continuation = Continuation.empty): R
 }
 
 const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
-const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 const readNonZeroCount = readNonEmpty(readCount);
-const readReason = readOneOf(STOP_REASONS);
 
 /** @throws TypeError `ARGUMENT_INVALID`. @internal */
 export function requireContinuation(continuation: Continuation): void {
@@ -270,14 +269,11 @@ function higher(highest: StopSignal | undefined, signal: StopSignal): StopSignal
   return isHigher ? signal : highest;
 }
 
-const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.nonEmptyList(value, readSignal);
+const readSignal: Read<StopSignal> = orderedReader({
+  reason: readOneOf(STOP_REASONS),
+  message: readString,
+  'context?': readJsonObject,
+  'source?': readString,
+});
 
-const readSignal: Read<StopSignal> = (reader, value) => {
-  const members = reader.members(value, SIGNAL_NAMES);
-  return compact({
-    reason: reader.required(members, 'reason', readReason),
-    message: reader.required(members, 'message', readString),
-    context: reader.optional(members, 'context', readJsonObject),
-    source: reader.optional(members, 'source', readString),
-  }) as StopSignal;
-};
+const readSignals: Read<readonly StopSignal[]> = (reader, value) => reader.nonEmptyList(value, readSignal);

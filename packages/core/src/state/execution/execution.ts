@@ -19,7 +19,7 @@ import { StepExecution } from './step-execution.ts';
 import { StepIds } from '../documents/step-ids.ts';
 import type { AgentStep } from './step.ts';
 import { requireStep } from './step.ts';
-import type { ExecutionFields } from '../documents/execution-document.ts';
+import type { ExecutionFields, ExecutionInit } from '../documents/execution-document.ts';
 import { readExecution, writeExecution } from '../documents/execution-document.ts';
 import type { ExecutionStatus } from './status.ts';
 import { isTerminal, readStatus } from './status.ts';
@@ -65,21 +65,21 @@ export class ExecutionState {
   readonly otherUsage: Usage;
 
   /** Not frozen yet. */
-  private constructor(fields: ExecutionFields) {
+  private constructor(fields: ExecutionInit) {
     this.executionId = fields.executionId;
     this.status = fields.status;
     this.startedAt = fields.startedAt;
     this.completedAt = fields.completedAt;
-    this.stepExecutions = fields.stepExecutions;
+    this.stepExecutions = fields.stepExecutions ?? List.empty();
     this.currentStep = fields.currentStep;
     this.currentStepStartedAt = fields.currentStepStartedAt;
     this.llmConfig = fields.llmConfig;
-    this.continuation = fields.continuation;
-    this.errors = fields.errors;
-    this.workedSeconds = fields.workedSeconds;
-    this.waiting = fields.waiting;
-    this.finishedUsage = fields.finishedUsage;
-    this.otherUsage = fields.otherUsage;
+    this.continuation = fields.continuation ?? Continuation.empty;
+    this.errors = fields.errors ?? NOTHING;
+    this.workedSeconds = fields.workedSeconds ?? 0;
+    this.waiting = fields.waiting ?? NOTHING;
+    this.finishedUsage = fields.finishedUsage ?? Usage.none;
+    this.otherUsage = fields.otherUsage ?? Usage.none;
   }
 
   private with(changes: Partial<ExecutionFields>): ExecutionState {
@@ -95,17 +95,6 @@ export class ExecutionState {
       executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
       status: 'pending',
       startedAt: toInstant(options.at ?? systemClock.now()),
-      completedAt: undefined,
-      stepExecutions: List.empty(),
-      currentStep: undefined,
-      currentStepStartedAt: undefined,
-      llmConfig: undefined,
-      continuation: Continuation.empty,
-      errors: NOTHING,
-      workedSeconds: 0,
-      waiting: NOTHING,
-      finishedUsage: Usage.none,
-      otherUsage: Usage.none,
     });
     return freeze(fresh);
   }

@@ -19,7 +19,7 @@ import type { Metadata } from '../metadata.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import type { StepRequest } from './request.ts';
 import { readGivenRequest } from './request.ts';
-import type { StepFields } from '../documents/step-document.ts';
+import type { StepFields, StepInit } from '../documents/step-document.ts';
 import { readStep, writeStep } from '../documents/step-document.ts';
 import type { StepMessageIds } from './step-output.ts';
 import { messageIdsOf, newStepMessageIds, outputOf } from './step-output.ts';
@@ -51,14 +51,14 @@ export class AgentStep {
   #output: readonly Message[] | undefined;
 
   /** Not frozen yet. */
-  private constructor(fields: StepFields) {
+  private constructor(fields: StepInit) {
     this.id = fields.id;
     this.input = fields.input;
     this.request = fields.request;
-    this.taggedOutput = fields.taggedOutput;
+    this.taggedOutput = fields.taggedOutput ?? NOTHING;
     this.response = fields.response;
-    this.toolExecutions = fields.toolExecutions;
-    this.errors = fields.errors;
+    this.toolExecutions = fields.toolExecutions ?? NOTHING;
+    this.errors = fields.errors ?? NOTHING;
   }
 
   private with(changes: Partial<StepFields>): AgentStep {
@@ -68,16 +68,7 @@ export class AgentStep {
   /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
     requireMessages(input);
-    const step = new AgentStep({
-      id: StepId.parse(id),
-      input,
-      request: undefined,
-      taggedOutput: NOTHING,
-      response: undefined,
-      toolExecutions: NOTHING,
-      errors: NOTHING,
-    });
-    return freeze(step);
+    return freeze(new AgentStep({ id: StepId.parse(id), input }));
   }
 
   /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */

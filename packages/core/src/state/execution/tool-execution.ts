@@ -13,7 +13,7 @@ import { checkedToolCall, readToolCall } from '../messages/messages.ts';
 import type { OutcomeRule, ToolBlock, ToolOutcome } from './tool-outcome.ts';
 import { blocksIn, checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
 import { requireUsage, Usage } from './usage.ts';
-import type { ToolExecutionFields } from '../documents/tool-execution-document.ts';
+import type { ToolExecutionFields, ToolExecutionInit } from '../documents/tool-execution-document.ts';
 import {
   readToolExecution,
   TOOL_EXECUTION_NAMES,
@@ -56,17 +56,17 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   readonly waitingInside: readonly Waiting[];
 
   /** Not frozen yet. */
-  private constructor(fields: ToolExecutionFields) {
+  private constructor(fields: ToolExecutionInit) {
     this.id = fields.id;
     this.call = fields.call;
-    this.attempt = fields.attempt;
+    this.attempt = fields.attempt ?? 1;
     this.approval = fields.approval;
     this.startedAt = fields.startedAt;
     this.completedAt = fields.completedAt;
     this.outcome = fields.outcome;
-    this.usage = fields.usage;
+    this.usage = fields.usage ?? Usage.none;
     this.progress = fields.progress;
-    this.waitingInside = fields.waitingInside;
+    this.waitingInside = fields.waitingInside ?? NOTHING;
   }
 
   private with(changes: Partial<ToolExecutionFields>): ToolExecution {
@@ -89,19 +89,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   /** For a call that was made or checked here. @internal */
   static ofChecked(call: ToolCallPart, startedAt: Instant | undefined, id: ToolExecutionId): ToolExecution {
-    const execution = new ToolExecution({
-      id,
-      call,
-      attempt: 1,
-      approval: undefined,
-      startedAt,
-      completedAt: undefined,
-      outcome: undefined,
-      usage: Usage.none,
-      progress: undefined,
-      waitingInside: NOTHING,
-    });
-    return freeze(execution);
+    return freeze(new ToolExecution({ id, call, startedAt }));
   }
 
   /** The tool's name. */

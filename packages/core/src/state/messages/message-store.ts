@@ -1,5 +1,5 @@
 import type { Read } from '../../document.ts';
-import { DocumentReader, readString } from '../../document.ts';
+import { DocumentReader, orderedReader, readString } from '../../document.ts';
 import { List } from '../values/list.ts';
 import type { Message, Messages } from './messages.ts';
 import { checkedMessage, readMessage } from './messages.ts';
@@ -108,18 +108,9 @@ export class MessageStore {
   }
 }
 
-const SECTION_NAMES = new Set(['name', 'messages']);
-
-const readSection: Read<Section> = (reader, value) => {
-  const members = reader.members(value, SECTION_NAMES);
-  return Object.freeze({
-    name: reader.required(members, 'name', readString),
-    messages: reader.required(members, 'messages', readMessages),
-  });
-};
-
 /** Reads a list of messages. @internal */
 const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
+const readSection: Read<Section> = orderedReader({ name: readString, messages: readMessages });
 
 /** Reads a store. @internal */
 export const readMessageStore: Read<MessageStore> = (reader, value) => {

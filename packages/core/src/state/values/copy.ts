@@ -4,6 +4,11 @@
 /** A copy that is being made. */
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
+/** What a value is created with: the given fields, and those of the others that differ from their defaults. */
+export type Init<Fields, Given extends keyof Fields> = Pick<Fields, Given> & {
+  readonly [Name in keyof Fields]?: Fields[Name] | undefined;
+};
+
 /** The same object, so that the fields of a copy can be set before it is frozen. */
 export function draft<T>(copy: T): Draft<T> {
   return copy;

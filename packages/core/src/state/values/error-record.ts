@@ -1,7 +1,7 @@
 import { describeValue } from '../../errors.ts';
 import type { Read } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
-import { readJson, readString } from '../../document.ts';
+import { orderedReader, readJson, readString } from '../../document.ts';
 import { compact, toJsonValue } from '../../json.ts';
 
 /** An error as a value: what can be kept, compared and read back. Stack traces are left out on purpose. */
@@ -80,20 +80,15 @@ function jsonOrNothing(data: unknown): JsonValue | undefined {
   }
 }
 
-const NAMES = new Set(['name', 'message', 'code', 'data', 'cause', 'errors']);
-
 /** Reads one error. @internal */
-export const readErrorRecord: Read<ErrorRecord> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  return compact({
-    name: reader.required(members, 'name', readString),
-    message: reader.required(members, 'message', readString),
-    code: reader.optional(members, 'code', readString),
-    data: reader.optional(members, 'data', readJson),
-    cause: reader.optional(members, 'cause', readErrorRecord),
-    errors: reader.optional(members, 'errors', readErrorRecords),
-  }) as ErrorRecord;
-};
+export const readErrorRecord: Read<ErrorRecord> = orderedReader({
+  name: readString,
+  message: readString,
+  'code?': readString,
+  'data?': readJson,
+  'cause?': (reader, value): ErrorRecord => readErrorRecord(reader, value),
+  'errors?': (reader, value): readonly ErrorRecord[] => readErrorRecords(reader, value),
+});
 
 /** Reads errors; a list of none is left out. @internal */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
