@@ -24,7 +24,7 @@ export interface Agent extends AgentLoop {
   start(content?: string | readonly UserPart[]): AgentState;
 }
 
-/** The agent of a checked definition, and of options with the tools and hooks of its capabilities. @internal */
+/** The agent of a checked definition, and of options with the tools and hooks of its capabilities. */
 export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopOptions>): Agent {
   const { clock = systemClock } = options;
   // Without a driver the loop says so.
@@ -71,7 +71,7 @@ function allowedTools(
   return tools.filter((tool) => isWanted(tool.name) && !toolsDeny.includes(tool.name));
 }
 
-/** A definition names what there is not. @internal */
+/** A definition names what there is not. */
 export function missingNames(
   agent: string,
   kind: 'tools' | 'capabilities',
@@ -82,7 +82,7 @@ export function missingNames(
   return notBuildable(agent, problem, { data: { [kind]: missing } });
 }
 
-/** A definition cannot be built. @internal */
+/** A definition cannot be built. */
 export function notBuildable(
   agent: string,
   problem: string,

@@ -54,7 +54,6 @@ export interface Summarization {
   readonly compiler: MessageCompiler;
 }
 
-/** @internal */
 export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> = {
   driver: mustBe.anything, // see requireDriver
   llmConfig: mustBe.object,
@@ -65,7 +64,6 @@ export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> =
   onError: mustBe.function,
 };
 
-/** @internal */
 export const SUMMARY_ADVICE: Readonly<Record<string, string>> = {
   model: 'name it in llmConfig, as in llmConfig: { model: "openai:gpt-5-mini" }',
   prompt: 'write "instructions"',

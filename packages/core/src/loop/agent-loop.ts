@@ -107,7 +107,7 @@ export interface AgentLoop {
   stream(state: AgentState, options?: RunOptions): EventStream<AgentState>;
 }
 
-/** The options that are one thing, not a list. @internal */
+/** The options that are one thing, not a list. */
 export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>> = {
   driver: mustBe.anything, // see requireDriver
   toolChoice: TOOL_CHOICE,
@@ -122,7 +122,6 @@ export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks
   clock: mustBe.clock,
 };
 
-/** @internal */
 export const LOOP_OPTIONS: OptionChecks<AgentLoopOptions> = {
   tools: mustBe.listOf('tools, as in tools: [add]'),
   hooks: mustBe.listOf('hooks, as in hooks: [audit]'),

@@ -14,7 +14,6 @@ export interface ToolDescription {
   readonly inputSchema: JsonObject;
 }
 
-/** @internal */
 export const TOOL_CHOICE: ArgumentCheck = {
   expected: '"auto", "none", "required" or the tool to choose, as in { toolName: "add" }',
   accepts: (value) =>
@@ -78,7 +77,7 @@ export interface Driver {
   ): Promise<InferenceResponse | InferenceResponseInit>;
 }
 
-/** @throws TypeError `ARGUMENT_INVALID` for what is not a driver. @internal */
+/** @throws TypeError `ARGUMENT_INVALID` for what is not a driver. */
 export function requireDriver(driver: Driver | undefined): void {
   if (typeof driver?.infer === 'function') return;
   throw invalidArgument(

@@ -8,7 +8,7 @@ import { GUARD_PRIORITY, modelIdOfState } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';
 import { requirePrice } from './stopping/model-prices.ts';
 
-/** What a run that is a tool of another one has from it. @internal */
+/** What a run that is a tool of another one has from it. */
 export interface ParentRun {
   /** How far below a run that is nobody's tool: 1 for its subagents. */
   readonly depth: number;

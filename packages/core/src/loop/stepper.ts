@@ -126,7 +126,7 @@ export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentS
   return applyChecked(state, outcome, false);
 }
 
-/** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. @internal */
+/** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. */
 export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
   switch (outcome.type) {

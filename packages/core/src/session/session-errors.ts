@@ -129,7 +129,7 @@ export class StoreThrottledError extends HoldfastError {
   }
 }
 
-/** Did the storage not answer, or not take any more? Then it may at another time. @internal */
+/** Did the storage not answer, or not take any more? Then it may at another time. */
 export function isUnreachable(error: unknown): boolean {
   return hasErrorCode(error, 'STORE_UNAVAILABLE') || hasErrorCode(error, 'STORE_THROTTLED');
 }

@@ -57,7 +57,7 @@ const INFO_NAMES = new Set([
   'waitingFor',
 ]);
 
-/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. @internal */
+/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. */
 export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
   const members = reader.members(value, INFO_NAMES);
   return Object.freeze({

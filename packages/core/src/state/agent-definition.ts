@@ -49,7 +49,7 @@ function withJsonLimits(definition: AgentDefinition): AgentDefinition {
   return budget?.maxSteps === Infinity ? { ...definition, budget: toJsonLimits(budget) } : definition;
 }
 
-/** The state that a new agent of a checked definition begins with. @internal */
+/** The state that a new agent of a checked definition begins with. */
 export function initialState(definition: AgentDefinition, clock: Clock, at: Instant): AgentState {
   const { systemPrompt, llmConfig, metadata = {} } = definition;
   const state = AgentState.empty({ agentId: AgentId.create(clock), at })
@@ -83,7 +83,7 @@ const readCapabilities: Read<Readonly<Record<string, JsonObject>>> = (reader, va
   return Object.freeze(value) as Readonly<Record<string, JsonObject>>;
 };
 
-/** Reads a definition. @internal */
+/** Reads a definition. */
 export const readAgentDefinition: Read<AgentDefinition> = orderedReader({
   name: readName,
   'version?': readVersion,

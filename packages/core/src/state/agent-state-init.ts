@@ -8,7 +8,6 @@ export interface AgentStateInit {
   readonly at?: Instant;
 }
 
-/** @internal */
 export const checkInit = optionsCheck<AgentStateInit>(
   'AgentState.empty',
   { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },

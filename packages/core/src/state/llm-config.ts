@@ -29,7 +29,7 @@ export interface LlmConfig {
   readonly providerOptions?: ProviderOptions;
 }
 
-/** Reads a configuration. @internal */
+/** Reads a configuration. */
 export const readLlmConfig: Read<LlmConfig> = orderedReader({
   'model?': readString,
   'maxOutputTokens?': readCount,
@@ -62,7 +62,7 @@ const readFormat = orderedReader({
   'description?': readString,
 });
 
-/** Reads a response format. @internal */
+/** Reads a response format. */
 export const readResponseFormat: Read<ResponseFormat> = (reader, value) => {
   const format = readFormat(reader, value);
   return format.type === undefined ? reader.fail('a "type" of "text" or "json"', value) : format;

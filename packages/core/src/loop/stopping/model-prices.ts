@@ -37,7 +37,7 @@ const checkPrice = optionsCheck<ModelPrice>('price', {
 /** Tables that were found right: one may be long, and be given to many loops. */
 const checkedTables = new WeakSet<object>();
 
-/** Prices in dollars for a million tokens, by the id of the model. @internal */
+/** Prices in dollars for a million tokens, by the id of the model. */
 export const PRICES: ArgumentCheck = {
   expected: 'prices by the id of the model, as in { "gpt-5": { input: 1.25, output: 10 } }',
   accepts(value) {

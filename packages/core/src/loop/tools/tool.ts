@@ -150,14 +150,13 @@ type AnyToolInit = ToolInit<never, unknown> & {
 const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** @internal */
 export const TOOL_NAME: ArgumentCheck = {
   expected: '1 to 64 letters, digits, "_" or "-"',
   accepts: (value) => typeof value === 'string' && NAME.test(value),
   type: 'string',
 };
 
-/** Seconds that something may take. They may be `Infinity`. @internal */
+/** Seconds that something may take. They may be `Infinity`. */
 export const TIME_LIMIT: ArgumentCheck = {
   expected: 'a number of seconds above 0',
   accepts: (value) => typeof value === 'number' && value > 0,
@@ -217,7 +216,7 @@ function checkTool(init: AnyToolInit): void {
   if (retry !== undefined) checkRetry(retry, `the retry of ${owner}`);
 }
 
-/** Says which of many tools does not fit. @internal */
+/** Says which of many tools does not fit. */
 export function nameInMessages(kind: string, init: { readonly name?: unknown } | undefined): string {
   const name = init?.name;
   return typeof name === 'string' ? `${kind} ${JSON.stringify(name)}` : kind;

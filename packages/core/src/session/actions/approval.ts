@@ -22,7 +22,6 @@ export interface Decision {
   readonly input?: JsonValue;
 }
 
-/** @internal */
 export const DECISION_CHECKS: OptionChecks<Decision> = {
   toolExecutionId: mustBe.required(mustBe.string),
   decision: mustBe.required(mustBe.oneOf(['approved', 'denied'])),

@@ -18,7 +18,6 @@ export interface ForkOptions {
   readonly atMessage?: string;
 }
 
-/** @internal */
 export const checkForkOptions = optionsCheck<ForkOptions>(
   'fork',
   { sessionId: mustBe.string, atStep: mustBe.wholeNumber(0), atMessage: mustBe.string },

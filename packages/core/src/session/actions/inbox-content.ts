@@ -36,7 +36,7 @@ export interface AppliedItem {
   readonly ignored?: string;
 }
 
-/** What a person says. @internal */
+/** What a person says. */
 export const MESSAGE_CONTENT: ArgumentCheck = {
   expected: 'a text or an array of parts, and not empty',
   accepts: (value) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0,

@@ -72,7 +72,7 @@ export function applySavePlan(content: SessionContent | undefined, plan: SavePla
   return { head: plan.head, values, lists };
 }
 
-/** A part that is not as it should be. @internal */
+/** A part that is not as it should be. */
 export function unreadablePart(
   what: string,
   expected: string,

@@ -120,7 +120,6 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
   },
 );
 
-/** @internal */
 export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
   'execute',
   {
@@ -143,7 +142,6 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
 
 const DEFINITION = 'give a definition, as in definition: { name: "assistant" }';
 
-/** @internal */
 export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
   'create',
   {

@@ -18,7 +18,7 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** Reads a decision. @internal */
+/** Reads a decision. */
 export const readDecision: Read<ApprovalDecision> = shapeReader({
   type: readOneOf(['approved', 'denied']),
   at: readInstant,
@@ -26,7 +26,7 @@ export const readDecision: Read<ApprovalDecision> = shapeReader({
   'reason?': readString,
 });
 
-/** Reads an approval. @internal */
+/** Reads an approval. */
 export const readApproval: Read<Approval> = shapeReader({
   requestedAt: readInstant,
   'decision?': readDecision,

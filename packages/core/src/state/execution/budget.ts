@@ -145,7 +145,7 @@ function stepLimit(limit: number | undefined): number | undefined {
   return limit !== undefined && limit >= ANY_NUMBER_OF_STEPS ? Infinity : finite(limit);
 }
 
-/** The limits as JSON can hold them. @internal */
+/** The limits as JSON can hold them. */
 export function toJsonLimits(limits: BudgetLimits): BudgetLimits {
   return limits.maxSteps === Infinity ? { ...limits, maxSteps: ANY_NUMBER_OF_STEPS } : { ...limits };
 }
@@ -154,7 +154,7 @@ export function toJsonLimits(limits: BudgetLimits): BudgetLimits {
 const readLimit: Read<number> = (reader, value) =>
   value === null ? reader.fail('a number of at least 0, or no such limit', value) : readAmount(reader, value);
 
-/** Reads limits. @internal */
+/** Reads limits. */
 export const readBudgetLimits: Read<BudgetLimits> = orderedReader({
   'maxSteps?': readLimit,
   'maxTokens?': readLimit,

@@ -250,7 +250,7 @@ export class Continuation {
   }
 }
 
-/** Reads one that says something, after that of the step before. @internal */
+/** Reads one that says something, after that of the step before. */
 export function readContinuation(previous: Continuation = Continuation.empty): Read<Continuation> {
   return readNonEmpty((reader, value) => Continuation.decode(reader, value, previous));
 }
@@ -258,7 +258,7 @@ export function readContinuation(previous: Continuation = Continuation.empty): R
 const NAMES = new Set(['continues', 'signals', 'isRequested', 'overruledSignals']);
 const readNonZeroCount = readNonEmpty(readCount);
 
-/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+/** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireContinuation(continuation: Continuation): void {
   if (!(continuation instanceof Continuation))
     throw wrongArgument(continuation, 'a Continuation, as those that begin with Continuation.empty are');

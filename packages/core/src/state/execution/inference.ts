@@ -23,7 +23,6 @@ export type FinishReason =
   | 'aborted'
   | 'other';
 
-/** @internal */
 export const FINISH_REASONS: readonly FinishReason[] = [
   'stop',
   'length',
@@ -178,7 +177,7 @@ export class InferenceResponse {
   }
 }
 
-/** True for an answer that ended without any reason: it broke off, and what it says may be incomplete. @internal */
+/** True for an answer that ended without any reason: it broke off, and what it says may be incomplete. */
 export function isUnfinished({ finishReason, rawFinishReason }: InferenceResponse): boolean {
   return finishReason === 'other' && rawFinishReason === undefined;
 }
@@ -192,7 +191,7 @@ interface InferenceEnvelope {
   responseId?: string;
 }
 
-/** The members of a stored response. @internal */
+/** The members of a stored response. */
 export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
   'content',
   'finishReason',

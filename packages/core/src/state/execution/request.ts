@@ -26,15 +26,15 @@ export interface StepRequest {
   readonly toolChoice?: ToolChoice;
 }
 
-/** No settings at all. @internal */
+/** No settings at all. */
 export const NO_SETTINGS: LlmConfig = Object.freeze({});
 
-/** Are these the same settings? None at all is the same as an object without members. @internal */
+/** Are these the same settings? None at all is the same as an object without members. */
 export function isSameSettings(left: LlmConfig | undefined, right: LlmConfig | undefined): boolean {
   return left === right || isSameJson(left ?? NO_SETTINGS, right ?? NO_SETTINGS);
 }
 
-/** Settings that say something; `undefined` for those that do not. @internal */
+/** Settings that say something; `undefined` for those that do not. */
 export function filledSettings(llmConfig: LlmConfig | undefined): LlmConfig | undefined {
   for (const _ in llmConfig) return llmConfig;
   return undefined;
@@ -49,7 +49,7 @@ function toolChoiceReader(read: Read<ToolChoice & string>): Read<ToolChoice> {
     typeof value === 'object' && value !== null ? readShape(reader, value, TOOL) : read(reader, value);
 }
 
-/** Reads a tool choice. @internal */
+/** Reads a tool choice. */
 export const readToolChoice: Read<ToolChoice> = toolChoiceReader(readWord);
 const readOtherToolChoice = toolChoiceReader(readWordThatSaysSomething);
 
@@ -69,8 +69,8 @@ function requestReader(readChoice: Read<ToolChoice>): Read<StepRequest | undefin
   };
 }
 
-/** Reads what a caller says of a request; `undefined` when that is what the state says. @internal */
+/** Reads what a caller says of a request; `undefined` when that is what the state says. */
 export const readGivenRequest: Read<StepRequest | undefined> = requestReader(readToolChoice);
 
-/** Reads the stored request of a step; `undefined` for `{}`. @internal */
+/** Reads the stored request of a step; `undefined` for `{}`. */
 export const readStepRequest: Read<StepRequest | undefined> = requestReader(readOtherToolChoice);

@@ -307,7 +307,7 @@ const readStandaloneStep = readStandalone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, NAMES), refs),
 );
 
-/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+/** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireStep(step: AgentStep): void {
   if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.start() gives it');
 }

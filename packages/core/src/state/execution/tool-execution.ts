@@ -308,12 +308,12 @@ function valueOutput(value: JsonValue): ToolOutput {
   return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
 }
 
-/** A failure as a model reads it. @internal */
+/** A failure as a model reads it. */
 export function errorOutput(message: string): ToolOutput {
   return Object.freeze({ type: 'error-text', value: message });
 }
 
-/** The result of a call, with what the provider attached to the call: some providers need it back on the result. @internal */
+/** The result of a call, with what the provider attached to the call: some providers need it back on the result. */
 export function resultPart(
   { toolCallId, toolName, providerOptions }: ToolCallPart,
   output: ToolOutput,

@@ -86,19 +86,19 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
   },
 };
 
-/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. @internal */
+/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. */
 export function interruptedOutcome({ name }: { readonly name: string }, cause?: unknown): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
   return interruptedWith(message, cause);
 }
 
-/** The outcome of a call that something has kept from its end. @internal */
+/** The outcome of a call that something has kept from its end. */
 export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
   return Object.freeze({ type: 'interrupted', error });
 }
 
-/** A frozen copy of an outcome, its value as JSON. @throws RangeError or TypeError `ARGUMENT_INVALID` for what is none. @internal */
+/** A frozen copy of an outcome, its value as JSON. @throws RangeError or TypeError `ARGUMENT_INVALID` for what is none. */
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   requireObject(outcome, 'an outcome: an object with a type');
   if (!Object.hasOwn(OUTCOME_RULES, outcome.type)) {
@@ -119,7 +119,7 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   }) as ToolOutcome;
 }
 
-/** The hooks that forbade a call, as the error of its outcome names them. @internal */
+/** The hooks that forbade a call, as the error of its outcome names them. */
 export function blocksIn({ data }: ErrorRecord): readonly ToolBlock[] {
   const blocks = isJsonObject(data) ? data['blockedBy'] : undefined;
   return Array.isArray(blocks) ? blocks.filter(isToolBlock) : [];
@@ -139,7 +139,7 @@ const readNonEmptyObject = readNonEmpty(readJsonObject);
 const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
 
-/** Reads an outcome. The value of a success may be known from elsewhere. @internal */
+/** Reads an outcome. The value of a success may be known from elsewhere. */
 export function readOutcomeWith(
   reader: DocumentReader,
   value: unknown,
@@ -162,5 +162,5 @@ export function readOutcomeWith(
   return compact({ type, value: result, modelOutput, metadata }) as ToolOutcome;
 }
 
-/** Reads an outcome. @internal */
+/** Reads an outcome. */
 export const readOutcome: Read<ToolOutcome> = (reader, value) => readOutcomeWith(reader, value, undefined);

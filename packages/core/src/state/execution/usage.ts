@@ -284,10 +284,10 @@ function isReportable(name: string, value: unknown): boolean {
   return value >= 0 && (name === 'cost' ? value < Infinity : Number.isSafeInteger(value));
 }
 
-/** @throws TypeError `ARGUMENT_INVALID`. @internal */
+/** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireUsage(usage: Usage): void {
   if (!(usage instanceof Usage)) throw wrongArgument(usage, 'usage as Usage.of() gives it');
 }
 
-/** Reads usage that says something. @internal */
+/** Reads usage that says something. */
 export const readNonEmptyUsage: Read<Usage> = readNonEmpty(Usage.read);

@@ -19,6 +19,6 @@ const readWaiting: Read<Waiting> = readVariant('type', {
   input: shapeOf({ type: readString }),
 });
 
-/** Reads what is waited for; a list of nothing is left out. @internal */
+/** Reads what is waited for; a list of nothing is left out. */
 export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
   reader.nonEmptyList(value, readWaiting);

@@ -12,12 +12,12 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
-/** Tags as the metadata of a message that has nothing else in it. @internal */
+/** Tags as the metadata of a message that has nothing else in it. */
 export function metadataOf(tags: MessageTags): JsonObject {
   return Object.freeze<JsonObject & MessageTags>({ ...tags });
 }
 
-/** A copy for the conversation that says which step made it; the tags are taken over. @internal */
+/** A copy for the conversation that says which step made it; the tags are taken over. */
 export function withTags(message: Message, tags: MessageTags): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;
   const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
@@ -30,7 +30,7 @@ export function withTags(message: Message, tags: MessageTags): Message {
   });
 }
 
-/** The message as the step made it; itself when it has no tags. @internal */
+/** The message as the step made it; itself when it has no tags. */
 export function withoutTags(message: Message): Message {
   if (!hasTags(message)) return message;
   const { id, role, content, createdAt, providerOptions } = message;

@@ -176,7 +176,7 @@ export interface MessageOptions {
   readonly clock?: Clock;
 }
 
-/** The values are checked where they are used. @internal */
+/** The values are checked where they are used. */
 export const checkMessageOptions = optionsCheck<MessageOptions>('message', {
   id: mustBe.anything,
   createdAt: mustBe.anything,
@@ -224,7 +224,7 @@ function createMessage(
   });
 }
 
-/** Names in a message's metadata that only a step sets. @internal */
+/** Names in a message's metadata that only a step sets. */
 export const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
 
 function userMetadata(metadata: JsonObject): JsonObject {
@@ -238,7 +238,7 @@ function userMetadata(metadata: JsonObject): JsonObject {
 
 /**
  * Frozen copies of parts that fit the role.
- * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not. @internal
+ * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not.
  */
 export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
   return checkedCopy(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
@@ -252,17 +252,17 @@ interface MessageFields {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** The message itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
+/** The message itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. */
 export function checkedMessage(message: Message): Message {
   return checkedValue('message', message, readMessage);
 }
 
-/** The call itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. @internal */
+/** The call itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. */
 export function checkedToolCall(call: ToolCallPart): ToolCallPart {
   return checkedValue('tool call', call, readToolCall);
 }
 
-/** A message of parts that were checked already: members in one order, empty ones left out. @internal */
+/** A message of parts that were checked already: members in one order, empty ones left out. */
 export function assembleMessage(role: MessageRole, fields: MessageFields): Message {
   const { id, content, createdAt, providerOptions, metadata } = fields;
   const message: Record<string, unknown> =
@@ -297,7 +297,7 @@ function partShape<const R extends Readers>(readers: R): Shape<Shaped<PartReader
 const TEXT = partShape({ text: readString });
 const FILE = partShape({ mediaType: readString, data: readFileData, 'filename?': readString });
 
-/** Reads what a model is shown of a result. @internal */
+/** Reads what a model is shown of a result. */
 export const readToolOutput: Read<ToolOutput> = readVariant('type', {
   text: partShape({ value: readString }),
   json: partShape({ value: readJson }),
@@ -335,12 +335,12 @@ const contentReaders = {
   tool: readContent({ 'tool-result': PARTS['tool-result'] }),
 };
 
-/** Reads one tool call. @internal */
+/** Reads one tool call. */
 export const readToolCall: Read<ToolCallPart> = readVariant('type', {
   'tool-call': PARTS['tool-call'],
 });
 
-/** Reads the content of an assistant message. @internal */
+/** Reads the content of an assistant message. */
 export const readAssistantContent: Read<readonly AssistantPart[]> = (reader, value) =>
   tryFreezeAssistantContent(value)
     ? (value as readonly AssistantPart[])
@@ -357,7 +357,7 @@ function messageShape<T>(content: Read<T>): Shape<MessageBase & { readonly conte
   });
 }
 
-/** Reads one message. @internal */
+/** Reads one message. */
 export const readMessage: Read<Message> = (reader, value) =>
   tryFreezeMessage(value) ? (value as Message) : readAnyMessage(reader, value);
 

@@ -80,7 +80,7 @@ function jsonOrNothing(data: unknown): JsonValue | undefined {
   }
 }
 
-/** Reads one error. @internal */
+/** Reads one error. */
 export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   name: readString,
   message: readString,
@@ -90,6 +90,6 @@ export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   'errors?': (reader, value): readonly ErrorRecord[] => readErrorRecords(reader, value),
 });
 
-/** Reads errors; a list of none is left out. @internal */
+/** Reads errors; a list of none is left out. */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
   reader.nonEmptyList(value, readErrorRecord);

@@ -232,7 +232,7 @@ export class List<T> implements Iterable<T> {
 
 /**
  * What was worked out about lists, kept with each: as a WeakMap would, but at no cost to the garbage collector, which
- * has to look at every entry of one. For few keepers that are never given up. @internal
+ * has to look at every entry of one. For few keepers that are never given up.
  */
 export class ListCache<V> {
   get(list: List<unknown>): V | undefined {
