@@ -1,10 +1,13 @@
 import type { Instant } from '../clock.ts';
+import { checkedCopy } from '../document.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { some } from '../state/values/frozen-array.ts';
 import type { ExecutionId, StepId, ToolExecutionId } from '../state/values/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
 import type { Messages, ToolCallPart } from '../state/messages/messages.ts';
 import type { EffectiveRequest } from '../state/execution/request.ts';
+import { isSameSettings, NO_SETTINGS } from '../state/execution/request.ts';
+import { readLlmConfig } from '../state/llm-config.ts';
 import type { StepMessageIds } from '../state/execution/step-output.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
@@ -137,7 +140,7 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
     case 'inputChanged':
       return withStep(state, state.currentStep?.withInput(outcome.input), at);
     case 'requestChanged':
-      return state.withEffectiveRequest(outcome.request, at);
+      return withEffectiveRequest(state, outcome.request, at);
     case 'inferred':
       if (state.currentStep === undefined) return withLateResponse(state, outcome.response, at);
       return withStep(state, state.currentStep.withResponse(outcome.response), at);
@@ -219,4 +222,23 @@ export function rebaseToolChanges(
 
 function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | undefined {
   return stepAtWork(state)?.toolExecutions.find((execution) => execution.id === id);
+}
+
+/** The state with what the model of the open step is called with. */
+function withEffectiveRequest(
+  state: AgentState,
+  { model, llmConfig, toolChoice }: EffectiveRequest,
+  at: Instant,
+): AgentState {
+  const { currentStep: step, execution } = state;
+  if (step === undefined) return state;
+  const settings =
+    llmConfig === undefined ? NO_SETTINGS : checkedCopy('LLM configuration', llmConfig, readLlmConfig);
+  const isKnown = isSameSettings(settings, execution?.llmConfig ?? state.llmConfig);
+  const request = {
+    ...(!isKnown && { llmConfig: settings }),
+    ...(model !== undefined && model !== settings.model && { model }),
+    toolChoice,
+  };
+  return state.withNewStep(step.withRequest(request), at);
 }

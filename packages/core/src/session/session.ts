@@ -199,35 +199,25 @@ export class AgentSession {
 
   /** The session as one versioned JSON document. */
   toJSON(): SnapshotEnvelope {
-    return this.encodeWith({ definition: this.definition, state: this.state.toJSON() });
-  }
-
-  /** The document with these as the parts that are large. @internal */
-  encodeWith(parts: { readonly definition?: object; readonly state: object }): SnapshotEnvelope {
-    const document = compact({
-      sessionId: this.sessionId,
-      parentId: this.parentId,
-      forkedFrom: this.forkedFrom,
-      status: this.status,
-      revision: this.revision,
-      createdAt: this.createdAt,
-      updatedAt: this.updatedAt,
-      ...parts,
-    });
-    return sealSnapshot(FORMAT, 1, document);
+    return writeSession(this, { definition: this.definition, state: this.state.toJSON() });
   }
 
   /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */
   static fromJSON(json: unknown): AgentSession {
-    return DocumentReader.read(json, (reader, value) =>
-      readSession(reader, openSnapshot(reader, FORMAT, value)),
-    );
+    const read: Read<AgentSessionFields> = (reader, value) =>
+      readSession(reader, openSnapshot(reader, FORMAT, value));
+    return new AgentSession(DocumentReader.read(json, read));
   }
+}
 
-  /** @internal */
-  static restore(fields: AgentSessionFields): AgentSession {
-    return new AgentSession(fields);
-  }
+/** The document of a session, with these as the parts that are large. */
+export function writeSession(
+  session: AgentSession,
+  parts: { readonly definition?: object; readonly state: object },
+): SnapshotEnvelope {
+  const { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt } = session;
+  const document = { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt, ...parts };
+  return sealSnapshot(FORMAT, 1, compact(document));
 }
 
 const NAMES = new Set([
@@ -244,10 +234,10 @@ const NAMES = new Set([
 
 const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readString, version: readCount });
 
-const readSession: Read<AgentSession> = (reader, value) => {
+const readSession: Read<AgentSessionFields> = (reader, value) => {
   const members = reader.members(value, NAMES);
   const definition = reader.required(members, 'definition', readAgentDefinition);
-  return AgentSession.restore({
+  return {
     sessionId: reader.required(members, 'sessionId', SessionId.read),
     parentId: reader.optional(members, 'parentId', SessionId.read),
     forkedFrom: reader.optional(members, 'forkedFrom', SessionId.read),
@@ -258,5 +248,5 @@ const readSession: Read<AgentSession> = (reader, value) => {
     updatedAt: reader.required(members, 'updatedAt', readInstant),
     definition,
     state: reader.required(members, 'state', AgentState.read),
-  });
+  };
 };

@@ -201,7 +201,7 @@ export abstract class AgentStateView {
 
   /** Seconds by the clock on the wall; of an execution in progress, up to the latest start or end of a step or tool. */
   get executionDuration(): number {
-    return this.executionDurationAt(this.execution?.latestAt);
+    return this.executionDurationAt(this.execution && latestInstantOf(this.execution));
   }
 
   /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */
@@ -245,4 +245,23 @@ export abstract class AgentStateView {
       usage: this.usage.toJSON(),
     };
   }
+}
+
+/**
+ * The latest moment that an execution records: its end, else that of a step or tool that began or ended. `updatedAt` of
+ * the agent may be ahead of it, by another machine's clock.
+ */
+function latestInstantOf(execution: ExecutionState): Instant {
+  const { currentStep, currentStepStartedAt, lastStepExecution, startedAt, completedAt } = execution;
+  if (completedAt !== undefined) return completedAt;
+  if (currentStep === undefined) return lastStepExecution?.completedAt ?? startedAt;
+  const times = currentStep.toolExecutions.flatMap((call) => latestInstantOfCall(call) ?? []);
+  return Math.max(currentStepStartedAt ?? startedAt, ...times);
+}
+
+/** The latest moment that is recorded of a call; `undefined` when nothing was done for it. */
+function latestInstantOfCall(call: ToolExecution): Instant | undefined {
+  const { approval, startedAt, completedAt } = call;
+  if (call.isAwaitingApproval) return approval?.requestedAt;
+  return completedAt ?? startedAt ?? approval?.decision?.at;
 }

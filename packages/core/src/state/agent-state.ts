@@ -20,7 +20,6 @@ import type { ExecutionId } from './values/ids.ts';
 import { AgentId } from './values/ids.ts';
 import type { LlmConfig, ResponseFormat } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
-import type { EffectiveRequest } from './execution/request.ts';
 import { isSameSettings, NO_SETTINGS } from './execution/request.ts';
 import type { Usage } from './execution/usage.ts';
 import { List } from './values/list.ts';
@@ -35,7 +34,8 @@ import type { AgentStateFields } from './agent-state-view.ts';
 import { AgentStateView } from './agent-state-view.ts';
 import type { AgentStep } from './execution/step.ts';
 import type { StepMessageIds } from './execution/step-output.ts';
-import { requireStep } from './execution/step.ts';
+import { requireStep, withCallsEnded } from './execution/step.ts';
+import { metadataAfter } from './execution/tool-executions.ts';
 import { withWaitingInside } from './documents/version-1.ts';
 import type { Waiting } from './execution/waiting.ts';
 
@@ -157,21 +157,6 @@ export class AgentState extends AgentStateView {
     return step.withRequest({ llmConfig: this.llmConfig ?? NO_SETTINGS });
   }
 
-  /** The same with what the model of the open step is called with. @internal */
-  withEffectiveRequest({ model, llmConfig, toolChoice }: EffectiveRequest, at: Instant): AgentState {
-    const { currentStep: step, execution } = this;
-    if (step === undefined) return this;
-    const settings =
-      llmConfig === undefined ? NO_SETTINGS : checkedCopy('LLM configuration', llmConfig, readLlmConfig);
-    const isKnown = isSameSettings(settings, execution?.llmConfig ?? this.llmConfig);
-    const request = {
-      ...(!isKnown && { llmConfig: settings }),
-      ...(model !== undefined && model !== settings.model && { model }),
-      toolChoice,
-    };
-    return this.withNewStep(step.withRequest(request), at);
-  }
-
   /**
    * The same with the current step finished and its messages in the conversation, tagged. Calls that were started and have
    * no outcome are `interrupted`; those that were not begun get a result that says so.
@@ -183,13 +168,17 @@ export class AgentState extends AgentStateView {
   /** The same after so many seconds of work. Without ids, those of the messages follow from that of the step. @internal */
   withStepClosed(ids: StepMessageIds | undefined, at: Instant, workedSeconds = 0): AgentState {
     const { execution } = this;
-    const open = this.currentStep?.withCallsEnded(at);
+    const open = this.currentStep && withCallsEnded(this.currentStep, at);
     if (execution === undefined || open === undefined) return this;
-    const tags = this.tagsOf(open, execution.executionId);
-    const finished = open.taggedOutput.length > 0 ? open.withTags(tags) : open.assembleOutput(ids, at, tags);
-    const store = this.store.appendChecked(CONVERSATION, finished.taggedOutput);
+    const finished = open.withTaggedOutput(this.tagsOf(open, execution.executionId), ids, at);
+    const { taggedOutput: added } = finished;
+    const store =
+      added.length === 0 ? this.store : this.store.withChecked(CONVERSATION, this.messages.concat(added));
     const next = this.copyAt(at);
-    draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
+    draft(next).context = this.context.with({
+      store,
+      metadata: metadataAfter(this.metadata, finished.toolExecutions),
+    });
     draft(next).execution = execution.withStepCompleted(finished, at, workedSeconds);
     return freeze(next);
   }
@@ -206,8 +195,8 @@ export class AgentState extends AgentStateView {
   withLastStep(step: AgentStep, at: Instant): AgentState {
     const { execution, lastStep } = this;
     if (!execution?.isTerminal || lastStep === undefined || step === lastStep) return this;
-    const ended = step.withCallsEnded(at);
-    const finished = ended.assembleOutput(undefined, at, this.tagsOf(ended, execution.executionId));
+    const ended = withCallsEnded(step, at);
+    const finished = ended.withTaggedOutput(this.tagsOf(ended, execution.executionId), undefined, at);
     const before: ReadonlySet<Message> = new Set(lastStep.taggedOutput);
     const others = this.messages.toArray().filter((message) => !before.has(message));
     const found = this.messages.toArray().findIndex((message) => before.has(message));
@@ -215,7 +204,10 @@ export class AgentState extends AgentStateView {
     const messages = [...others.slice(0, place), ...finished.taggedOutput, ...others.slice(place)];
     const next = this.copyAt(at);
     const store = this.store.withChecked(CONVERSATION, List.from(messages));
-    draft(next).context = this.context.with({ store, metadata: finished.metadataFrom(this.metadata) });
+    draft(next).context = this.context.with({
+      store,
+      metadata: metadataAfter(this.metadata, finished.toolExecutions),
+    });
     draft(next).execution = execution.withLastStep(finished);
     return freeze(next);
   }

@@ -93,7 +93,6 @@ const subjects: readonly Subject[] = [
     },
     internal: [
       'with',
-      'withEffectiveRequest',
       'withExecution',
       'withLastStep',
       'withNewStep',
@@ -129,7 +128,7 @@ const subjects: readonly Subject[] = [
       withToolExecution: [ToolExecution.create(otherCall)],
       withOutput: [newStepMessageIds(), T],
     },
-    internal: ['with', 'withAdded', 'withCallsEnded', 'withTags', 'withToolExecutions'],
+    internal: ['with', 'withTaggedOutput', 'withToolExecutions'],
   },
   {
     name: 'ToolExecution',
@@ -170,7 +169,7 @@ const subjects: readonly Subject[] = [
     of: [MessageStore.empty, store],
     read: MessageStore.fromJSON,
     takes: { append: ['a', [message]], withSection: ['a', [message]], withoutSection: ['messages'] },
-    internal: ['appendChecked', 'withChecked'],
+    internal: ['withChecked'],
   },
   {
     name: 'Metadata',

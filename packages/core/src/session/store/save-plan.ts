@@ -12,7 +12,7 @@ import {
 import type { MessageStore } from '../../state/messages/message-store.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
-import { AgentSession } from '../session.ts';
+import { AgentSession, writeSession } from '../session.ts';
 import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
 import { fingerprint, unreadablePart } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
@@ -163,7 +163,7 @@ function headOf(
   const state = writeAgentStateWith(value, leastVersion, { execution });
   // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
   // save has the same head.
-  const document = { ...session.encodeWith({ state }), ...SAID_BY_RECORD };
+  const document = { ...writeSession(session, { state }), ...SAID_BY_RECORD };
   const values = [...valuesOf(session).keys()];
   const { version } = session;
   return JSON.stringify({

@@ -9,7 +9,7 @@ import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../execution/request.ts';
 import { TOOL_EXECUTION_NAMES, writeToolExecution } from './tool-execution-document.ts';
 import { pushTo, some } from '../values/frozen-array.ts';
-import { INFERENCE_NAMES, InferenceResponse } from '../execution/inference.ts';
+import { INFERENCE_NAMES, InferenceResponse, writeEnvelope } from '../execution/inference.ts';
 import type { MessageRange, MessageView } from './message-refs.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import { readAssistantContent, readToolCall } from '../messages/messages.ts';
@@ -69,7 +69,7 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
   if (response !== undefined) {
     const isContentInOutput =
       taggedOutput[0]?.role === 'assistant' && taggedOutput[0].content === response.content;
-    document.response = isContentInOutput ? response.toEnvelope() : response.toJSON();
+    document.response = isContentInOutput ? writeEnvelope(response) : response.toJSON();
   }
   if (toolExecutions.length > 0)
     document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, taggedOutput, response));

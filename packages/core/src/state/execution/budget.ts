@@ -129,12 +129,8 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
 
   /** @throws StateFormatError when the document does not fit. */
   static fromJSON(json: unknown): ExecutionBudget {
-    return DocumentReader.read(json, ExecutionBudget.read);
+    return ExecutionBudget.of(DocumentReader.read(json, readBudgetLimits));
   }
-
-  /** @internal */
-  static readonly read: Read<ExecutionBudget> = (reader, value) =>
-    ExecutionBudget.of(readBudgetLimits(reader, value));
 }
 
 function finite(limit: number | undefined): number | undefined {

@@ -145,18 +145,6 @@ export class ExecutionState {
     return [...inSteps, ...(this.currentStep?.allErrors ?? NOTHING), ...this.errors];
   }
 
-  /**
-   * The latest moment that the execution records: its end, else that of a step or tool that began or ended. `updatedAt` of
-   * the agent may be ahead of it, by another machine's clock. @internal
-   */
-  get latestAt(): Instant {
-    const { currentStep, currentStepStartedAt, lastStepExecution, startedAt, completedAt } = this;
-    if (completedAt !== undefined) return completedAt;
-    if (currentStep === undefined) return lastStepExecution?.completedAt ?? startedAt;
-    const times = currentStep.toolExecutions.flatMap(({ latestAt }) => latestAt ?? NOTHING);
-    return Math.max(currentStepStartedAt ?? startedAt, ...times);
-  }
-
   /** Seconds by the clock on the wall, until the end or until `now`. */
   duration(now: Instant = systemClock.now()): number {
     return Math.max(0, secondsBetween(this.startedAt, this.completedAt ?? now));

@@ -8,7 +8,7 @@ import { readAssistantContent } from '../messages/messages.ts';
 import { hasToolCalls, reasoningOf, textOf, toolCallsOf } from '../messages/message-parts.ts';
 import { plainContent } from '../messages/plain-content.ts';
 import type { CallUsage, UsageFields } from './usage.ts';
-import { readNonEmptyUsage, requireUsage, Usage } from './usage.ts';
+import { readNonEmptyUsage, reportableUsage, requireUsage, Usage } from './usage.ts';
 
 /**
  * Why a model stopped. `aborted`: we stopped it; what had arrived is kept. `other`: for the reason in `rawFinishReason`; without
@@ -131,18 +131,7 @@ export class InferenceResponse {
   }
 
   toJSON(): object {
-    return { content: this.content, ...this.toEnvelope() };
-  }
-
-  /** All but the content, which a step may keep in its messages. @internal */
-  toEnvelope(): object {
-    const document: InferenceEnvelope = { finishReason: this.finishReason };
-    if (this.rawFinishReason !== undefined) document.rawFinishReason = this.rawFinishReason;
-    if (this.usage !== Usage.none) document.usage = this.usage.toJSON();
-    if (this.providerMetadata !== undefined) document.providerMetadata = this.providerMetadata;
-    if (this.modelId !== undefined) document.modelId = this.modelId;
-    if (this.responseId !== undefined) document.responseId = this.responseId;
-    return document;
+    return { content: this.content, ...writeEnvelope(this) };
   }
 
   /** @throws StateFormatError when the document does not fit. */
@@ -180,6 +169,18 @@ export class InferenceResponse {
 /** True for an answer that ended without any reason: it broke off, and what it says may be incomplete. */
 export function isUnfinished({ finishReason, rawFinishReason }: InferenceResponse): boolean {
   return finishReason === 'other' && rawFinishReason === undefined;
+}
+
+/** The document of a response but for its content, which a step may have in its messages. */
+export function writeEnvelope(response: InferenceResponseFields): object {
+  const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
+  const document: InferenceEnvelope = { finishReason };
+  if (rawFinishReason !== undefined) document.rawFinishReason = rawFinishReason;
+  if (usage !== Usage.none) document.usage = usage.toJSON();
+  if (providerMetadata !== undefined) document.providerMetadata = providerMetadata;
+  if (modelId !== undefined) document.modelId = modelId;
+  if (responseId !== undefined) document.responseId = responseId;
+  return document;
 }
 
 interface InferenceEnvelope {
@@ -257,5 +258,5 @@ function textContent(text: string | undefined): readonly AssistantPart[] {
 
 function usageOf(usage: InferenceResponseInit['usage']): Usage {
   if (usage === undefined) return Usage.unreported;
-  return usage instanceof Usage ? usage : Usage.fromReport(usage);
+  return usage instanceof Usage ? usage : Usage.of(reportableUsage(usage));
 }

@@ -15,7 +15,6 @@ import type { MessageRefReader } from '../documents/message-refs.ts';
 import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
 import type { MessageTags } from '../messages/message-tags.ts';
 import { withoutTags, withTags } from '../messages/message-tags.ts';
-import type { Metadata } from '../metadata.ts';
 import type { Message, Messages, ToolCallPart } from '../messages/messages.ts';
 import type { StepRequest } from './request.ts';
 import { readGivenRequest } from './request.ts';
@@ -200,28 +199,27 @@ export class AgentStep {
     return freeze(next);
   }
 
-  /** The same, each call that was started and has no outcome `interrupted`. @internal */
-  withCallsEnded(at: Instant): AgentStep {
-    if (!some(this.toolExecutions, isInDoubt)) return this;
-    return this.withToolExecutions(
-      this.toolExecutions.map((execution) =>
-        isInDoubt(execution) ? execution.withCheckedOutcome(interruptedOutcome(execution), at) : execution,
-      ),
-    );
-  }
-
   /**
    * The same with its output: one assistant message, then the results in call order. Calls that were not run get
    * a result that says so. An answer that failed on the way stays out of the conversation, unless a call of it was started.
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
     requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
-    return this.assembleOutput(ids, at);
+    return this.taggedOutput.length > 0 ? this : this.assembleOutput(ids, at);
   }
 
-  /** The same with its output as the conversation has it: with tags. @internal */
-  assembleOutput(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
-    if (!this.hasOutput || this.taggedOutput.length > 0) return this;
+  /**
+   * The same with its output as the conversation has it: with tags. Without ids, those of the messages follow from that of
+   * the step. @internal
+   */
+  withTaggedOutput(tags: MessageTags, ids: StepMessageIds | undefined, at: Instant): AgentStep {
+    if (this.taggedOutput.length === 0) return this.assembleOutput(ids, at, tags);
+    const taggedOutput = Object.freeze(this.taggedOutput.map((message) => withTags(message, tags)));
+    return this.with({ taggedOutput });
+  }
+
+  private assembleOutput(ids: StepMessageIds | undefined, at: Instant, tags?: MessageTags): AgentStep {
+    if (!this.hasOutput) return this;
     const next = new AgentStep(this);
     draft(next).taggedOutput = outputOf(this, ids ?? messageIdsOf(this.id), at, tags);
     return freeze(next);
@@ -231,25 +229,6 @@ export class AgentStep {
   private get hasOutput(): boolean {
     const isWhole = this.response !== undefined && this.response.finishReason !== 'error';
     return isWhole || some(this.toolExecutions, wasStarted);
-  }
-
-  /** What its tools set in the agent's metadata, in the order of the calls. @internal */
-  metadataFrom(metadata: Metadata): Metadata {
-    let changed = metadata;
-    if (!some(this.toolExecutions, hasMetadata)) return metadata;
-    for (const { outcome } of this.toolExecutions) {
-      if (outcome?.type !== 'succeeded' || outcome.metadata === undefined) continue;
-      for (const [name, value] of Object.entries(outcome.metadata)) changed = changed.with(name, value);
-    }
-    return changed;
-  }
-
-  /** The same with the tags of the conversation on its output, which has none. @internal */
-  withTags(tags: MessageTags): AgentStep {
-    if (this.taggedOutput.length === 0) return this;
-    return this.with({
-      taggedOutput: Object.freeze(this.taggedOutput.map((message) => withTags(message, tags))),
-    });
   }
 
   toJSON(): object {
@@ -289,10 +268,6 @@ function hasUsage({ usage }: ToolExecution): boolean {
   return usage !== Usage.none;
 }
 
-function hasMetadata({ outcome }: ToolExecution): boolean {
-  return outcome?.type === 'succeeded' && outcome.metadata !== undefined;
-}
-
 function hasApproval({ approval }: ToolExecution): boolean {
   return approval !== undefined;
 }
@@ -306,6 +281,17 @@ const NAMES = new Set(STEP_NAMES);
 const readStandaloneStep = readStandalone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, NAMES), refs),
 );
+
+/** The step, each call that was started and has no outcome `interrupted`. */
+export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
+  const { toolExecutions } = step;
+  if (!some(toolExecutions, isInDoubt)) return step;
+  return step.withToolExecutions(
+    toolExecutions.map((execution) =>
+      isInDoubt(execution) ? execution.withCheckedOutcome(interruptedOutcome(execution), at) : execution,
+    ),
+  );
+}
 
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireStep(step: AgentStep): void {

@@ -124,13 +124,6 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.outcome?.type === 'blocked' ? blocksIn(this.outcome.error) : NOTHING;
   }
 
-  /** The latest moment that is recorded of it; `undefined` when nothing was done for it. @internal */
-  get latestAt(): Instant | undefined {
-    const { approval, startedAt, completedAt } = this;
-    if (this.isAwaitingApproval) return approval?.requestedAt;
-    return completedAt ?? startedAt ?? approval?.decision?.at;
-  }
-
   /** True when it was started and no outcome is known. */
   get isRunning(): boolean {
     return this.startedAt !== undefined && this.outcome === undefined;

@@ -1,7 +1,8 @@
 import { invalidArgument } from '../../errors.ts';
-import { concatExact } from '../values/frozen-array.ts';
+import { concatExact, some } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
+import type { Metadata } from '../metadata.ts';
 import type { ToolExecution } from './tool-execution.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -116,4 +117,19 @@ function inCallOrder(executions: readonly ToolExecution[], calls: readonly ToolC
   const ranks = new Map(calls.map(({ toolCallId }, rank) => [toolCallId, rank] as const).toReversed());
   const rankOf = ({ call }: ToolExecution): number => ranks.get(call.toolCallId) ?? calls.length;
   return executions.toSorted((left, right) => rankOf(left) - rankOf(right));
+}
+
+/** Metadata with what calls have set in it, in their order. */
+export function metadataAfter(metadata: Metadata, executions: readonly ToolExecution[]): Metadata {
+  if (!some(executions, setsMetadata)) return metadata;
+  let changed = metadata;
+  for (const { outcome } of executions) {
+    if (outcome?.type !== 'succeeded' || outcome.metadata === undefined) continue;
+    for (const [name, value] of Object.entries(outcome.metadata)) changed = changed.with(name, value);
+  }
+  return changed;
+}
+
+function setsMetadata({ outcome }: ToolExecution): boolean {
+  return outcome?.type === 'succeeded' && outcome.metadata !== undefined;
 }

@@ -75,22 +75,6 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
     return new Usage(plainUsage(fields) ?? withUnknowns(checkedCopy('usage', fields, readCallUsage)));
   }
 
-  /**
-   * The same for what a provider said: a number that cannot be counts as not reported, as no answer should be lost for it.
-   * @internal
-   */
-  static fromReport(fields: CallUsage): Usage {
-    if (typeof fields !== 'object' || fields === null) return Usage.of(fields);
-    const plain = plainUsage(fields);
-    if (plain) return new Usage(plain);
-    for (const name in fields) {
-      if (!isReportable(name, fields[name as keyof CallUsage])) {
-        return Usage.of(Object.fromEntries(Object.entries(fields).filter((entry) => isReportable(...entry))));
-      }
-    }
-    return Usage.of(fields);
-  }
-
   /** Input and output together, as far as they were reported. */
   get totalTokens(): number {
     return addCounts(this.inputTokens ?? 0, this.outputTokens ?? 0);
@@ -277,6 +261,15 @@ function isCallCount(value: unknown): value is number | undefined {
 function isCountOrNone(value: unknown): value is number | undefined {
   if (value === undefined) return true;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
+}
+
+/** What a provider reported, without numbers that cannot be: no answer should be lost for one. */
+export function reportableUsage(reported: CallUsage): CallUsage {
+  for (const name in reported) {
+    if (!isReportable(name, reported[name as keyof CallUsage]))
+      return Object.fromEntries(Object.entries(reported).filter((entry) => isReportable(...entry)));
+  }
+  return reported;
 }
 
 function isReportable(name: string, value: unknown): boolean {

@@ -52,12 +52,8 @@ export class MessageStore {
   append(name: string, messages: readonly Message[]): MessageStore {
     requireString(name, 'the name of a section as a string');
     if (!Array.isArray(messages)) throw wrongArgument(messages, 'an array of messages');
-    return this.appendChecked(name, messages.map(checkedMessage));
-  }
-
-  /** The same for messages that were made or checked here. @internal */
-  appendChecked(name: string, messages: readonly Message[]): MessageStore {
-    return messages.length === 0 ? this : this.withChecked(name, this.section(name).concat(messages));
+    if (messages.length === 0) return this;
+    return this.withChecked(name, this.section(name).concat(messages.map(checkedMessage)));
   }
 
   /**
