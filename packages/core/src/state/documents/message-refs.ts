@@ -240,7 +240,7 @@ export class MessageRefReader {
 
 /**
  * A document that stands alone: what refers to messages beside the messages themselves. The other half of
- * `readAlone`.
+ * `readStandalone`.
  */
 export function writeStandalone(encode: (refs: MessageRefWriter) => object): object {
   const refs = new MessageRefWriter(MessageStore.empty);
@@ -249,7 +249,7 @@ export function writeStandalone(encode: (refs: MessageRefWriter) => object): obj
   return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
 }
 
-/** Reads what `writeAlone` wrote. */
+/** Reads what `writeStandalone` wrote. */
 export function readStandalone<T>(
   decode: (reader: DocumentReader, members: Members, refs: MessageRefReader) => T,
 ): Read<T> {
