@@ -40,7 +40,7 @@ function stepping(rounds: number): Row {
   const subjects = SIZES.map((size) => {
     const state = stateOf(size).withExecutionStatus('inProgress');
     const takeStep = (): AgentState => {
-      const step = AgentStep.start(state.messages).withResponse(response).withOutput();
+      const step = AgentStep.create(state.messages).withResponse(response).withOutput();
       return state.withCurrentStep(step).withCurrentStepCompleted();
     };
     return { name: String(size), calls: 2_000, run: takeStep };

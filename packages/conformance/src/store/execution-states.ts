@@ -26,7 +26,7 @@ function response(tools: readonly string[], text: string): InferenceResponse {
 }
 
 function step(state: AgentState, tools: readonly string[], text = ''): AgentStep {
-  return AgentStep.start(state.messages, StepId.create(clock)).withResponse(response(tools, text));
+  return AgentStep.create(state.messages, StepId.create(clock)).withResponse(response(tools, text));
 }
 
 /** The step with a tool execution for each call: ended as given, or still running. */

@@ -76,7 +76,7 @@ function hostileStep(state: AgentState, value: JsonValue, isOver: boolean): Agen
   });
   const error = { name: textOf(value), message: textOf(value), data: value };
   const started = ToolExecution.start(call, START, ToolExecutionId.create(clock)).withProgress(value);
-  const step = AgentStep.start(state.messages, StepId.create(clock)).withResponse(response).withError(error);
+  const step = AgentStep.create(state.messages, StepId.create(clock)).withResponse(response).withError(error);
   if (!isOver) return step.withToolExecution(started);
   const ended = started.withOutcome({ type: 'succeeded', value, metadata: { value } }, START);
   return step.withToolExecution(ended).withOutput(newStepMessageIds(clock), START);

@@ -159,7 +159,7 @@ function settingsOf(config: LlmConfig): LlmConfig {
 
 function outlineOfExecution(execution: ExecutionState, redact: Redact): ExecutionState {
   const { executionId: id, startedAt, completedAt = startedAt, status, waiting } = execution;
-  const outline = ExecutionState.fresh({ id, at: startedAt })
+  const outline = ExecutionState.create({ id, at: startedAt })
     .withOtherUsage(execution.usage)
     .withTimeWorked(execution.workedSeconds)
     .withLlmConfig(execution.llmConfig && settingsOf(execution.llmConfig))
@@ -180,7 +180,7 @@ function redactedContinuation({ signals, isRequested }: Continuation, redact: Re
 function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
   const { startedAt, completedAt } = execution;
   const { id, request, response, toolExecutions, errors } = execution.step;
-  let step = AgentStep.start(List.empty(), id).withRequest(redactedStepRequest(request));
+  let step = AgentStep.create(List.empty(), id).withRequest(redactedStepRequest(request));
   if (response) step = step.withResponse(redactedResponse(response, redact));
   for (const tool of toolExecutions) step = step.withToolExecution(redactedTool(tool, redact));
   for (const error of errors) step = step.withError(redactedError(error, redact));

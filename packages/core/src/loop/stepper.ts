@@ -136,7 +136,7 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
     case 'started':
       return state.withExecutionStarted(at, outcome.executionId);
     case 'stepBegun':
-      return withStep(state, AgentStep.start(outcome.input, outcome.stepId), at, hasNewIds);
+      return withStep(state, AgentStep.create(outcome.input, outcome.stepId), at, hasNewIds);
     case 'inputChanged':
       return withStep(state, state.currentStep?.withInput(outcome.input), at);
     case 'requestChanged':

@@ -250,7 +250,7 @@ export class AgentState extends AgentStateView {
    * one of the given id begins.
    */
   withExecutionStarted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
-    const execution = this.hasActiveExecution ? this.execution : ExecutionState.fresh({ id: freshId, at });
+    const execution = this.hasActiveExecution ? this.execution : ExecutionState.create({ id: freshId, at });
     return this.with({ execution }, at).withExecutionStatus('inProgress', at);
   }
 
@@ -315,7 +315,7 @@ export class AgentState extends AgentStateView {
   }
 
   private executionAt(at: Instant, freshId?: ExecutionId): ExecutionState {
-    return this.execution ?? ExecutionState.fresh({ id: freshId, at });
+    return this.execution ?? ExecutionState.create({ id: freshId, at });
   }
 
   private withContext(context: AgentContext, at?: Instant): AgentState {

@@ -39,7 +39,8 @@ export class AgentContext {
   with(changes: Partial<AgentContextFields>): AgentContext {
     requireObject(changes, 'parts of a context: an object');
     const { store = this.store, metadata = this.metadata } = changes;
-    if (!(store instanceof MessageStore)) throw wrongArgument(store, 'a store as MessageStore.of() gives it');
+    if (!(store instanceof MessageStore))
+      throw wrongArgument(store, 'a store as MessageStore.from() gives it');
     if (!(metadata instanceof Metadata))
       throw wrongArgument(metadata, 'metadata as Metadata.from() gives it');
     const systemPrompt = 'systemPrompt' in changes ? promptOrNone(changes.systemPrompt) : this.systemPrompt;

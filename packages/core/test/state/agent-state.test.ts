@@ -40,7 +40,7 @@ const asks = (...ids: string[]) =>
   InferenceResponse.of({ content: ids.map(call), usage: { inputTokens: 1, outputTokens: 2 } });
 const blank = AgentState.empty({ agentId: AGENT, at: T });
 const stepWith = (response?: InferenceResponse) => {
-  const step = AgentStep.start(List.empty());
+  const step = AgentStep.create(List.empty());
   return response ? step.withResponse(response) : step;
 };
 /** A step that asked for one tool, which ended so. */
@@ -413,7 +413,7 @@ describe('times', () => {
     expect([state.createdAt, state.updatedAt, state.lastStepExecution?.startedAt]).toEqual([T, T + 2, T + 1]);
     expectRoundTrip(state.withExecutionCompleted(T + 3.5));
     expectRoundTrip(AgentState.empty({ at: -0 }));
-    expect(ExecutionState.fresh({ at: 1.5 }).startedAt).toBe(1);
+    expect(ExecutionState.create({ at: 1.5 }).startedAt).toBe(1);
   });
   test.for([Number.NaN, Infinity, -Infinity, 1e300])('%d is not a time', (at) => {
     expect(() => AgentState.empty({ at })).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
@@ -755,7 +755,7 @@ test('a step with another id begins a step, when none is open; one with the same
   const step = stepWith();
   const state = begun.withCurrentStep(step, T + 1).withCurrentStep(step.withResponse(answer()), T + 5);
   expect([state.execution?.currentStepStartedAt, state.currentStep?.text]).toEqual([T + 1, 'Hi']);
-  const other = AgentStep.start(List.empty(), StepId.create());
+  const other = AgentStep.create(List.empty(), StepId.create());
   expect(() => state.withCurrentStep(other, T + 7)).toThrow(
     expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining('is open') }),
   );

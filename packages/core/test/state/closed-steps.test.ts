@@ -25,7 +25,7 @@ const searching = ToolExecution.start(call('search'), T);
 const open = begun.withCurrentStep(
   [paid, searching, mailing].reduce(
     (step, execution) => step.withToolExecution(execution),
-    AgentStep.start(begun.messages).withResponse(asking('pay', 'search', 'mail', 'note')),
+    AgentStep.create(begun.messages).withResponse(asking('pay', 'search', 'mail', 'note')),
   ),
   T + 2,
 );
@@ -109,7 +109,7 @@ describe('how a step is closed', () => {
 
   test('an answer is the final response, and stands in the conversation', () => {
     const answered = begun.withCurrentStep(
-      AgentStep.start(begun.messages).withResponse(InferenceResponse.of({ text: 'Hi.' })),
+      AgentStep.create(begun.messages).withResponse(InferenceResponse.of({ text: 'Hi.' })),
       T + 1,
     );
     for (const state of [
@@ -131,22 +131,22 @@ describe('how a step is closed', () => {
       content: [{ type: 'text', text: 'I' }, call('pay')],
       finishReason: 'error',
     });
-    const step = AgentStep.start().withResponse(broken);
+    const step = AgentStep.create().withResponse(broken);
     const silent = begun.withCurrentStep(step, T).withExecutionStatus('failed', T);
     expect([silent.messages.length, silent.finalResponse]).toEqual([1, undefined]);
     const acted = begun.withCurrentStep(step.withToolExecution(paid), T).withExecutionStatus('failed', T);
     expect(outputsIn(acted.messages)).toEqual({ pay: { type: 'text', value: 'paid 1' } });
     const broke = InferenceResponse.of({ text: 'I', finishReason: 'error' });
-    const cut = begun.withCurrentStep(AgentStep.start().withResponse(broke), T).withCurrentStepCompleted(T);
+    const cut = begun.withCurrentStep(AgentStep.create().withResponse(broke), T).withCurrentStepCompleted(T);
     expect([cut.messages.length, cut.finalResponse]).toEqual([1, undefined]);
   });
 
   test('a call that the answer does not ask for any more was started all the same', () => {
-    const other = AgentStep.start()
+    const other = AgentStep.create()
       .withResponse(asking('pay'))
       .withToolExecution(paid)
       .withResponse(InferenceResponse.of({ text: 'Never mind.' }));
-    const alone = AgentStep.start().withToolExecution(paid);
+    const alone = AgentStep.create().withToolExecution(paid);
     for (const step of [other, alone]) {
       const ended = expectRoundTrip(begun.withCurrentStep(step, T).withExecutionStatus('stopped', T));
       expectPaired(ended.messages);
@@ -155,7 +155,7 @@ describe('how a step is closed', () => {
   });
 
   test('output that was made before is made again when a call has ended since', () => {
-    const early = AgentStep.start().withResponse(asking('pay')).withOutput();
+    const early = AgentStep.create().withResponse(asking('pay')).withOutput();
     expect(early.output).toHaveLength(2);
     const step = early.withToolExecution(paid);
     const ended = begun.withCurrentStep(step, T).withExecutionCompleted(T);
@@ -164,13 +164,13 @@ describe('how a step is closed', () => {
 
   test('a call that was approved for another attempt, and not begun, is in doubt', () => {
     const again = searching.withApprovalRequested(T).withDecision({ type: 'approved', at: T });
-    const step = AgentStep.start().withResponse(asking('search')).withToolExecution(again);
+    const step = AgentStep.create().withResponse(asking('search')).withToolExecution(again);
     const ended = expectRoundTrip(begun.withCurrentStep(step, T).withExecutionStatus('stopped', T));
     expect(ended.lastStep?.toolExecutions[0]).toMatchObject({ attempt: 2, outcome: { type: 'interrupted' } });
   });
 
   test('a call that is asked about again, after it was started, is in doubt and not asked about any more', () => {
-    const step = AgentStep.start()
+    const step = AgentStep.create()
       .withResponse(asking('search'))
       .withToolExecution(searching.withApprovalRequested(T));
     const [execution] =
@@ -179,7 +179,7 @@ describe('how a step is closed', () => {
   });
 
   test('what tools set in the metadata is set', () => {
-    const step = AgentStep.start()
+    const step = AgentStep.create()
       .withResponse(asking('pay'))
       .withToolExecution(
         ToolExecution.start(call('pay'), T).withOutcome(
@@ -209,21 +209,21 @@ describe('refused with a code', () => {
   const rows: readonly (readonly [name: string, act: () => unknown, message: string])[] = [
     [
       'another step over an open one',
-      () => open.withCurrentStep(AgentStep.start(), T),
+      () => open.withCurrentStep(AgentStep.create(), T),
       'Another step is open.',
     ],
     [
       'the outcome `stepBegun` over an open step',
       () =>
-        applyOutcome(open, { type: 'stepBegun', stepId: AgentStep.start().id, input: List.empty(), at: T }),
+        applyOutcome(open, { type: 'stepBegun', stepId: AgentStep.create().id, input: List.empty(), at: T }),
       'Another step is open.',
     ],
     [
       'another step among the finished ones while one is open',
-      () => open.execution?.withStepCompleted(AgentStep.start(), T),
+      () => open.execution?.withStepCompleted(AgentStep.create(), T),
       'Another step is open.',
     ],
-    ['a step in an execution that is over', () => ended.withCurrentStep(AgentStep.start(), T), 'is over'],
+    ['a step in an execution that is over', () => ended.withCurrentStep(AgentStep.create(), T), 'is over'],
     [
       'the end of a bare execution with an open step',
       () => open.execution?.withStatus('stopped', T),

@@ -23,7 +23,7 @@ const intended = (toolCallId = 'a', id = ToolExecutionId.create(clock)): ToolExe
 const stepOf = (tools: readonly ToolExecution[] = [intended()], id = StepId.create(clock)): AgentStep =>
   tools.reduce(
     (step, tool) => step.withToolExecution(tool),
-    AgentStep.start(List.empty(), id).withResponse(response),
+    AgentStep.create(List.empty(), id).withResponse(response),
   );
 const taken = (state: AgentState, step: AgentStep): AgentState =>
   state.withCurrentStep(step, T).withCurrentStepCompleted(T);

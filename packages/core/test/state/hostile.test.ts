@@ -216,7 +216,7 @@ test('anything at all is refused with a format error', () => {
 // Documents by hand
 
 const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'add', input: {} } as const;
-const step = AgentStep.start().withResponse(
+const step = AgentStep.create().withResponse(
   InferenceResponse.of({ content: [call], usage: { inputTokens: 1, outputTokens: 1 } }),
 );
 const open = step.withToolExecution(ToolExecution.start(call, T));
@@ -228,7 +228,7 @@ const running = AgentState.empty({ at: T })
   .withExecutionStatus('inProgress', T);
 const two = [
   ran,
-  AgentStep.start(running.messages).withResponse(InferenceResponse.of({ text: 'Hi' })),
+  AgentStep.create(running.messages).withResponse(InferenceResponse.of({ text: 'Hi' })),
 ].reduce(
   (state, one) => state.withCurrentStep(one.withOutput(), T + 1).withCurrentStepCompleted(T + 2),
   running,

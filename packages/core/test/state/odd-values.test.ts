@@ -22,7 +22,7 @@ const begin = (
 ): AgentState =>
   state
     .withExecutionStatus('inProgress', T)
-    .withCurrentStep(AgentStep.start(input).withResponse(response), T);
+    .withCurrentStep(AgentStep.create(input).withResponse(response), T);
 const close = (state: AgentState): AgentState =>
   applyOutcome(state, { type: 'stepClosed', messageIds: newStepMessageIds(steppedClock(T)), at: T });
 /** Runs the nth call of the current step to this end. */
@@ -172,7 +172,7 @@ test('a call that a hook changed, and one that the provider runs itself, come ba
       { type: 'tool-call', toolCallId: 'b', toolName: 'web', input: {}, providerExecuted: true },
     ],
   });
-  const step = AgentStep.start().withResponse(response);
+  const step = AgentStep.create().withResponse(response);
   const changed = ToolExecution.start(
     { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: { n: 2 } },
     T,

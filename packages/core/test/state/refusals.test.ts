@@ -31,7 +31,7 @@ const response = InferenceResponse.of({ content: [call] });
 const state = AgentState.empty({ at: T }).withUserMessage('a').withExecutionStatus('inProgress', T);
 const execution = plain(state.execution);
 const intended = plain(ToolExecution.create(call));
-const step = plain(AgentStep.start());
+const step = plain(AgentStep.create());
 const { call: _, ...callless } = intended as { call: unknown };
 const succeeded = { type: 'succeeded', value: 1 };
 const [early, none] = [T - 1, undefined];
@@ -220,9 +220,9 @@ test('a document has no member that is undefined, whatever was never said', () =
   const documentsOfParts = [
     state,
     state.execution,
-    state.withCurrentStep(AgentStep.start(), T),
-    AgentStep.start().withResponse(response).withOutput(),
-    AgentStep.start()
+    state.withCurrentStep(AgentStep.create(), T),
+    AgentStep.create().withResponse(response).withOutput(),
+    AgentStep.create()
       .withResponse(response)
       .withToolExecution(ToolExecution.start(call, T).withOutcome({ type: 'succeeded', value: 1 }, T))
       .withOutput(),

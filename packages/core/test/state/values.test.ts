@@ -319,7 +319,7 @@ describe('what a tool outcome means', () => {
       0.5,
     ]);
     expect([execution.error !== undefined, execution.value]).toEqual([hasError, hasError ? undefined : null]);
-    const step = AgentStep.start()
+    const step = AgentStep.create()
       .withResponse(InferenceResponse.of({ content: [call] }))
       .withToolExecution(execution);
     expect([step.type, step.hasErrors]).toEqual([makesStepError ? 'error' : 'toolExecution', hasError]);
@@ -389,7 +389,7 @@ describe('what a tool outcome means', () => {
 });
 
 describe('step types', () => {
-  const step = AgentStep.start(List.empty());
+  const step = AgentStep.create(List.empty());
   const asking = step.withResponse(InferenceResponse.of({ content: [call] }));
   const end = (outcome: ToolOutcome) =>
     asking.withToolExecution(ToolExecution.start(call, T).withOutcome(outcome, T));
@@ -470,7 +470,7 @@ describe('step types', () => {
 });
 
 describe('a step that changes', () => {
-  const asked = AgentStep.start().withResponse(InferenceResponse.of({ content: [call] }));
+  const asked = AgentStep.create().withResponse(InferenceResponse.of({ content: [call] }));
   const running = asked.withToolExecution(ToolExecution.start(call, T));
 
   test('stays the same where nothing does', () => {
@@ -565,7 +565,7 @@ describe('sections of messages', () => {
     assert.deepStrictEqual(MessageStore.fromJSON(json(store)), store);
   });
   test('that hold just these messages stay as they are', () => {
-    const store = MessageStore.of([a, b]);
+    const store = MessageStore.from([a, b]);
     expect([
       store.withSection('messages', [a, b]),
       store.withSection('messages', store.messages),
@@ -580,7 +580,7 @@ describe('sections of messages', () => {
     expect(store.withSection('messages', []).messages.length).toBe(0);
   });
   test('appending does not copy what was there', () => {
-    const store = MessageStore.of(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
+    const store = MessageStore.from(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
     const after = store.append('messages', [a]);
     expect(after.messages.commonLength(store.messages)).toBe(1_000);
     expect(after.messages.since(store.messages)).toEqual([a]);
@@ -638,7 +638,7 @@ test('what a tool used and left for later stays over its attempts', () => {
   expect(first.withProgress({ page: 3 })).toBe(first);
   const second = first.withUsage(known()).withNextAttempt(T + 5);
   expect([second.usage.inputTokens, second.progress, second.attempt]).toEqual([6, { page: 3 }, 2]);
-  const step = AgentStep.start().withToolExecution(second);
+  const step = AgentStep.create().withToolExecution(second);
   expect(step.usage.inputTokens).toBe(6);
   assert.deepStrictEqual(ToolExecution.fromJSON(json(second)), second);
   expect(() => first.withProgress(1n as never)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
@@ -667,7 +667,7 @@ describe('messages', () => {
       content: [{ type: 'text', text: 'Be brief.' }],
       createdAt: T,
     });
-    const store = MessageStore.of([message]);
+    const store = MessageStore.from([message]);
     assert.deepStrictEqual(MessageStore.fromJSON(json(store)), store);
   });
   const bad: readonly (readonly [name: string, make: () => unknown])[] = [

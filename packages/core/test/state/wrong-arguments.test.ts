@@ -34,12 +34,12 @@ const response = InferenceResponse.of({ content: calls, usage: { inputTokens: 1,
 const intended = ToolExecution.create(call);
 const asked = intended.withApprovalRequested(T);
 const running = intended.withStarted(T);
-const step = AgentStep.start().withResponse(response);
+const step = AgentStep.create().withResponse(response);
 const usage = Usage.of({ inputTokens: 1, cost: 2 });
 const signal = stopSignal({ reason: 'unknown' });
 const continuation = Continuation.empty.withSignal(signal);
 const message = userMessage('a');
-const store = MessageStore.of([message]);
+const store = MessageStore.from([message]);
 const budget = ExecutionBudget.of({ maxSteps: 5, maxCost: 1, deadline: T });
 const thrown = new Error('no');
 const id = ExecutionId.create();
@@ -75,7 +75,7 @@ const subjects: readonly Subject[] = [
       withoutMetadata: [metadataKey('a'), T],
       withLlmConfig: [{ model: 'm' }, T],
       withResponseFormat: [{ type: 'text' }, T],
-      withCurrentStep: ({ currentStep }: AgentState) => [currentStep ?? AgentStep.start(), T, id],
+      withCurrentStep: ({ currentStep }: AgentState) => [currentStep ?? AgentStep.create(), T, id],
       withCurrentStepCompleted: [T],
       withStopSignal: [signal, T, id],
       withContinuationRequested: [T, id],
@@ -102,12 +102,12 @@ const subjects: readonly Subject[] = [
   },
   {
     name: 'ExecutionState',
-    of: [ExecutionState.fresh({ at: T }), begun.execution as ExecutionState, execution],
+    of: [ExecutionState.create({ at: T }), begun.execution as ExecutionState, execution],
     read: ExecutionState.fromJSON,
     takes: {
       withStatus: ['suspended', T, [{ type: 'input' }]],
-      withCurrentStep: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.start(), T],
-      withStepCompleted: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.start(), T, 1],
+      withCurrentStep: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.create(), T],
+      withStepCompleted: ({ currentStep }: ExecutionState) => [currentStep ?? AgentStep.create(), T, 1],
       withContinuation: [continuation],
       withStopSignal: [signal],
       withError: [thrown],
@@ -118,7 +118,7 @@ const subjects: readonly Subject[] = [
   },
   {
     name: 'AgentStep',
-    of: [AgentStep.start(), step, step.withToolExecution(running)],
+    of: [AgentStep.create(), step, step.withToolExecution(running)],
     read: AgentStep.fromJSON,
     takes: {
       withInput: [List.from([message])],
@@ -275,8 +275,8 @@ test.for(transitions)(
 const factories: readonly (readonly [name: string, make: (junk: never) => unknown, read: Reads])[] = [
   ['AgentState.empty', AgentState.empty, AgentState.fromJSON],
   ['AgentState.empty, an id', (agentId) => AgentState.empty({ agentId }), AgentState.fromJSON],
-  ['ExecutionState.fresh', ExecutionState.fresh, ExecutionState.fromJSON],
-  ['ExecutionState.fresh, an id', (id) => ExecutionState.fresh({ id }), ExecutionState.fromJSON],
+  ['ExecutionState.create', ExecutionState.create, ExecutionState.fromJSON],
+  ['ExecutionState.create, an id', (id) => ExecutionState.create({ id }), ExecutionState.fromJSON],
   ['StepExecution.of', StepExecution.of, StepExecution.fromJSON],
   [
     'StepExecution.of, a step',
@@ -288,12 +288,12 @@ const factories: readonly (readonly [name: string, make: (junk: never) => unknow
     (junk) => StepExecution.of({ step, continuation: junk, startedAt: T, completedAt: T }),
     StepExecution.fromJSON,
   ],
-  ['AgentStep.start', (input) => AgentStep.start(input), AgentStep.fromJSON],
-  ['AgentStep.start, an id', (junk) => AgentStep.start(List.empty(), junk), AgentStep.fromJSON],
+  ['AgentStep.create', (input) => AgentStep.create(input), AgentStep.fromJSON],
+  ['AgentStep.create, an id', (junk) => AgentStep.create(List.empty(), junk), AgentStep.fromJSON],
   ['ToolExecution.intended', ToolExecution.create, ToolExecution.fromJSON],
   ['ToolExecution.intended, an id', (junk) => ToolExecution.create(call, junk), ToolExecution.fromJSON],
   ['ToolExecution.started, an id', (junk) => ToolExecution.start(call, T, junk), ToolExecution.fromJSON],
-  ['MessageStore.of', MessageStore.of, MessageStore.fromJSON],
+  ['MessageStore.from', MessageStore.from, MessageStore.fromJSON],
   ['Metadata.from', Metadata.from, Metadata.fromJSON],
   ['Usage.of', Usage.of, Usage.fromJSON],
   ['ExecutionBudget.of', ExecutionBudget.of, ExecutionBudget.fromJSON],
@@ -314,11 +314,11 @@ test.for(factories)('%s makes nothing that cannot be kept', ([, make, read]) => 
 const wrong = (value: unknown): never => value as never;
 const messages: readonly (readonly [message: string, act: () => unknown])[] = [
   [
-    'Expected a step as AgentStep.start() gives it, found an object.',
+    'Expected a step as AgentStep.create() gives it, found an object.',
     () => blank.withCurrentStep(wrong({}), T),
   ],
   [
-    'Expected a step as AgentStep.start() gives it, found number 5.',
+    'Expected a step as AgentStep.create() gives it, found number 5.',
     () => execution.withStepCompleted(wrong(5), T),
   ],
   ['Expected usage as Usage.of() gives it, found number 5.', () => blank.withOtherUsage(wrong(5), T)],
@@ -327,7 +327,7 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => intended.withUsage(wrong({ inputTokens: 1 })),
   ],
   [
-    'Expected a store as MessageStore.of() gives it, found an array of 0.',
+    'Expected a store as MessageStore.from() gives it, found an array of 0.',
     () => blank.withMessageStore(wrong([])),
   ],
   [
@@ -411,6 +411,6 @@ test.for(messages)('%s', ([text, act]) => {
 test('an id that is given is taken as it is read: in lower case', () => {
   const upper = wrong(id.toUpperCase());
   expect(blank.withContinuationRequested(T, upper).executionId).toBe(id);
-  expect(AgentStep.start(List.empty(), upper).id).toBe(id);
+  expect(AgentStep.create(List.empty(), upper).id).toBe(id);
   expect(ToolExecution.create(call, upper).id).toBe(ToolExecutionId.parse(id));
 });

@@ -80,6 +80,6 @@ function forkWithMessages(state: AgentState, length: number, clock: Clock): Agen
 }
 
 function withPendingExecution(copy: AgentState, clock: Clock): AgentState {
-  const execution = ExecutionState.fresh({ id: ExecutionId.create(clock), at: copy.updatedAt });
+  const execution = ExecutionState.create({ id: ExecutionId.create(clock), at: copy.updatedAt });
   return AgentState.restore({ ...copy, execution });
 }

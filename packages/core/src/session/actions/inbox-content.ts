@@ -139,7 +139,7 @@ export function withMessage(
 function withAnswerRequested(state: AgentState, clock: Clock, at: Instant): AgentState {
   const { execution } = state;
   if (execution === undefined || execution.isTerminal) {
-    const fresh = ExecutionState.fresh({ id: ExecutionId.create(clock), at });
+    const fresh = ExecutionState.create({ id: ExecutionId.create(clock), at });
     return AgentState.restore({ ...state, execution: fresh });
   }
   const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');

@@ -29,8 +29,8 @@ import { readWaitings } from './waiting.ts';
 const WAITING_FOR_INPUT: readonly Waiting[] = Object.freeze([Object.freeze({ type: 'input' })]);
 const NOTHING: readonly never[] = Object.freeze([]);
 
-const checkFreshOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionState.fresh>[0]>>(
-  'ExecutionState.fresh',
+const checkCreateOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionState.create>[0]>>(
+  'ExecutionState.create',
   { id: mustBe.anything, at: mustBe.anything },
   { executionId: 'write "id"' },
 );
@@ -87,10 +87,10 @@ export class ExecutionState {
   }
 
   /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
-  static fresh(
+  static create(
     options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
   ): ExecutionState {
-    checkFreshOptions(options);
+    checkCreateOptions(options);
     const fresh = new ExecutionState({
       executionId: options.id === undefined ? ExecutionId.create() : ExecutionId.parse(options.id),
       status: 'pending',

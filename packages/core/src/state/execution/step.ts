@@ -65,7 +65,7 @@ export class AgentStep {
   }
 
   /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
-  static start(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
+  static create(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
     requireMessages(input);
     return freeze(new AgentStep({ id: StepId.parse(id), input }));
   }
@@ -295,7 +295,7 @@ export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
 
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireStep(step: AgentStep): void {
-  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.start() gives it');
+  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.create() gives it');
 }
 
 function requireMessages(messages: Messages): void {

@@ -29,7 +29,7 @@ export class MessageStore {
   }
 
   /** A store whose conversation is the given messages. */
-  static of(messages: Iterable<Message>): MessageStore {
+  static from(messages: Iterable<Message>): MessageStore {
     return MessageStore.empty.withSection(CONVERSATION, messages);
   }
 

@@ -28,7 +28,7 @@ function shown(letters: string): Message[] {
 function stateShown(views: readonly string[]): AgentState {
   return views.reduce(
     (state, letters) =>
-      state.withCurrentStep(AgentStep.start(List.from(shown(letters))), T).withCurrentStepCompleted(T),
+      state.withCurrentStep(AgentStep.create(List.from(shown(letters))), T).withCurrentStepCompleted(T),
     begun,
   );
 }
@@ -104,7 +104,7 @@ test('a message that the store lacks is kept once, however often it is shown ane
 
 test('messages of one id that say different things are all kept', () => {
   const [one, other] = [userMessage('one', { id: 'same' }), userMessage('other', { id: 'same' })];
-  const state = begun.withCurrentStep(AgentStep.start(List.from([one, other, one])), T);
+  const state = begun.withCurrentStep(AgentStep.create(List.from([one, other, one])), T);
   const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
   assert.deepStrictEqual(restored.currentStep?.input.toArray(), [one, other, one]);
 });

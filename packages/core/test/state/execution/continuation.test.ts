@@ -58,7 +58,7 @@ describe('what speaks for stopping and for going on', () => {
   );
   test('need not have the signals of the step before', () => {
     const begun = AgentState.empty({ at: T }).withStopSignal(first, T).withStopSignal(second, T);
-    const state = begun.withCurrentStep(AgentStep.start(), T).withCurrentStepCompleted(T);
+    const state = begun.withCurrentStep(AgentStep.create(), T).withCurrentStepCompleted(T);
     for (const signals of [[second], [first], [first, first], [second, second, first]]) {
       const document = JSON.parse(JSON.stringify(state)) as { execution: { continuation: object } };
       document.execution.continuation = { signals };
@@ -79,7 +79,7 @@ test('a signal at every step costs every step the same, to make, to write and to
   for (let step = 0; step < steps; step++) {
     const signal = stopSignal({ reason: step === 7 ? 'errorForbade' : 'unknown', source: `${step}` });
     state = state
-      .withCurrentStep(AgentStep.start(), T)
+      .withCurrentStep(AgentStep.create(), T)
       .withStopSignal(signal, T)
       .withContinuationRequested(T)
       .withCurrentStepCompleted(T);

@@ -7,7 +7,7 @@ import { START as T } from '../../arbitraries.ts';
 const begun = AgentState.empty({ at: T })
   .withMessages([userMessage('a', { metadata: { from: 'ann' } })], T)
   .withExecutionStatus('inProgress', T);
-const step = AgentStep.start(begun.messages)
+const step = AgentStep.create(begun.messages)
   .withResponse(InferenceResponse.of({ text: 'Hi' }))
   .withOutput();
 const state = begun.withCurrentStep(step, T).withCurrentStepCompleted(T);

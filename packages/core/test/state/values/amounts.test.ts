@@ -46,7 +46,7 @@ describe('what cannot be an amount is refused', () => {
   test.for([Number.NaN, Infinity, -Infinity, '5', null])('%s seconds worked', (seconds) => {
     const refused = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
     expect(() => begun.withTimeWorked(seconds as number, T)).toThrow(refused);
-    expect(() => begun.execution?.withStepCompleted(AgentStep.start(), T, seconds as number)).toThrow(
+    expect(() => begun.execution?.withStepCompleted(AgentStep.create(), T, seconds as number)).toThrow(
       refused,
     );
   });
@@ -65,7 +65,7 @@ describe('what cannot be an amount is refused', () => {
 
 test('less than no time counts as none: a clock may go back', () => {
   expect(begun.withTimeWorked(-1, T)).toBe(begun);
-  expect(begun.execution?.withStepCompleted(AgentStep.start(), T, -1).workedSeconds).toBe(0);
+  expect(begun.execution?.withStepCompleted(AgentStep.create(), T, -1).workedSeconds).toBe(0);
 });
 
 describe('a sum stops where it could not be read back', () => {
@@ -73,7 +73,7 @@ describe('a sum stops where it could not be read back', () => {
   test('of usage, in steps, in tools and beside them', () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} } as const;
     const tool = ToolExecution.start(call, T).withUsage(much).withUsage(much);
-    const step = AgentStep.start()
+    const step = AgentStep.create()
       .withResponse(InferenceResponse.of({ content: [call], usage: much }))
       .withToolExecution(tool);
     const state = begun.withOtherUsage(much, T).withOtherUsage(much, T).withCurrentStep(step, T);
@@ -89,7 +89,7 @@ describe('a sum stops where it could not be read back', () => {
     expect(expectRoundTrip(state.withTimeWorked(Number.MAX_VALUE, T)).execution?.workedSeconds).toBe(
       Number.MAX_VALUE,
     );
-    const execution = state.execution?.withStepCompleted(AgentStep.start(), T, Number.MAX_VALUE);
+    const execution = state.execution?.withStepCompleted(AgentStep.create(), T, Number.MAX_VALUE);
     expect(execution?.workedSeconds).toBe(Number.MAX_VALUE);
   });
   test('of executions and of attempts', () => {
