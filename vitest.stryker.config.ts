@@ -7,9 +7,9 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/core/test/json.test.ts', 'packages/core/test/state/**/*.test.ts'],
+    include: ['packages/core/test/json.test.ts', 'packages/core/test/{state,scenarios/state}/**/*.test.ts'],
     // It measures, for a quarter of the time, what other tests assert.
-    exclude: ['packages/core/test/state/size.test.ts'],
+    exclude: ['packages/core/test/scenarios/state/size.test.ts'],
     // A mutant that breaks anything breaks it in few cases.
     env: { EFFORT: '0.1' },
     // The modules are loaded once for all test files of a run, which is most of the time that a run takes.

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentState, hasErrorCode, HoldfastError, StateFormatError } from '@holdfast/core';
 import { toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import { expectDeeplyFrozen, jsonValues, cases } from './arbitraries.ts';
+import { expectDeeplyFrozen, jsonValues, cases } from './support/arbitraries.ts';
 
 const runs = cases(500);
 /** What JSON itself makes of a value, `null` for nothing. */

@@ -39,7 +39,7 @@ test('all of their bits are random but those of version and variant', () => {
 
 test('workers of one process have ids of their own', async () => {
   const worker = (): Worker =>
-    new Worker(new URL('uuid-worker.ts', import.meta.url), {
+    new Worker(new URL('support/uuid-worker.ts', import.meta.url), {
       stdout: true,
       execArgv: ['--conditions=@holdfast/source', '--disable-warning=ExperimentalWarning'],
     });

@@ -14,7 +14,7 @@ import type { AgentDefinition, AgentLoopOptions, AgentState, Capability, Hook } 
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, does, expectSound, saidIn, scriptedLoop, told } from '../builders.ts';
+import { cameTo, does, expectSound, saidIn, scriptedLoop, told } from '../support/builders.ts';
 
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const endless = Array.from({ length: 40 }, () => call('a'));

@@ -3,7 +3,7 @@ import type { Hook, JsonValue, Message } from '@holdfast/core';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { does, observe, told } from '../builders.ts';
+import { does, observe, told } from '../support/builders.ts';
 
 const weather = z.object({ city: z.string(), celsius: z.number() });
 const fits = '{"city":"Ulm","celsius":21}';

@@ -16,7 +16,7 @@ import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../arbitraries.ts';
+import { cases } from '../support/arbitraries.ts';
 import {
   does,
   driverOf,
@@ -26,8 +26,8 @@ import {
   saidIn,
   scriptedLoop,
   told,
-} from '../builders.ts';
-import type { Observation, Scenario } from '../builders.ts';
+} from '../support/builders.ts';
+import type { Observation, Scenario } from '../support/builders.ts';
 
 /** A limit that a user wrote. */
 const limitOfMine: Hook['checkLimit'] = ({ usage }) =>

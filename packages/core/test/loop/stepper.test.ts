@@ -15,7 +15,7 @@ import { conversationWithCurrentToolTrace } from '@holdfast/core';
 import { scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, does, expectPaired, expectSound, observe, told, untouched } from '../builders.ts';
+import { cameTo, does, expectPaired, expectSound, observe, told, untouched } from '../support/builders.ts';
 
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 

@@ -11,8 +11,8 @@ import type { ConsoleObserverOptions } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { does, driverOf, observe, told } from '../builders.ts';
-import type { Scenario } from '../builders.ts';
+import { does, driverOf, observe, told } from '../support/builders.ts';
+import type { Scenario } from '../support/builders.ts';
 
 /** What is written of a run, as one text. */
 async function written(scenario: Scenario, options: ConsoleObserverOptions = {}): Promise<string> {

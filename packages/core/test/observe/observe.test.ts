@@ -11,8 +11,8 @@ import type { AgentEventType } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { does, expectSound, observe, told } from '../builders.ts';
-import type { Scenario } from '../builders.ts';
+import { does, expectSound, observe, told } from '../support/builders.ts';
+import type { Scenario } from '../support/builders.ts';
 
 const add: ScriptedAnswer = { calls: { add: { a: 2 } } };
 

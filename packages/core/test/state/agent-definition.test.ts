@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { agentDefinition, AgentSession, ExecutionBudget } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
-import { cases, definitions, expectDeeplyFrozen, START as T } from '../arbitraries.ts';
+import { cases, definitions, expectDeeplyFrozen, START as T } from '../support/arbitraries.ts';
 
 const full: Required<AgentDefinition> = {
   name: 'writer',

@@ -25,7 +25,7 @@ import type { ErrorRecord, ExecutionStatus, StopReason, ToolOutcome, Waiting } f
 import type { AssistantPart } from '@holdfast/core/driver';
 import type { ExecutionId } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../arbitraries.ts';
+import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../support/arbitraries.ts';
 
 const AGENT = '00000000-0000-4000-8000-00000000000a';
 const error: ErrorRecord = { name: 'Error', message: 'no' };

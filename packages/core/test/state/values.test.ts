@@ -25,7 +25,7 @@ import {
 import type { BudgetLimits, ErrorRecord, ToolCallPart, ToolOutcome } from '@holdfast/core';
 import type { AssistantPart, ToolOutput } from '@holdfast/core/driver';
 import type { ToolOutcomeType } from '@holdfast/core/engine';
-import { expectDeeplyFrozen, outcomes, cases, START as T, storeOf, usages } from '../arbitraries.ts';
+import { expectDeeplyFrozen, outcomes, cases, START as T, storeOf, usages } from '../support/arbitraries.ts';
 
 const runs = cases(200);
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

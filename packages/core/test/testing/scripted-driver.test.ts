@@ -2,7 +2,7 @@ import { createAgentLoop, hasErrorCode } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { does, observe, told } from '../builders.ts';
+import { does, observe, told } from '../support/builders.ts';
 
 const run = (driver: ReturnType<typeof scriptedDriver>) =>
   createAgentLoop({ driver, tools: [does('a')] }).run(told());

@@ -16,9 +16,9 @@ import { steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases, storeOf } from '../../arbitraries.ts';
-import { does, expectSound, observe, saidIn, scriptedLoop, told } from '../../builders.ts';
-import { expectValid, line, written } from '../written.ts';
+import { cases, storeOf } from '../../support/arbitraries.ts';
+import { does, expectSound, observe, saidIn, scriptedLoop, told } from '../../support/builders.ts';
+import { expectValid, line, written } from '../../support/written.ts';
 
 const compile = conversationWithCurrentToolTrace();
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });

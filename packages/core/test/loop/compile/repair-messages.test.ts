@@ -3,9 +3,9 @@ import { List, toolMessage } from '@holdfast/core/driver';
 import type { Message, MessageCompiler, Messages } from '@holdfast/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../arbitraries.ts';
-import { saidIn } from '../../builders.ts';
-import { expectValid, line, written } from '../written.ts';
+import { cases } from '../../support/arbitraries.ts';
+import { saidIn } from '../../support/builders.ts';
+import { expectValid, line, written } from '../../support/written.ts';
 
 const NOBODY = AgentState.empty();
 

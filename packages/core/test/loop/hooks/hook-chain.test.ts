@@ -10,7 +10,7 @@ import {
 import type { AgentState, Hook } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { does, observe } from '../../builders.ts';
+import { does, observe } from '../../support/builders.ts';
 
 const signalsOf = ({ execution }: AgentState) =>
   (execution?.continuation.signals ?? []).map(({ source }) => source);

@@ -7,8 +7,8 @@ import { InferenceResponse } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../builders.ts';
-import { deferred, does, observe, POINTS, recorder, told } from '../../builders.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { deferred, does, observe, POINTS, recorder, told } from '../../support/builders.ts';
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);

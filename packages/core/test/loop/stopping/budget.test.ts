@@ -6,9 +6,9 @@ import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../arbitraries.ts';
-import type { Observation, Scenario } from '../../builders.ts';
-import { cameTo, does, driverOf, expectSound, observe, told } from '../../builders.ts';
+import { cases } from '../../support/arbitraries.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { cameTo, does, driverOf, expectSound, observe, told } from '../../support/builders.ts';
 
 const HOUR = 3_600_000;
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });

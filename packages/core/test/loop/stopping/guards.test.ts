@@ -19,8 +19,8 @@ import type { HookPoint, ToolOutcomeType } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../builders.ts';
-import { does, observe, scriptedLoop, told } from '../../builders.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { does, observe, scriptedLoop, told } from '../../support/builders.ts';
 
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const USAGE = { inputTokens: 10, outputTokens: 5 };

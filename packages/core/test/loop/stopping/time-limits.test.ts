@@ -4,8 +4,8 @@ import type { InferenceResponseInit } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../builders.ts';
-import { does, driverOf, observe, told } from '../../builders.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { does, driverOf, observe, told } from '../../support/builders.ts';
 
 const HOUR = 3_600_000;
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });

@@ -3,8 +3,8 @@ import { ToolExecutionBlockedError } from '@holdfast/core/engine';
 import type { AgentEvent, Hook, ToolCallPart } from '@holdfast/core';
 import type { ToolBlock, ToolUseContext } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
-import type { Observation, Scenario } from '../../builders.ts';
-import { does, observe } from '../../builders.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { does, observe } from '../../support/builders.ts';
 
 /** What an auditing hook has seen of a call: its arguments, and who had blocked it. */
 interface Attempt {

@@ -13,9 +13,9 @@ import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfas
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../arbitraries.ts';
-import type { Observation, Scenario } from '../../builders.ts';
-import { deferred, does, expectSound, observe, told } from '../../builders.ts';
+import { cases } from '../../support/arbitraries.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
+import { deferred, does, expectSound, observe, told } from '../../support/builders.ts';
 
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const never = new Promise<never>(() => {});

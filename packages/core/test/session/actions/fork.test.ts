@@ -9,7 +9,7 @@ import {
 import type { AgentSession } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { does, expectPaired, expectSound } from '../../builders.ts';
+import { does, expectPaired, expectSound } from '../../support/builders.ts';
 
 const texts = ({ state }: AgentSession): string[] =>
   state.messages.toArray().map((message) => `${message.role} ${textOf(message)}`.trim());

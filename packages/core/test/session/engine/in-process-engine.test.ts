@@ -5,8 +5,8 @@ import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engi
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { deferred } from '../../builders.ts';
-import { definition, settled, world } from '../durable-world.ts';
+import { deferred } from '../../support/builders.ts';
+import { definition, settled, world } from '../../support/durable-world.ts';
 
 const advanced = (type: 'finished' | 'suspended' | 'yield' = 'finished'): AdvanceResult => ({
   outcome: { type },

@@ -10,7 +10,7 @@ import {
   withoutItems,
 } from '../../../src/session/store/inbox-cursor.ts';
 import type { InboxCursor } from '../../../src/session/store/inbox-cursor.ts';
-import { cases } from '../../arbitraries.ts';
+import { cases } from '../../support/arbitraries.ts';
 
 /** One item comes in, or these are used. */
 type Move = 'in' | readonly number[];

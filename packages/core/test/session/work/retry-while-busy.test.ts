@@ -1,7 +1,7 @@
 import { changeModel, sendMessage } from '@holdfast/core';
 import type { ExecuteOptions, SessionAction } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
-import { definition, settled, userTexts, world } from '../durable-world.ts';
+import { definition, settled, userTexts, world } from '../../support/durable-world.ts';
 
 const LEASE_SECONDS = 30;
 

@@ -27,7 +27,7 @@ import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { deferred, does, driverOf, expectPaired, expectSound } from '../../builders.ts';
+import { deferred, does, driverOf, expectPaired, expectSound } from '../../support/builders.ts';
 
 const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 

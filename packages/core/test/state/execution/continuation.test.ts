@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
 import { AgentState, AgentStep, AgentStop, hasErrorCode } from '@holdfast/core';
 import { Continuation, stopSignal } from '@holdfast/core/engine';
-import { expectDeeplyFrozen, expectRoundTrip, START as T } from '../../arbitraries.ts';
+import { expectDeeplyFrozen, expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 
 const [first, second] = [
   stopSignal({ reason: 'costLimitReached', message: 'Spent.', context: { limit: 1 }, source: 'guard' }),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AgentState, AgentStep, assistantMessage, userMessage } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { executionIdOf, isTrace } from '@holdfast/core/engine';
-import { START as T } from '../../arbitraries.ts';
+import { START as T } from '../../support/arbitraries.ts';
 
 const begun = AgentState.empty({ at: T })
   .withMessages([userMessage('a', { metadata: { from: 'ann' } })], T)

@@ -10,7 +10,7 @@ import {
 import { InferenceResponse } from '@holdfast/core/driver';
 import type { CallUsage } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
-import { expectRoundTrip, START as T } from '../../arbitraries.ts';
+import { expectRoundTrip, START as T } from '../../support/arbitraries.ts';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const odd = [-1, Number.NaN, Infinity, -Infinity, 1e300, 2 ** 53, 0.5];

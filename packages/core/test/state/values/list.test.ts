@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { List } from '@holdfast/core/driver';
-import { expectDeeplyFrozen, cases } from '../../arbitraries.ts';
+import { expectDeeplyFrozen, cases } from '../../support/arbitraries.ts';
 
 const runs = cases(200);
 const SIZES = [

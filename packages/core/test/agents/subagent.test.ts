@@ -1,0 +1,424 @@
+import {
+  consoleObserver,
+  createAgentLoop,
+  redactedListener,
+  structuredOutput,
+  subagent,
+  tool,
+} from '@holdfast/core';
+import { toJsonValue } from '@holdfast/core/driver';
+import type { AgentEvent, AgentLoop, AgentLoopOptions, AgentState, Hook, Tool } from '@holdfast/core';
+import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  deferred,
+  does,
+  driverOf,
+  expectSound,
+  observe,
+  saidIn,
+  scriptedLoop,
+  told,
+} from '../support/builders.ts';
+
+const ask = (prompt = 'Look.'): ScriptedAnswer => ({ calls: { find: { prompt } } });
+const named = { name: 'find', description: 'Finds something.' };
+
+/** A loop of a subagent, with what became of it. */
+function childOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOptions> = {}) {
+  const driver = scriptedDriver(...script);
+  const ended: AgentState[] = [];
+  const record: Hook = { afterExecution: (state) => void ended.push(state) };
+  const hooks = [...(options.hooks ?? []), record];
+  const loop = createAgentLoop({ clock: steppedClock(77_000), driver, ...options, hooks });
+  return { loop, driver, ended };
+}
+
+const resultsOf = (state: AgentState): readonly unknown[] =>
+  [...state.messages].flatMap((message) =>
+    message.role === 'tool'
+      ? message.content.map(({ output }) => ('value' in output ? output.value : output))
+      : [],
+  );
+
+describe('an agent as a tool', () => {
+  test('works on the task in a state of its own, and its answer is the result', async () => {
+    const { loop, ended } = childOf([{ calls: { add: {} } }, 'Found.'], { tools: [does('add')] });
+    const { state } = await observe({
+      state: told('Go').withSystemPrompt('Parent.').withLlmConfig({ model: 'm' }),
+      script: [ask('Look there.'), 'Done.'],
+      tools: [subagent({ ...named, loop, systemPrompt: 'Child.' })],
+    });
+    expect([state.status, resultsOf(state), state.finalResponse]).toEqual(['completed', ['Found.'], 'Done.']);
+    const [child] = ended as [AgentState];
+    expect([child.parentAgentId, child.agentId === state.agentId]).toEqual([state.agentId, false]);
+    expect([child.systemPrompt, child.llmConfig]).toEqual(['Child.', { model: 'm' }]);
+    expect(saidIn(child.messages.slice(0, 1))).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Look there.' }] },
+    ]);
+    expect(state.usage.totalTokens).toBe(60);
+    expect(state.steps[0]?.toolExecutions[0]?.progress).toBeUndefined();
+  });
+
+  test('two calls of one step run side by side, as two agents', async () => {
+    const meeting = deferred();
+    let arrived = 0;
+    const driver = driverOf(async ({ messages }) => {
+      if (++arrived === 2) meeting.resolve();
+      await meeting.promise;
+      return { text: `Found by ${JSON.stringify(messages.at(0)?.content)}`, usage: {} };
+    });
+    const { loop, ended } = childOf([], { driver });
+    const { state } = await observe({
+      script: [
+        {
+          calls: [
+            ['find', { prompt: 'a' }],
+            ['find', { prompt: 'b' }],
+          ],
+        },
+        'Done.',
+      ],
+      tools: [subagent({ ...named, loop })],
+    });
+    expect(resultsOf(state)).toEqual([expect.stringContaining('"a"'), expect.stringContaining('"b"')]);
+    expect(new Set(ended.map(({ agentId }) => agentId)).size).toBe(2);
+  });
+
+  test('takes arguments of its own schema, and makes the task of them', async () => {
+    const { loop, ended } = childOf(['Found.']);
+    const inputSchema = z.object({ topic: z.string(), depth: z.number().default(2) });
+    const { state } = await observe({
+      script: [{ calls: { find: { topic: 'bees' } } }, 'Done.'],
+      tools: [
+        subagent({
+          ...named,
+          loop,
+          inputSchema,
+          toTask: ({ topic, depth }) => `${topic} ${depth}`,
+          toResult: (agent, { topic }) => ({ topic, steps: agent.stepCount }),
+        }),
+      ],
+    });
+    expect(ended[0]?.messages.at(0)?.content).toMatchObject([{ text: 'bees 2' }]);
+    expect(resultsOf(state)).toEqual([{ topic: 'bees', steps: 1 }]);
+  });
+
+  test('may begin with a state, of which each call makes an agent of its own', async () => {
+    const begin = told('Known before').withMetadata('k', 1).withUserMessage('And now?');
+    const { loop, ended } = childOf(['Found.', 'Found again.']);
+    const find = subagent({ ...named, loop, toTask: () => begin });
+    const { state } = await observe({ script: [ask(), ask(), 'Done.'], tools: [find] });
+    expect(resultsOf(state)).toEqual(['Found.', 'Found again.']);
+    expect(ended.map(({ messages, metadata }) => [messages.length, metadata.get('k')])).toEqual([
+      [3, 1],
+      [3, 1],
+    ]);
+    expect(new Set([begin, ...ended].map(({ agentId }) => agentId)).size).toBe(3);
+  });
+
+  test('gives the value of a structured output', async () => {
+    const output = structuredOutput(z.object({ celsius: z.number() }));
+    const { loop } = childOf(['{"celsius": 21}'], { hooks: [output] });
+    const { state } = await observe({
+      script: [ask(), 'Done.'],
+      tools: [subagent({ ...named, loop, output })],
+    });
+    expect(resultsOf(state)).toEqual([{ celsius: 21 }]);
+  });
+
+  test('can be called by hand, as any tool', async () => {
+    const { loop } = childOf(['Found.']);
+    const [used, seen]: [number[], string[]] = [[], []];
+    const context = toolContext({
+      addUsage: ({ inputTokens = 0 }) => used.push(inputTokens),
+      emit: (event) => seen.push(event.type),
+    });
+    expect(await subagent({ ...named, loop }).execute({ prompt: 'Look.' }, context)).toBe('Found.');
+    expect([used, new Set(seen)]).toEqual([[10], new Set(['subagent'])]);
+  });
+
+  test.each([
+    [{ maxDepth: 0 }, RangeError],
+    [{ maxDepth: 1.5 }, RangeError],
+    [{ budget: { maxSteps: -1 } }, RangeError],
+    [{ loop: {} as AgentLoop }, TypeError],
+    [{ name: 'not a name' }, RangeError],
+  ])('%j cannot be', (init, Kind) => {
+    const { loop } = childOf([]);
+    const make = (): Tool => subagent({ ...named, loop, ...init });
+    expect(make).toThrow(Kind);
+    expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+  });
+});
+
+describe('an agent that does not come to an answer is an error that the caller reads', () => {
+  const working: ScriptedAnswer = {
+    content: [
+      { type: 'text', text: 'Half of it.' },
+      { type: 'tool-call', toolCallId: '1', toolName: 'add', input: {} },
+    ],
+  };
+  const rows: readonly (readonly [string, Parameters<typeof childOf>, message: string, error: object])[] = [
+    ['failed', [[new Error('down')]], 'Agent "find" failed: down', { data: { status: 'failed', codes: [] } }],
+    [
+      'failed with a code',
+      [['no JSON'], { hooks: [structuredOutput(z.object({}), { maxRepairs: 0 })] }],
+      'Agent "find" failed: The answer does not fit',
+      { data: { status: 'failed', codes: ['OUTPUT_INVALID'] }, cause: { code: 'OUTPUT_INVALID' } },
+    ],
+    [
+      'stopped, with what it said last',
+      [[working], { tools: [does('add')], budget: { maxSteps: 1 } }],
+      'Agent "find" was stopped before it had an answer: 1 of 1 steps are used up. What it said last: Half of it.',
+      { data: { status: 'stopped', stopReason: 'stepsLimitReached' } },
+    ],
+    [
+      'that waits',
+      [
+        [working],
+        {
+          tools: [does('add')],
+          hooks: [{ afterStep: (state) => state.withExecutionStatus('suspended', 1) }],
+        },
+      ],
+      'Agent "find" waits (input), and that cannot be waited for inside a call. What it said last: Half of it.',
+      { data: { status: 'suspended' } },
+    ],
+  ];
+  test.each(rows)('%s', async (_, parts, message, error) => {
+    const { loop } = childOf(...parts);
+    const { state } = await observe({ script: [ask(), 'So be it.'], tools: [subagent({ ...named, loop })] });
+    expect([state.status, state.finalResponse]).toEqual(['completed', 'So be it.']);
+    expect(resultsOf(state)).toEqual([expect.stringContaining(message)]);
+    expect(state.errors).toMatchObject([{ code: 'SUBAGENT_FAILED', ...error }]);
+  });
+
+  test('also when it takes too long; what it used is counted', async () => {
+    const clock = manualClock();
+    const driver = driverOf(async (_, { signal }) => {
+      clock.advance(10_000);
+      await new Promise(setImmediate);
+      const usage = { inputTokens: 7, outputTokens: 0 };
+      return signal.aborted ? { finishReason: 'aborted', usage } : { text: 'Late.', usage };
+    });
+    const { loop, ended } = childOf([], { driver, clock });
+    const { state } = await observe({
+      clock,
+      script: [ask(), 'So be it.'],
+      tools: [subagent({ ...named, loop, timeoutSeconds: 5 })],
+    });
+    expect([state.status, state.errors[0]?.code]).toEqual(['completed', 'TOOL_TIMEOUT']);
+    expect([ended[0]?.status, state.usage.inputTokens]).toEqual(['stopped', 27]);
+  });
+
+  test('also when it cannot be begun', async () => {
+    const loop = (): AgentLoop => {
+      throw new Error('no such agent');
+    };
+    const { state } = await observe({ script: [ask(), 'Hm.'], tools: [subagent({ ...named, loop })] });
+    expect(resultsOf(state)).toEqual(['no such agent']);
+  });
+
+  test.each([
+    ['completed', ['Found.'], { value: 'Found.' }],
+    ['failed', [new Error('down')], { reason: { code: 'SUBAGENT_FAILED', data: { status: 'failed' } } }],
+  ])('one that had %s before its process was lost is not run again', async (_, script, expected) => {
+    const over = await scriptedLoop(script).run(told());
+    const { loop, driver } = childOf([]);
+    const context = toolContext({ progress: toJsonValue(over), attempt: 2 });
+    const called = (async () => subagent({ ...named, loop }).execute({ prompt: 'x' }, context))();
+    expect(await Promise.allSettled([called])).toMatchObject([expected]);
+    expect(driver.requests).toEqual([]);
+  });
+
+  test('also when the state that was left cannot be read', async () => {
+    const { loop, driver } = childOf([]);
+    const context = toolContext({ progress: { format: 'holdfast/agent-state', version: 99 }, attempt: 2 });
+    const called = (async () => subagent({ ...named, loop }).execute({ prompt: 'x' }, context))();
+    await expect(called).rejects.toMatchObject({ code: 'SUBAGENT_FAILED', cause: { code: 'STATE_VERSION' } });
+    expect(driver.requests).toEqual([]);
+  });
+});
+
+describe('depth', () => {
+  /** An agent that has itself as a subagent, and calls it at once. */
+  function recursive(maxDepth?: number): { loop: AgentLoop; calls: () => number } {
+    let calls = 0;
+    const driver = driverOf(async ({ messages }) => {
+      calls++;
+      const isAnswered = [...messages].some(({ role }) => role === 'tool');
+      if (isAnswered) return { text: 'Done.', usage: { inputTokens: 1, outputTokens: 1 } };
+      const call = { type: 'tool-call', toolCallId: '1', toolName: 'self', input: { prompt: 'x' } } as const;
+      return { content: [call], usage: { inputTokens: 1, outputTokens: 1 } };
+    });
+    const self = subagent({
+      name: 'self',
+      description: 'You.',
+      loop: (): AgentLoop => loop,
+      ...(maxDepth && { maxDepth }),
+    });
+    const loop: AgentLoop = createAgentLoop({ driver, tools: [self], clock: steppedClock(99_000) });
+    return { loop, calls: () => calls };
+  }
+
+  test.each([
+    [undefined, 3],
+    [1, 1],
+    [2, 2],
+  ])('recursion with maxDepth %s ends %d deep, without a call', async (maxDepth, deep) => {
+    const { loop, calls } = recursive(maxDepth);
+    const errors: string[] = [];
+    const onEvent = (event: AgentEvent): void => {
+      let inner = event;
+      while (inner.type === 'subagent') inner = inner.event;
+      if (inner.type === 'tool-completed' && inner.toolExecution.error)
+        errors.push(inner.toolExecution.error.code ?? '');
+    };
+    const state = expectSound(await loop.run(told(), { onEvent }));
+    expect([state.status, calls(), state.usage.totalTokens]).toEqual([
+      'completed',
+      2 * (deep + 1),
+      4 * (deep + 1),
+    ]);
+    expect(errors).toEqual(['SUBAGENT_DEPTH_EXCEEDED']);
+  });
+
+  test('the smallest limit on the way down holds', async () => {
+    const inner = childOf(['Inner.']);
+    const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });
+    const outer = subagent({ ...named, loop: middle.loop, maxDepth: 1 });
+    await observe({ script: [ask(), 'Outer.'], tools: [outer] });
+    expect([inner.driver.requests.length, middle.ended[0]?.errors[0]?.code]).toEqual([
+      0,
+      'SUBAGENT_DEPTH_EXCEEDED',
+    ]);
+  });
+
+  test('a tool that calls an agent with what it was given does not get around it', async () => {
+    const inner = childOf(['Inner.']);
+    const find = subagent({ ...named, loop: inner.loop });
+    const sneaky = tool({
+      ...named,
+      inputSchema: { type: 'object' },
+      timeoutSeconds: 60,
+      execute: (args, context) => find.execute(args, { ...context, attempt: 1, progress: undefined }),
+    });
+    const middle = childOf([ask(), 'Middle.'], { tools: [sneaky] });
+    const outer = subagent({ ...named, loop: middle.loop, maxDepth: 1 });
+    await observe({ script: [ask(), 'Outer.'], tools: [outer] });
+    expect([inner.driver.requests.length, middle.ended[0]?.errors[0]?.code]).toEqual([
+      0,
+      'SUBAGENT_DEPTH_EXCEEDED',
+    ]);
+  });
+});
+
+describe('what listeners of the caller are told', () => {
+  const scenario = (script: readonly ScriptedAnswer[] = ['Found.']) => {
+    const { loop, driver } = childOf(script);
+    return { script: [ask(), 'Done.'], tools: [subagent({ ...named, loop })], child: driver };
+  };
+
+  test('events of the agent come between the start and the end of its call, inside events of the caller', async () => {
+    const { child: _, ...run } = scenario();
+    const { events, state } = await observe(run);
+    const inShort = events.map((event) => (event.type === 'subagent' ? `  ${event.event.type}` : event.type));
+    expect(inShort.slice(inShort.indexOf('tool-started'), inShort.indexOf('tool-completed') + 1)).toEqual([
+      'tool-started',
+      '  execution-started',
+      '  step-started',
+      '  inference-started',
+      '  inference-delta',
+      'usage-updated',
+      '  inference-completed',
+      '  usage-updated',
+      '  step-completed',
+      '  continuation-evaluated',
+      '  execution-completed',
+      'tool-completed',
+    ]);
+    for (const event of events) {
+      if (event.type !== 'subagent') continue;
+      expect([event.toolCallId, event.toolName]).toEqual(['call_1_1', 'find']);
+      expect([event.state.agentId, event.event.state.parentAgentId]).toEqual([state.agentId, state.agentId]);
+      expectSound(event.event.state);
+    }
+  });
+
+  test('of an agent two levels down, one is inside the other', async () => {
+    const inner = childOf(['Inner.']);
+    const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });
+    const { events } = await observe({
+      script: [ask(), 'Outer.'],
+      tools: [subagent({ ...named, loop: middle.loop })],
+    });
+    const depths = events.map((event) => {
+      let [inside, depth] = [event, 0];
+      for (; inside.type === 'subagent'; depth++) inside = inside.event;
+      return inside.type === 'execution-completed' ? depth : undefined;
+    });
+    expect(depths.filter((depth) => depth !== undefined)).toEqual([2, 1, 0]);
+  });
+
+  test('when nobody listens, the agent’s driver is not asked to stream', async () => {
+    const streams: boolean[] = [];
+    const driver = driverOf(async (_, { onDelta }) => {
+      streams.push(onDelta !== undefined);
+      return { text: 'Found.', usage: {} };
+    });
+    const { loop } = childOf([], { driver });
+    const parent = createAgentLoop({
+      driver: scriptedDriver(ask(), 'Done.', ask(), 'Done.'),
+      tools: [subagent({ ...named, loop })],
+    });
+    const last = await parent.run(told());
+    await parent.run(last, { onEvent: () => undefined });
+    expect(streams).toEqual([false, true]);
+  });
+
+  test('a mask covers them too', async () => {
+    const seen: AgentEvent[] = [];
+    const { child: _, ...run } = scenario(['hunter2']);
+    const { events } = await observe({
+      ...run,
+      script: [ask('hunter2'), 'hunter2'],
+      listeners: [redactedListener((event) => seen.push(event))],
+    });
+    expect(JSON.stringify(events)).toContain('hunter2');
+    expect(JSON.stringify(seen)).not.toContain('hunter2');
+    const inner = (all: readonly AgentEvent[]): readonly string[] =>
+      all.flatMap((event) => (event.type === 'subagent' ? [event.event.type] : []));
+    expect(inner(seen)).toEqual(inner(events).filter((type) => type !== 'inference-delta'));
+  });
+
+  test('in a terminal they stand below the call, with the names of the agents', async () => {
+    const lines: string[] = [];
+    const inner = childOf(['Inner.']);
+    const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });
+    await observe({
+      clock: steppedClock(5_000),
+      script: [ask(), 'Outer.'],
+      tools: [subagent({ ...named, name: 'lead', loop: middle.loop })].map((made) => ({
+        ...made,
+        name: 'find',
+      })),
+      listeners: [consoleObserver({ write: (line) => lines.push(line) })],
+    });
+    expect(lines.filter((line) => /[▶■→│]/.test(line)).map((line) => line.replace(/: \d.*/, ''))).toEqual([
+      '▶ execution 1 started',
+      '    → find {"prompt":"Look."}',
+      '      [lead] ▶ execution 1 started',
+      '          → find {"prompt":"Look."}',
+      '            [lead › find] ▶ execution 1 started',
+      '                │ Inner.',
+      '            [lead › find] ■ execution 1 completed',
+      '          │ Middle.',
+      '      [lead] ■ execution 1 completed',
+      '    │ Outer.',
+      '■ execution 1 completed',
+    ]);
+  });
+});

@@ -1,0 +1,121 @@
+import { changeStatus, MemorySessionStore, RunAbort, sendMessage, SessionBusyError } from '@holdfast/core';
+import type { AgentSession } from '@holdfast/core';
+import type { SaveOptions } from '@holdfast/core/store';
+import { describe, expect, test } from 'vitest';
+import { deferred } from '../../support/builders.ts';
+import {
+  call,
+  definition,
+  diesInTool,
+  settled,
+  takeOver,
+  userTexts,
+  world,
+} from '../../support/durable-world.ts';
+
+describe('the inbox', () => {
+  test('an item that is read again while the save that has it is under way is used once', async () => {
+    class SlowStore extends MemorySessionStore {
+      gate: Promise<unknown> | undefined;
+      saving = deferred();
+      override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
+        if (options?.acknowledge?.length) {
+          this.saving.resolve();
+          await this.gate;
+        }
+        return super.save(session, options);
+      }
+    }
+    const made = world();
+    const store = new SlowStore({ clock: made.clock });
+    const gate = deferred();
+    store.gate = gate.promise;
+    const runtime = made.process([call(1), 'One.', 'Two.'], { store });
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Hello.' });
+    const running = runtime.advance(sessionId);
+    await store.saving.promise;
+    made.clock.advance(10_000);
+    await settled();
+    gate.resolve();
+    await running;
+    expect(userTexts(await runtime.get(sessionId))).toEqual(['Hello.']);
+  });
+
+  test.each([
+    ['a decision on nothing', { type: 'decision', toolExecutionId: 'x', decision: 'approved' }],
+    ['a stop of nothing', { type: 'stop' }],
+    ['nonsense', 'nonsense'],
+  ])('%s leaves it', async (_, content) => {
+    const made = world();
+    const runtime = made.process([]);
+    const { sessionId } = await runtime.create({ definition });
+    await made.store.enqueue(sessionId, { id: 'i1', content });
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+    expect((await made.store.due()).sessions).toEqual([]);
+    expect(made.events.filter(({ type }) => type === 'inbox-item-ignored')).toHaveLength(1);
+  });
+
+  test('a stop request that meets a run that yields is left for the next process', async () => {
+    const [gate, reached] = [deferred<string>(), deferred()];
+    const made = world({ act: () => (reached.resolve(), gate.promise) });
+    const leaving = new AbortController();
+    const runtime = made.process([call(1)]);
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
+    const running = runtime.advance(sessionId, { signal: leaving.signal });
+    await reached.promise;
+    leaving.abort(new RunAbort('yield'));
+    await runtime.enqueue(sessionId, { type: 'stop', reason: 'Enough.' });
+    made.clock.advance(10_000);
+    await settled();
+    gate.resolve('paid');
+    expect(await running).toMatchObject({ outcome: { type: 'yield' } });
+    await made.process(['Never.']).advance(sessionId);
+    const { state } = await runtime.get(sessionId);
+    expect([state.status, state.stopSignal?.message]).toEqual(['stopped', 'Enough.']);
+  });
+
+  test('a stop request after a message stops', async () => {
+    const made = await diesInTool({});
+    takeOver(made);
+    const runtime = made.process(['Never.']);
+    await runtime.enqueue(made.sessionId, { type: 'message', content: 'And?' });
+    await runtime.enqueue(made.sessionId, { type: 'stop', reason: 'Enough.' });
+    await runtime.advance(made.sessionId);
+    const { state } = await runtime.get(made.sessionId);
+    expect([state.status, state.stepCount]).toEqual(['stopped', 1]);
+  });
+
+  test('a message after a stop request is answered', async () => {
+    const made = await diesInTool({});
+    takeOver(made);
+    const runtime = made.process(['Hello.']);
+    await runtime.enqueue(made.sessionId, { type: 'stop', reason: 'Enough.' });
+    await runtime.enqueue(made.sessionId, { type: 'message', content: 'And?' });
+    await runtime.advance(made.sessionId);
+    expect((await runtime.get(made.sessionId)).state.finalResponse).toBe('Hello.');
+  });
+
+  test('a session put aside keeps its inbox, and is let go of', async () => {
+    const made = world();
+    const runtime = made.process(['Hi.']);
+    const { sessionId } = await runtime.create({ definition });
+    await runtime.enqueue(sessionId, { type: 'message', content: 'Hello.' });
+    await runtime.execute(sessionId, changeStatus('suspended'));
+    expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
+    expect(userTexts(await runtime.get(sessionId))).toEqual([]);
+    await runtime.execute(sessionId, changeStatus('active'));
+    await runtime.advance(sessionId);
+    expect((await runtime.get(sessionId)).state.finalResponse).toBe('Hi.');
+  });
+
+  test('busy is only what the claim says', async () => {
+    const made = world();
+    const busy = new SessionBusyError('other', 'somebody', 1);
+    const runtime = made.process([], { hooks: { beforeSave: () => Promise.reject(busy) } });
+    const { sessionId } = await made.process([]).create({ definition });
+    await expect(runtime.execute(sessionId, sendMessage('Hello.'))).rejects.toBe(busy);
+    expect((await made.store.claim(sessionId, { workerId: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
+  });
+});
