@@ -14,9 +14,7 @@ import type { AgentDefinition, AgentLoopOptions, AgentState, Capability, Hook } 
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, does, expectSound, saidIn, scriptedLoop, told } from '../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import { call, cameTo, does, expectSound, saidIn, scriptedLoop, told } from '../support/builders.ts';
 const endless = Array.from({ length: 40 }, () => call('a'));
 
 /** A builder with the tools `a` and `b`, and its driver. */

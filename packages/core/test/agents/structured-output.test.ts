@@ -1,16 +1,14 @@
-import { AgentState, AgentStop, finishReason, RunAbort, structuredOutput, textOf } from '@holdfast/core';
-import type { Hook, JsonValue, Message } from '@holdfast/core';
+import { AgentStop, finishReason, RunAbort, structuredOutput, textOf } from '@holdfast/core';
+import type { AgentState, Hook, JsonValue, Message } from '@holdfast/core';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { does, observe, told } from '../support/builders.ts';
+import { does, observe, readBack, told } from '../support/builders.ts';
 
 const weather = z.object({ city: z.string(), celsius: z.number() });
 const fits = '{"city":"Ulm","celsius":21}';
 const misfit = '{"city":"Ulm","celsius":"warm"}';
 const issue = 'celsius: Invalid input: expected number, received string';
-
-const loaded = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 const invalid = (...issues: string[]) =>
   expect.objectContaining({ code: 'OUTPUT_INVALID', data: { issues } });
 const said = (messages: Iterable<Message>): string[] => [...messages].map((message) => textOf(message));
@@ -30,7 +28,7 @@ describe('an answer that fits', () => {
     ]);
     expectTypeOf(output.read(state)).toEqualTypeOf<{ city: string; celsius: number }>();
     expect(output.read(state)).toEqual({ city: 'Ulm', celsius: 21 });
-    expect(output.read(loaded(state))).toEqual({ city: 'Ulm', celsius: 21 });
+    expect(output.read(readBack(state))).toEqual({ city: 'Ulm', celsius: 21 });
   });
 
   test('may come after tools', async () => {
@@ -45,7 +43,7 @@ describe('an answer that fits', () => {
   test('may be transformed: what is stored is what the model said', async () => {
     const output = structuredOutput(z.object({ day: z.iso.date().transform((day) => new Date(day)) }));
     const { state } = await observe({ script: ['{"day":"2026-01-02"}'], hooks: [output] });
-    expect(output.read(loaded(state)).day).toEqual(new Date('2026-01-02'));
+    expect(output.read(readBack(state)).day).toEqual(new Date('2026-01-02'));
     expect(state.finalResponse).toBe('{"day":"2026-01-02"}');
   });
 
@@ -120,7 +118,7 @@ describe('an answer that does not fit', () => {
     const { state } = await observe({ script: ['{"celsius":"warm"}'], hooks: [output] });
     const city = 'city: Invalid input: expected string, received undefined';
     expect(state.errors).toEqual([invalid(city, issue)]);
-    expect(() => output.read(loaded(state))).toThrow(invalid(city, issue));
+    expect(() => output.read(readBack(state))).toThrow(invalid(city, issue));
   });
 
   test('ends the execution failed when the repairs are used up', async () => {
@@ -222,7 +220,7 @@ test('a run that was left between an answer and its repair is taken up by anothe
   expect(left.map(({ messages }) => messages.length)).toEqual([1, 1, 1, 3, 3]);
   for (const state of left) {
     const script = state.execution?.latestStep?.response ? [fits] : [misfit, fits];
-    const { state: end, driver } = await observe({ state: loaded(state), script, hooks: [output] });
+    const { state: end, driver } = await observe({ state: readBack(state), script, hooks: [output] });
     driver.assertComplete();
     expect(said(end.messages)).toEqual([...said(last.messages), fits]);
     expect(output.read(end).celsius).toBe(21);

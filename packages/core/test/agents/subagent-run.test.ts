@@ -5,7 +5,7 @@ import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { AbortKind } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, does, driverOf, expectPaired, expectSound, told } from '../support/builders.ts';
+import { cameTo, does, driverOf, expectPaired, expectSound, readBack, told } from '../support/builders.ts';
 
 const NAMES = ['root', 'mid', 'deep'] as const;
 const TOKENS = 15;
@@ -59,8 +59,6 @@ function driverFor(name: string, called: string, { journal, at }: World): Driver
     return { content: [{ type: 'tool-call', toolCallId: 'c', toolName: called, input }], usage };
   });
 }
-
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 const executionsOf = (state: AgentState) =>
   [...state.steps, ...(state.currentStep ? [state.currentStep] : [])].flatMap((step) => step.toolExecutions);
 
@@ -114,7 +112,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     expect(state.status).toBe('inProgress');
     for (const level of levelsOf(state)) expect(isTerminal(level.status)).toBe(false);
     const again: string[] = [];
-    const last = expectSound(await rootOf({ journal: again }).run(stored(state)));
+    const last = expectSound(await rootOf({ journal: again }).run(readBack(state)));
     // The answer that was under way is asked for again; a tool that had begun could end.
     const done = ALL.slice(0, ALL.indexOf(place) + (place === 'work' ? 1 : 0));
     expect([journal, again]).toEqual([ALL.slice(0, ALL.indexOf(place) + 1), ALL.slice(done.length)]);
@@ -128,7 +126,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     for (const place of ALL) {
       const controller = new AbortController();
       const at = (now: string): void => (now === place ? controller.abort(new RunAbort('yield')) : undefined);
-      state = stored(await rootOf({ journal, at }).run(state, { signal: controller.signal }));
+      state = readBack(await rootOf({ journal, at }).run(state, { signal: controller.signal }));
       expect(state.status).toBe('inProgress');
     }
     const last = await rootOf({ journal }).run(state);
@@ -171,7 +169,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
       ['a', false],
       ['find', true],
     ]);
-    const last = expectSound(await rootWith(() => undefined).run(stored(left)));
+    const last = expectSound(await rootWith(() => undefined).run(readBack(left)));
     expect(executionsOf(last).map(({ name, attempt, outcome }) => [name, attempt, outcome?.type])).toEqual([
       ['a', 1, 'succeeded'],
       ['find', 2, 'succeeded'],
@@ -185,7 +183,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     const { state } = await abortedAt('deep 1', 'yield');
     const journal: string[] = [];
     const last = expectSound(
-      await rootOf({ journal }).run(stored(state), { signal: AbortSignal.abort('stop') }),
+      await rootOf({ journal }).run(readBack(state), { signal: AbortSignal.abort('stop') }),
     );
     expect([last.status, last.stopReason, journal]).toEqual(['stopped', 'userRequested', []]);
     expect(executionsOf(last).map(({ outcome }) => outcome?.type)).toEqual(['interrupted']);
@@ -195,7 +193,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
   test('by a loop that does not have the agent any more', async () => {
     const { state } = await abortedAt('deep 1', 'yield');
     const driver = driverFor('root', 'mid', { journal: [] });
-    const last = expectSound(await createAgentLoop({ driver }).run(stored(state)));
+    const last = expectSound(await createAgentLoop({ driver }).run(readBack(state)));
     expect(last.status).toBe('completed');
     expect(executionsOf(last).map(({ outcome }) => outcome?.type)).toEqual(['interrupted']);
   });
@@ -235,11 +233,11 @@ describe('cut at any moment, nothing is done twice, and all that was used is cou
 
   test.each(moments)('%i: %s', async (_, __, state) => {
     const answered = state.usage.totalTokens / TOKENS;
-    const works = levelsOf(stored(state))
+    const works = levelsOf(readBack(state))
       .flatMap(executionsOf)
       .filter(({ name }) => name === 'work');
     const journal: string[] = [];
-    const last = expectSound(await rootOf({ journal }).run(stored(state)));
+    const last = expectSound(await rootOf({ journal }).run(readBack(state)));
     expect(journal.filter((entry) => entry !== 'work')).toEqual(INFERENCES.slice(answered));
     // The deep agent, and what it did, is forgotten once it has answered.
     expect(journal.includes('work')).toBe(works.length === 0 && answered <= 3);

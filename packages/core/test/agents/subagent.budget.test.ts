@@ -1,23 +1,18 @@
-import { AgentState, createAgentLoop, RunAbort, subagent, ToolExecution } from '@holdfast/core';
-import type { AgentLoop, AgentStep, BudgetLimits, Hook, Instant, Tool } from '@holdfast/core';
+import { createAgentLoop, RunAbort, subagent, ToolExecution } from '@holdfast/core';
+import type { AgentLoop, AgentState, AgentStep, BudgetLimits, Hook, Instant, Tool } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import { manualClock, steppedClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../support/arbitraries.ts';
-import { does, driverOf, expectPaired, expectSound, told } from '../support/builders.ts';
+import { does, driverOf, expectPaired, expectSound, nextStart, readBack, told } from '../support/builders.ts';
 
 const HOUR = 3_600_000;
 const TOKENS = 100;
 const SECONDS = 10;
 const DOLLARS = 0.5;
 const prices = { m: { input: 0, output: 0 } };
-
-/** Each run at a time of its own, so that no two have the same ids. */
-let starts = 0;
-const nextStart = (): Instant => (starts += 1_000_000_000);
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 /** Models that ask for a tool for ever; all of their calls are counted. */
 class Models {
@@ -51,7 +46,7 @@ async function toEnd(
     state = expectSound(await loopOf(leaving).run(state, { signal: leaving.signal }));
     if (!state.hasActiveExecution) return state;
     clock.advance(HOUR);
-    state = stored(state);
+    state = readBack(state);
     if (state.status === 'suspended') state = decided(state, clock.now());
   }
 }

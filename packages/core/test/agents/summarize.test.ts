@@ -1,5 +1,4 @@
 import {
-  AgentState,
   AgentStop,
   assistantMessage,
   cancellation,
@@ -23,6 +22,7 @@ import {
   expectPaired,
   expectSound,
   observe,
+  readBack,
   saidIn,
   scriptedLoop,
   told,
@@ -79,7 +79,6 @@ const shownIn = ({ driver }: Observation): string[] =>
   driver.requests.map(({ messages }) => inShort(messages).join(' '));
 const read = ({ writer }: Summarized, index = 0): string =>
   textOf(writer.requests[index]?.messages.at(0) ?? []);
-const loaded = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('a conversation that grows beyond the limit', () => {
   test('is shown as it is below it', async () => {
@@ -364,7 +363,7 @@ describe('what else has a say', () => {
 
 test('another process goes on with the summary', async () => {
   const first = await observeSummarized(['Looked.'], { script: [...calls(4), done] });
-  const state = loaded(first.state).withUserMessage('And?');
+  const state = readBack(first.state).withUserMessage('And?');
   const second = await observeSummarized([], { state, script: [done] });
   // The work of the execution before is hidden, as it would be without a summary.
   expect(shownIn(second)).toEqual(['S: Looked. Done. And?']);
@@ -397,7 +396,7 @@ test('calls and results stay together, and nothing is lost, whatever the limits'
           expect(shown).toEqual(isSummarized ? all.slice(-shown.length) : all);
           expect(shown).not.toEqual([]);
         }
-        expect(compiler(loaded(state)).toArray()).toEqual(compiler(state).toArray());
+        expect(compiler(readBack(state)).toArray()).toEqual(compiler(state).toArray());
       },
     ),
     cases(40),

@@ -4,9 +4,16 @@ import type { Driver } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, deferred, does, driverOf, expectPaired, expectSound, told } from '../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import {
+  call,
+  cameTo,
+  deferred,
+  does,
+  driverOf,
+  expectPaired,
+  expectSound,
+  told,
+} from '../support/builders.ts';
 const fails = does('fails', () => {
   throw new Error('no luck');
 });

@@ -1,4 +1,4 @@
-import { AgentStop, ToolExecution } from '@holdfast/core';
+import { AgentStop, conversationWithCurrentToolTrace, ToolExecution } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import {
   applyOutcome,
@@ -11,13 +11,19 @@ import {
 import type { AgentState, Clock, Tool, ToolCallPart } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import type { NextAction, StepperOutcome } from '@holdfast/core/engine';
-import { conversationWithCurrentToolTrace } from '@holdfast/core';
 import { scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { cameTo, does, expectPaired, expectSound, observe, told, untouched } from '../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import {
+  call,
+  cameTo,
+  does,
+  expectPaired,
+  expectSound,
+  observe,
+  told,
+  untouched,
+} from '../support/builders.ts';
 
 /** Another interpreter of the stepper: one tool at a time, no hooks, no events. */
 async function interpret(

@@ -8,6 +8,7 @@ import type {
   AgentLoopOptions,
   Clock,
   Hook,
+  Instant,
   JsonValue,
   Message,
   RunOptions,
@@ -81,6 +82,18 @@ function isPaired(messages: Iterable<Message>): boolean {
 
 // States, tools, promises
 
+/** The state as another process reads it: equal, and nothing is known of it. */
+export function readBack(state: AgentState): AgentState {
+  return AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
+}
+
+let starts: Instant = 0;
+
+/** A time for each run of a test file, so that no two have the same ids. */
+export function nextStart(): Instant {
+  return (starts += 1_000_000_000);
+}
+
 /** An agent that was told one thing, at 0 by the clock, with ids that count up. */
 export function told(text = 'Go', clock: Clock = steppedClock()): AgentState {
   return AgentState.empty({ agentId: clock.newId(), at: clock.now() }).withUserMessage(
@@ -97,6 +110,18 @@ export function does(
 ): Tool {
   return tool({ name, description: name, inputSchema: { type: 'object' }, execute });
 }
+
+/** An answer that calls these tools, each without arguments. */
+export function call(...names: string[]): ScriptedAnswer {
+  return { calls: names.map((name) => [name, {}] as const) };
+}
+
+/** For places that take an expression. */
+export function throwIt(error: unknown): never {
+  throw error;
+}
+
+export const never: Promise<never> = new Promise(() => {});
 
 /** A promise and the means to settle it. */
 export interface Deferred<T> {

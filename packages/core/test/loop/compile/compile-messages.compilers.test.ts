@@ -10,18 +10,22 @@ import {
 import { List } from '@holdfast/core/driver';
 import type { Message, Messages, MessageTransform } from '@holdfast/core';
 import type { MessageSelector } from '@holdfast/core/engine';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { storeOf } from '../../support/arbitraries.ts';
-import { does, expectSound, observe, saidIn, scriptedLoop, told } from '../../support/builders.ts';
+import {
+  call,
+  does,
+  expectSound,
+  observe,
+  readBack,
+  saidIn,
+  scriptedLoop,
+  told,
+} from '../../support/builders.ts';
 import { line, written } from '../../support/written.ts';
 
 const compile = conversationWithCurrentToolTrace();
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const tools = [does('a'), does('b')];
-
-/** The same history with nothing of it known: no list that was compiled before can be found. */
-const forgotten = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 describe('sections', () => {
   const store = storeOf({
@@ -251,7 +255,7 @@ describe('what users compile', () => {
         const compiled = (compilers[now.stepCount] as MessageSelector)(now);
         shown.push(line(compiled));
         expect(saidIn(compiled)).toEqual(
-          saidIn((compilers[now.stepCount] as MessageSelector)(forgotten(now))),
+          saidIn((compilers[now.stepCount] as MessageSelector)(readBack(now))),
         );
         return compiled;
       },

@@ -17,11 +17,19 @@ import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases, storeOf } from '../../support/arbitraries.ts';
-import { does, expectSound, observe, saidIn, scriptedLoop, told } from '../../support/builders.ts';
+import {
+  call,
+  does,
+  expectSound,
+  observe,
+  readBack,
+  saidIn,
+  scriptedLoop,
+  told,
+} from '../../support/builders.ts';
 import { expectValid, line, written } from '../../support/written.ts';
 
 const compile = conversationWithCurrentToolTrace();
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const tools = [does('a'), does('b')];
 
 describe('every compiled list is valid for a provider', () => {
@@ -119,9 +127,6 @@ describe('what a model is shown of a run', () => {
   });
 });
 
-/** The same history with nothing of it known: no list that was compiled before can be found. */
-const forgotten = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
-
 describe('compiling on from the step before', () => {
   const name = fc.constantFrom('a', 'b', 'nobody');
   const turn: fc.Arbitrary<ScriptedAnswer> = fc.oneof(
@@ -161,7 +166,7 @@ describe('compiling on from the step before', () => {
           expectSound(await loop.run(told().withMessages(written(start))));
           for (const [index, compiled] of shown.entries()) {
             expectValid(compiled);
-            expect(saidIn(compiled)).toEqual(saidIn(compile(forgotten(seen[index] as AgentState))));
+            expect(saidIn(compiled)).toEqual(saidIn(compile(readBack(seen[index] as AgentState))));
           }
         },
       ),

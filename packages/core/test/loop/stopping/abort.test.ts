@@ -6,19 +6,16 @@ import { AgentStop, createAgentLoop, HoldfastError, RunAbort } from '@holdfast/c
 import { InferenceResponse } from '@holdfast/core/driver';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { deferred, does, observe, POINTS, recorder, told } from '../../support/builders.ts';
+import { call, deferred, does, never, observe, POINTS, recorder, told } from '../../support/builders.ts';
+import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
-const unhandled: unknown[] = [];
-const note = (error: unknown): void => void unhandled.push(error);
-beforeAll(() => void process.on('unhandledRejection', note));
+const unhandled = unhandledRejections();
 afterAll(() => {
-  process.off('unhandledRejection', note);
   if (unhandled.length > 0) throw new AggregateError(unhandled, 'unhandled rejections');
 });
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 
 /** A scenario with the means to abort it. */
 type Abortable = (abort: () => void) => Scenario;
@@ -28,20 +25,6 @@ async function aborted(scenario: Abortable, reason?: unknown): Promise<Observati
   const made = scenario(() => controller.abort(reason));
   return observe({ ...made, run: { signal: controller.signal } });
 }
-
-/** A driver that is aborted in the middle and rejects, as `fetch` does. */
-const rejects =
-  (abort: () => void): ScriptedAnswer =>
-  (_, { signal }) => {
-    abort();
-    return Promise.reject(signal.reason as Error);
-  };
-const rejectsWith =
-  (abort: () => void, partialResponse: InferenceResponseInit): ScriptedAnswer =>
-  () => {
-    abort();
-    return Promise.reject(Object.assign(new Error('aborted'), { partialResponse }));
-  };
 /** One that returns what had arrived. */
 const returns =
   (abort: () => void, answer: InferenceResponseInit): ScriptedAnswer =>
@@ -57,15 +40,6 @@ const ignores =
     await Promise.resolve();
     return answer;
   };
-const never = new Promise<never>(() => {});
-const honours = (abort: () => void) =>
-  does('slow', (_, { signal }) => {
-    const { promise, reject } = deferred();
-    signal.addEventListener('abort', () => reject(signal.reason));
-    abort();
-    return promise;
-  });
-const deaf = (abort: () => void) => does('slow', () => (abort(), never));
 const outcomes = (state: AgentState): unknown[] =>
   state.steps.flatMap((step) => step.toolExecutions.map(({ name, outcome }) => `${name} ${outcome?.type}`));
 

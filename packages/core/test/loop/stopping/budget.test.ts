@@ -8,14 +8,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../support/arbitraries.ts';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { cameTo, does, driverOf, expectSound, observe, told } from '../../support/builders.ts';
+import {
+  call,
+  cameTo,
+  does,
+  driverOf,
+  expectSound,
+  nextStart,
+  observe,
+  told,
+} from '../../support/builders.ts';
 
 const HOUR = 3_600_000;
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
-
-/** Each run at a time of its own, so that no two have the same ids. */
-let starts = 0;
-const nextStart = (): Instant => (starts += 1_000_000_000);
 
 // Runs that are interrupted
 

@@ -6,10 +6,17 @@ import type { AbortKind, HookPoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test, vi } from 'vitest';
-import { does, driverOf, expectSound, observe, POINTS, scriptedLoop, told } from '../../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
-const never = new Promise<never>(() => {});
+import {
+  call,
+  does,
+  driverOf,
+  expectSound,
+  never,
+  observe,
+  POINTS,
+  scriptedLoop,
+  told,
+} from '../../support/builders.ts';
 const GRACE_SECONDS = 5;
 const START = 1_000_000;
 

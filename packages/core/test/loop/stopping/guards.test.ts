@@ -20,18 +20,12 @@ import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { does, observe, scriptedLoop, told } from '../../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import { call, does, nextStart, observe, scriptedLoop, throwIt, told } from '../../support/builders.ts';
 const USAGE = { inputTokens: 10, outputTokens: 5 };
 const prices = { 'gpt-5': { input: 1_000, output: 2_000 } };
 /** What a call of 10 and 5 tokens costs at these prices. */
 const COST = 0.02;
 const knowsItsModel = told().withLlmConfig({ model: 'openai:gpt-5' }, 1);
-
-/** Each run at a time of its own, so that no two have the same ids. */
-let starts = 0;
-const nextStart = (): Instant => (starts += 10_000_000);
 
 /**
  * A run in which every step takes 10 seconds in the model and asks for a tool, until it is stopped; its calls to the
@@ -561,7 +555,3 @@ describe('limits are asked again after a hook that used something', () => {
     expect([state.status, driver.requests.length, state.errors[0]?.message]).toEqual([status, 0, message]);
   });
 });
-
-function throwIt(error: unknown): never {
-  throw error;
-}

@@ -1,15 +1,13 @@
 import { AgentState, AgentStop, createAgentLoop, RunAbort } from '@holdfast/core';
 import type { BudgetLimits, Clock, Hook, Instant } from '@holdfast/core';
-import type { InferenceResponseInit } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ManualClock, ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { does, driverOf, observe, told } from '../../support/builders.ts';
+import { call, does, driverOf, never, nextStart, observe, told } from '../../support/builders.ts';
+import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
 
 const HOUR = 3_600_000;
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
-const never = new Promise<never>(() => {});
 
 /** A clock that knows its timers. */
 interface WatchedClock extends ManualClock {
@@ -50,10 +48,6 @@ function watchedClock(start: Instant): WatchedClock {
 /** A scenario in which something calls `late`, and time is up. */
 type Late = (late: () => void) => Scenario;
 
-/** Each run at a time of its own, so that no two have the same ids. */
-let starts = 0;
-const nextStart = (): Instant => (starts += 10_000_000);
-
 const limits: readonly (readonly [string, (start: Instant) => BudgetLimits])[] = [
   ['10 seconds of work', () => ({ maxSeconds: 10 })],
   ['a deadline', (start) => ({ deadline: start + 10_000 })],
@@ -71,35 +65,12 @@ async function outOfTime(scenario: Late, limit: (start: Instant) => BudgetLimits
 const outcomes = (state: AgentState): string[] =>
   state.steps.flatMap((step) => step.toolExecutions.map(({ name, outcome }) => `${name} ${outcome?.type}`));
 const roles = (state: AgentState): string => [...state.messages].map(({ role }) => role[0]).join('');
-
-/** Drivers in which time runs out. */
-const rejects =
-  (late: () => void): ScriptedAnswer =>
-  (_, { signal }) => {
-    late();
-    return Promise.reject(signal.reason as Error);
-  };
-const rejectsWith =
-  (late: () => void, partialResponse: InferenceResponseInit): ScriptedAnswer =>
-  () => {
-    late();
-    return Promise.reject(Object.assign(new Error('aborted'), { partialResponse }));
-  };
 const answers =
   (late: () => void, answer: ScriptedAnswer): ScriptedAnswer =>
   () => {
     late();
     return answer;
   };
-/** Tools in which time runs out. */
-const honours = (late: () => void) =>
-  does('slow', (_, { signal }) => {
-    const { promise, reject } = Promise.withResolvers<never>();
-    signal.addEventListener('abort', () => reject(signal.reason));
-    late();
-    return promise;
-  });
-const deaf = (late: () => void) => does('slow', () => (late(), never));
 const tools = [does('a'), does('b')];
 
 interface Row {

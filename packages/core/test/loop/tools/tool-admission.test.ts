@@ -4,7 +4,7 @@ import type { AgentEvent, Hook, ToolCallPart } from '@holdfast/core';
 import type { ToolBlock, ToolUseContext } from '@holdfast/core/engine';
 import { describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { does, observe } from '../../support/builders.ts';
+import { does, observe, throwIt } from '../../support/builders.ts';
 
 /** What an auditing hook has seen of a call: its arguments, and who had blocked it. */
 interface Attempt {
@@ -202,7 +202,3 @@ describe('a block is recorded, whatever a later hook does', () => {
     expect(last).toEqual([]);
   });
 });
-
-function throwIt(error: unknown): never {
-  throw error;
-}

@@ -1,32 +1,34 @@
-import {
+import { AgentStop, createAgentLoop, HoldfastError, RunAbort, tool, toolResult, Usage } from '@holdfast/core';
+import type {
+  AgentEvent,
+  AgentLoopOptions,
   AgentState,
-  AgentStop,
-  createAgentLoop,
-  HoldfastError,
-  RunAbort,
-  tool,
-  toolResult,
-  Usage,
+  Clock,
+  Hook,
+  Tool,
+  ToolContext,
+  ToolRetry,
 } from '@holdfast/core';
-import type { AgentEvent, AgentLoopOptions, Clock, Hook, Tool, ToolContext, ToolRetry } from '@holdfast/core';
 import { manualClock, scriptedDriver, steppedClock, toolContext } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../support/arbitraries.ts';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { deferred, does, expectSound, observe, told } from '../../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
-const never = new Promise<never>(() => {});
+import {
+  call,
+  deferred,
+  does,
+  expectSound,
+  never,
+  nextStart,
+  observe,
+  readBack,
+  told,
+} from '../../support/builders.ts';
 const tick = (): Promise<void> => new Promise(setImmediate);
 const noLuck = (): never => {
   throw new Error('no luck');
 };
-
-/** Each run at a time of its own, so that no two have the same ids. */
-let starts = 0;
-const nextStart = (): number => (starts += 10_000_000);
 
 /** What the model reads of the tools, in order. */
 function resultsOf(state: AgentState): unknown[] {
@@ -40,7 +42,6 @@ function resultsOf(state: AgentState): unknown[] {
 const executionsOf = (state: AgentState) => state.steps.flatMap(({ toolExecutions }) => toolExecutions);
 const outcomes = (state: AgentState): string[] =>
   executionsOf(state).map(({ name, outcome }) => `${name} ${outcome?.type}`);
-const stored = (state: AgentState): AgentState => AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 
 /** One call of a tool, and what the model says then. */
 async function used(made: Tool, scenario: Scenario = {}): Promise<Observation> {
@@ -368,7 +369,7 @@ describe('toolResult', () => {
     const first = await observe({ ...made, run: { signal: controller.signal } });
     expect([first.state.status, first.state.metadata.values]).toEqual(['inProgress', {}]);
     expect(first.state.currentStep?.toolExecutions.map(({ name }) => name)).toEqual(['a', 'b']);
-    const { state } = await observe({ ...made, state: stored(first.state), script: ['Done.'] });
+    const { state } = await observe({ ...made, state: readBack(first.state), script: ['Done.'] });
     expect([state.status, state.metadata.values]).toEqual(['completed', { last: 'c', a: true, c: true }]);
   });
 
@@ -704,7 +705,7 @@ describe('what a tool can say while it runs', () => {
     const hook = await loop.run(told(), { onEvent: ({ state }) => void states.push(state) });
     const progress = (state: AgentState): unknown =>
       (state.currentStep ?? state.steps[0])?.toolExecutions[0]?.progress;
-    expect([progress(hook), progress(stored(hook))]).toEqual([{ page: 2 }, { page: 2 }]);
+    expect([progress(hook), progress(readBack(hook))]).toEqual([{ page: 2 }, { page: 2 }]);
     expect(states.some((state) => progress(state) === undefined)).toBe(true);
   });
 

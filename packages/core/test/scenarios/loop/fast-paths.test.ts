@@ -1,19 +1,12 @@
-import { AgentStop, createAgentLoop } from '@holdfast/core';
+import { AgentStop, createAgentLoop, ToolExecution } from '@holdfast/core';
 import { InferenceResponse } from '@holdfast/core/driver';
 import { applyOutcome, ExecutionId, StepId } from '@holdfast/core/engine';
-import { ToolExecution } from '@holdfast/core';
 import type { AgentEvent, AgentState, JsonValue, ToolCallPart } from '@holdfast/core';
 import type { StepperOutcome } from '@holdfast/core/engine';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { Scenario } from '../../support/builders.ts';
-import { cameTo, deferred, does, expectSound, recorder, told } from '../../support/builders.ts';
-
-// Without hooks and checkpoints the loop waits for nothing that it does not have to, and takes calls together. It must come to
-// the same as with all of them, which the traces show.
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import { call, cameTo, deferred, does, expectSound, recorder, told } from '../../support/builders.ts';
 
 /** Tools of which each ends when the one after it has. */
 function reversed(): NonNullable<Scenario['tools']> {

@@ -1,9 +1,9 @@
 import { AgentBuilder, ExecutionBudget, HoldfastError, tool, toolResult } from '@holdfast/core';
 import type { Clock, Hook, Tool } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
-import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import {
+  call,
   deferred,
   does,
   driverOf,
@@ -12,8 +12,6 @@ import {
   scriptedLoop,
   told,
 } from '../../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 
 /** What nobody should throw. */
 const thrown: Readonly<Record<string, () => unknown>> = {

@@ -16,6 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Scenario } from '../../support/builders.ts';
 import {
+  call,
   deferred,
   does,
   driverOf,
@@ -85,8 +86,6 @@ function resultsOf(state: AgentState): string[] {
         ),
   );
 }
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
 const add = does('add', () => 4);
 const fails = does('fails', () => {
   throw new Error('no luck');

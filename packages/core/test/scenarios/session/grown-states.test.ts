@@ -29,6 +29,7 @@ import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { cases, START } from '../../support/arbitraries.ts';
+import { readBack } from '../../support/builders.ts';
 
 // What was worked out about a state is kept with its lists, for the states that grow from it. A copy of the state has no
 // such notes: it must compile, repair and save to the same.
@@ -206,7 +207,7 @@ class World {
   }
 
   private compare(state: AgentState, unrelated: Messages | undefined): void {
-    const copy = forgotten(state);
+    const copy = readBack(state);
     for (const compiler of this.compilers) {
       const compiled = this.compile(compiler, state, copy);
       this.expectSame(compiler(state), compiled);
@@ -216,7 +217,7 @@ class World {
   }
 
   /** What a state compiles to, and its copy as well. */
-  private compile(compiler: MessageCompiler, state: AgentState, copy = forgotten(state)): Messages {
+  private compile(compiler: MessageCompiler, state: AgentState, copy = readBack(state)): Messages {
     const compiled = compiler(state);
     this.expectSame(compiled, compiler(copy));
     return compiled;
@@ -346,11 +347,6 @@ const ANSWER: Omit<Extract<Change, { type: 'step' }>, 'type'> = {
 
 function reworded(answer: AssistantMessage, said: readonly string[]): Message {
   return { ...answer, content: said.map(part) };
-}
-
-/** An equal state of which nothing is known. */
-function forgotten(state: AgentState): AgentState {
-  return AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 }
 
 test(

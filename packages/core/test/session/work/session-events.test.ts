@@ -21,13 +21,11 @@ import type {
 import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { does, expectPaired, expectSound } from '../../support/builders.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
-const unhandled: unknown[] = [];
-const note = (error: unknown): void => void unhandled.push(error);
-beforeAll(() => void process.on('unhandledRejection', note));
-afterAll(() => void process.off('unhandledRejection', note));
+const unhandled = unhandledRejections();
 
 /** What was asked of the store, and what it answered. */
 interface Save {

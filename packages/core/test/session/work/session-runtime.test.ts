@@ -27,9 +27,7 @@ import type { SaveOptions } from '@holdfast/core/store';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { deferred, does, driverOf, expectPaired, expectSound } from '../../support/builders.ts';
-
-const call = (...names: string[]): ScriptedAnswer => ({ calls: names.map((name) => [name, {}] as const) });
+import { call, deferred, does, driverOf, expectPaired, expectSound } from '../../support/builders.ts';
 
 /** The memory store with a memory of its saves, and a plan for when to fail. */
 class WatchedStore extends MemorySessionStore {
