@@ -6,9 +6,16 @@ import type { ManualClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../support/arbitraries.ts';
-import { does, driverOf, expectPaired, expectSound, nextStart, readBack, told } from '../support/builders.ts';
-
-const HOUR = 3_600_000;
+import {
+  does,
+  driverOf,
+  expectPaired,
+  expectSound,
+  HOUR,
+  nextStart,
+  readBack,
+  told,
+} from '../support/builders.ts';
 const TOKENS = 100;
 const SECONDS = 10;
 const DOLLARS = 0.5;

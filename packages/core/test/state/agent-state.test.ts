@@ -21,14 +21,14 @@ import {
   newStepMessageIds,
   SessionId,
 } from '@holdfast/core/engine';
-import type { ErrorRecord, ExecutionStatus, StopReason, ToolOutcome, Waiting } from '@holdfast/core';
+import type { ExecutionStatus, StopReason, ToolOutcome, Waiting } from '@holdfast/core';
 import type { AssistantPart } from '@holdfast/core/driver';
 import type { ExecutionId } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { expectDeeplyFrozen, expectRoundTrip, START as T, storeOf } from '../support/arbitraries.ts';
+import { someError } from '../support/step-parts.ts';
 
 const AGENT = '00000000-0000-4000-8000-00000000000a';
-const error: ErrorRecord = { name: 'Error', message: 'no' };
 const call = (toolCallId: string): AssistantPart => ({
   type: 'tool-call',
   toolCallId,
@@ -634,16 +634,16 @@ describe('how an execution ends', () => {
     const failure = begun.withExecutionStatus('failed', T + 1);
     expect(failure.withExecutionCompleted(T + 2)).toBe(failure);
   });
-  const failedTool = toolStep({ type: 'failed', error });
+  const failedTool = toolStep({ type: 'failed', error: someError });
   const rows: readonly (readonly [name: string, state: AgentState, status: ExecutionStatus])[] = [
     ['an answer', after(stepWith(answer())), 'completed'],
     ['no step at all', begun, 'completed'],
     ['an error outside any step', begun.withError('no', T), 'failed'],
     ['an error in the current step', begun.withCurrentStep(stepWith(), T).withError('no', T), 'failed'],
-    ['an error in the last step', after(stepWith().withError(error)), 'failed'],
+    ['an error in the last step', after(stepWith().withError(someError)), 'failed'],
     [
       'an error that a later step recovered from',
-      after(stepWith().withError(error), stepWith(answer())),
+      after(stepWith().withError(someError), stepWith(answer())),
       'completed',
     ],
     ['a failed tool in the last step', after(failedTool), 'completed'],
@@ -697,7 +697,7 @@ describe('responses', () => {
     ['a step in progress', begun.withCurrentStep(stepWith(answer('on'))), undefined, 'on'],
     ['aborted before an answer', after(stepWith()), undefined, ''],
     ['aborted in an answer', after(stepWith(cut)), undefined, 'hal'],
-    ['an answer with an error', after(stepWith(answer()).withError(error)), undefined, 'Hi'],
+    ['an answer with an error', after(stepWith(answer()).withError(someError)), undefined, 'Hi'],
   ];
   test.for(rows)('%s', ([, state, final, current]) => {
     expect([state.hasFinalResponse, state.finalResponse, state.currentResponse]).toEqual([
@@ -722,7 +722,7 @@ test('accessors of steps and tools', () => {
   const later = after(first, toolStep({ type: 'succeeded', value: 2 }), stepWith(answer()));
   expect(later.lastToolExecution?.value).toBe(2);
   expect([begun.lastToolExecution, begun.lastStepType]).toEqual([undefined, undefined]);
-  const mixed = toolStep({ type: 'succeeded', value: 1 }).withError(error);
+  const mixed = toolStep({ type: 'succeeded', value: 1 }).withError(someError);
   expect([first.hasErrors, mixed.hasErrors, after(first).hasErrors, after(mixed).hasErrors]).toEqual([
     false,
     true,
@@ -817,7 +817,7 @@ describe('metadata', () => {
     expectRoundTrip(closed);
     const silent = toolStep({ type: 'succeeded', value: 1, metadata: {} });
     expect(silent.toolExecutions[0]?.outcome).toEqual({ type: 'succeeded', value: 1 });
-    expect(after(silent, toolStep({ type: 'failed', error })).metadata).toBe(blank.metadata);
+    expect(after(silent, toolStep({ type: 'failed', error: someError })).metadata).toBe(blank.metadata);
   });
   test('a fact is taken out, and what is not there stays so', () => {
     const state = blank.withMetadata(customer, 'ann', T).withMetadata('a', 1, T);

@@ -87,6 +87,8 @@ export function readBack(state: AgentState): AgentState {
   return AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
 }
 
+export const HOUR = 3_600_000;
+
 let starts: Instant = 0;
 
 /** A time for each run of a test file, so that no two have the same ids. */

@@ -11,6 +11,7 @@ import type { Observation, Scenario } from '../../support/builders.ts';
 import { call, deferred, does, never, observe, POINTS, recorder, told } from '../../support/builders.ts';
 import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
+import { outcomesIn } from '../../support/tool-runs.ts';
 
 const unhandled = unhandledRejections();
 afterAll(() => {
@@ -40,8 +41,6 @@ const ignores =
     await Promise.resolve();
     return answer;
   };
-const outcomes = (state: AgentState): unknown[] =>
-  state.steps.flatMap((step) => step.toolExecutions.map(({ name, outcome }) => `${name} ${outcome?.type}`));
 
 describe('cancel ends the execution stopped, by the user', () => {
   interface Row {
@@ -194,7 +193,7 @@ describe('cancel ends the execution stopped, by the user', () => {
     expect([...state.messages].map(({ role }) => role[0]).join('')).toBe(row.roles);
     expect(state.currentResponse ?? '').toBe(row.text ?? '');
     expect(state.hasFinalResponse).toBe(false);
-    expect(outcomes(state)).toEqual(row.outcomes ?? []);
+    expect(outcomesIn(state)).toEqual(row.outcomes ?? []);
     expect(driver.requests).toHaveLength(row.calls);
     expect(trace.slice(-3)).toEqual(['onStop', 'afterExecution', '+stopped']);
     expect(trace.filter((line) => line === '+signal userRequested')).toHaveLength(1);
@@ -291,7 +290,7 @@ describe('yield leaves the execution in progress, and another run ends it', () =
     expect(before.state.stopSignal).toBeUndefined();
     const seen: string[] = [];
     const { state } = await resumed(before, second, seen);
-    expect([seen, outcomes(state), state.finalResponse]).toEqual([ran, expected, 'Hi.']);
+    expect([seen, outcomesIn(state), state.finalResponse]).toEqual([ran, expected, 'Hi.']);
   });
 
   test('work done before it counts, the time in between does not', async () => {
@@ -444,7 +443,7 @@ describe('signals of the caller', () => {
     const { state } = await observe({ script: [call('slow'), 'Late.'], tools: [slow] });
     expect(reasons).toMatchObject([{ code: 'TOOL_TIMEOUT' }]);
     expect(state.errors).toMatchObject([{ code: 'TOOL_TIMEOUT' }]);
-    expect([state.status, outcomes(state)]).toEqual(['completed', ['slow failed']]);
+    expect([state.status, outcomesIn(state)]).toEqual(['completed', ['slow failed']]);
   });
 
   test.each([Infinity, 10_000_000])('a time-out of %d seconds is far away', async (timeoutSeconds) => {
@@ -464,6 +463,6 @@ describe('signals of the caller', () => {
     }));
     reject(new HoldfastError('TOOL_FAILED', 'too late'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect([unhandled, outcomes(state)]).toEqual([[], ['late interrupted']]);
+    expect([unhandled, outcomesIn(state)]).toEqual([[], ['late interrupted']]);
   });
 });

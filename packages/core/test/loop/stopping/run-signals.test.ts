@@ -1,0 +1,270 @@
+import { RunAbort } from '@holdfast/core';
+import type { AgentState } from '@holdfast/core';
+import { manualClock } from '@holdfast/core/testing';
+import type { ManualClock } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { call, does, driverOf, HOUR, never, nextStart, observe } from '../../support/builders.ts';
+import { deaf, honours, rejects, rejectsWith } from '../../support/cut-off.ts';
+import { outcomesIn } from '../../support/tool-runs.ts';
+import { answers, outOfTime, timeLimits } from '../../support/late-runs.ts';
+import type { Late } from '../../support/late-runs.ts';
+const roles = (state: AgentState): string => [...state.messages].map(({ role }) => role[0]).join('');
+const tools = [does('a'), does('b')];
+
+interface Row {
+  readonly name: string;
+  readonly scenario: Late;
+  readonly roles: string;
+  readonly calls: number;
+  readonly outcomes?: readonly string[];
+  /** What the model had said. */
+  readonly text?: string;
+}
+
+describe('when time is up, what is in flight is cut off and what is finished is kept', () => {
+  const rows: readonly Row[] = [
+    {
+      name: 'an inference that rejects',
+      scenario: (late) => ({ script: [rejects(late)] }),
+      roles: 'u',
+      calls: 1,
+    },
+    {
+      name: 'an inference that rejects with what had arrived',
+      scenario: (late) => ({ script: [rejectsWith(late, { text: 'Half' })] }),
+      roles: 'ua',
+      text: 'Half',
+      calls: 1,
+    },
+    {
+      name: 'an inference that returns what had arrived',
+      scenario: (late) => ({ script: [answers(late, { text: 'Half', finishReason: 'aborted' })] }),
+      roles: 'ua',
+      text: 'Half',
+      calls: 1,
+    },
+    {
+      name: 'an inference that ignores it: what it says is kept, what it asks for is not run',
+      scenario: (late) => ({ script: [answers(late, call('a'))], tools }),
+      roles: 'uat',
+      calls: 1,
+    },
+    {
+      name: 'an inference of the second step',
+      scenario: (late) => ({ script: [call('a'), rejectsWith(late, { text: 'Half' })], tools }),
+      roles: 'uata',
+      text: 'Half',
+      outcomes: ['a succeeded'],
+      calls: 2,
+    },
+    {
+      name: 'a tool that honours it',
+      scenario: (late) => ({ script: [call('slow')], tools: [honours(late)] }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'a tool that never settles',
+      scenario: (late) => ({ script: [call('slow')], tools: [deaf(late)] }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'a tool with more time of its own',
+      scenario: (late) => ({ script: [call('slow')], tools: [{ ...deaf(late), timeoutSeconds: 60 }] }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'a tool, when a failed tool ends the run: it stops all the same',
+      scenario: (late) => ({ script: [call('slow')], tools: [honours(late)], toolErrors: 'fail' }),
+      roles: 'uat',
+      outcomes: ['slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'the last of three tools that run at once: the others are kept',
+      scenario: (late) => ({
+        script: [call('a', 'slow', 'b')],
+        tools: [
+          ...tools,
+          does('slow', async () => {
+            await new Promise(setImmediate);
+            late();
+            return never;
+          }),
+        ],
+      }),
+      roles: 'uat',
+      outcomes: ['a succeeded', 'slow interrupted', 'b succeeded'],
+      calls: 1,
+    },
+    {
+      name: 'the second of three tools, one at a time: the first is kept, the third not begun',
+      scenario: (late) => ({
+        script: [call('a', 'slow', 'b')],
+        tools: [...tools, deaf(late)],
+        maxParallelTools: 1,
+      }),
+      roles: 'uat',
+      outcomes: ['a succeeded', 'slow interrupted'],
+      calls: 1,
+    },
+    {
+      name: 'a pause between two tries of a tool: its failure stands',
+      scenario: (late) => ({
+        script: [call('flaky')],
+        tools: [
+          {
+            ...does('flaky', () => {
+              void new Promise(setImmediate).then(late);
+              throw new Error('no luck');
+            }),
+            retry: { maxAttempts: 5, delaySeconds: 60 },
+          },
+        ],
+        toolErrors: 'fail',
+      }),
+      roles: 'uat',
+      outcomes: ['flaky failed'],
+      calls: 1,
+    },
+    {
+      name: 'beforeStep: no step is begun',
+      scenario: (late) => ({ hooks: [{ beforeStep: late }] }),
+      roles: 'u',
+      calls: 0,
+    },
+    {
+      name: 'beforeInference: nothing is paid for',
+      scenario: (late) => ({ hooks: [{ beforeInference: late }] }),
+      roles: 'u',
+      calls: 0,
+    },
+    {
+      name: 'afterInference: the call is not run',
+      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ afterInference: late }] }),
+      roles: 'uat',
+      calls: 1,
+    },
+    {
+      name: 'beforeToolUse: the call is not run',
+      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ beforeToolUse: late }] }),
+      roles: 'uat',
+      calls: 1,
+    },
+    {
+      name: 'afterToolUse: the next call is not run',
+      scenario: (late) => ({
+        script: [call('a', 'b')],
+        tools,
+        hooks: [{ afterToolUse: late }],
+        maxParallelTools: 1,
+      }),
+      roles: 'uat',
+      outcomes: ['a succeeded'],
+      calls: 1,
+    },
+    {
+      name: 'afterStep: there is no other step',
+      scenario: (late) => ({ script: [call('a')], tools, hooks: [{ afterStep: late }] }),
+      roles: 'uat',
+      outcomes: ['a succeeded'],
+      calls: 1,
+    },
+  ];
+  const table = rows.flatMap((row) => timeLimits.map(([limit, budget]) => ({ ...row, limit, budget })));
+
+  test.each(table)('$name, by $limit', async ({ scenario, budget, ...row }) => {
+    const { state, driver, trace } = await outOfTime(scenario, budget);
+    expect([state.status, state.stopReason, state.execution?.continuation.signals.length]).toEqual([
+      'stopped',
+      'timeLimitReached',
+      1,
+    ]);
+    expect(trace.filter((line) => line.startsWith('+signal'))).toEqual(['+signal timeLimitReached']);
+    expect(trace.slice(-3)).toEqual(['onStop', 'afterExecution', '+stopped']);
+    expect([roles(state), outcomesIn(state)]).toEqual([row.roles, row.outcomes ?? []]);
+    expect([state.currentResponse ?? '', state.hasFinalResponse]).toEqual([row.text ?? '', false]);
+    expect(driver.requests).toHaveLength(row.calls);
+    const isOfTools = ({ code, message }: { code?: string; message: string }): boolean =>
+      code === 'TOOL_INTERRUPTED' || message === 'no luck';
+    expect(state.errors.filter((error) => !isOfTools(error))).toEqual([]);
+  });
+
+  test.each(timeLimits)('half an answer is kept as aborted, with its usage, by %s', async (_, budget) => {
+    const partial = { text: 'Half', usage: { inputTokens: 7, outputTokens: 3 } };
+    const { state } = await outOfTime((late) => ({ script: [rejectsWith(late, partial)] }), budget);
+    expect([state.lastStep?.response?.finishReason, state.usage.totalTokens]).toEqual(['aborted', 10]);
+  });
+
+  test.each(timeLimits)('the driver and the tools learn why, by %s', async (_, budget) => {
+    const reasons: unknown[] = [];
+    await outOfTime(
+      (late) => ({
+        script: [call('slow')],
+        tools: [
+          does('slow', (__, { signal }) => {
+            signal.addEventListener('abort', () => reasons.push(signal.reason));
+            late();
+          }),
+        ],
+      }),
+      budget,
+    );
+    await outOfTime(
+      (late) => ({
+        driver: driverOf(async (__, { signal }) => {
+          late();
+          reasons.push(signal.reason);
+          throw signal.reason;
+        }),
+      }),
+      budget,
+    );
+    const reason = expect.objectContaining({ code: 'RUN_ABORTED', kind: 'cancel' });
+    expect(reasons).toEqual([reason, reason]);
+  });
+
+  const wholes: readonly (readonly [string, Late])[] = [
+    ['afterInference', (late) => ({ hooks: [{ afterInference: late }] })],
+    ['afterStep', (late) => ({ hooks: [{ afterStep: late }] })],
+  ];
+  const answered = wholes.flatMap(([point, scenario]) =>
+    timeLimits.map(([limit, budget]) => ({ point, scenario, limit, budget })),
+  );
+  test.each(answered)(
+    'an answer that has arrived in full stays one: $point, by $limit',
+    async ({ scenario, budget }) => {
+      const { state } = await outOfTime((late) => ({ script: ['Hi.'], ...scenario(late) }), budget);
+      expect([state.status, state.finalResponse, state.stopSignal]).toEqual(['completed', 'Hi.', undefined]);
+    },
+  );
+});
+
+describe('a step that was left open, taken up when time is up', () => {
+  const yielding = async (clock: ManualClock, scenario: Late): Promise<AgentState> => {
+    const controller = new AbortController();
+    const made = scenario(() => controller.abort(new RunAbort('yield')));
+    const { state } = await observe({ clock, ...made, run: { signal: controller.signal } });
+    expect([state.status, state.currentStep === undefined]).toEqual(['inProgress', false]);
+    return state;
+  };
+  const rows: readonly (readonly [string, Late, outcomes: readonly string[]])[] = [
+    ['before its inference', (leave) => ({ script: [rejects(leave)] }), []],
+    ['before its tools', (leave) => ({ script: [answers(leave, call('a'))], tools }), []],
+  ];
+  test.each(rows)('%s: nothing is begun', async (_, scenario, expected) => {
+    const clock = manualClock(nextStart());
+    const state = await yielding(clock, scenario);
+    const deadline = clock.now() + 1_000;
+    clock.advance(HOUR);
+    const last = await observe({ clock, state, tools, budget: { deadline } });
+    expect([last.state.status, last.state.stopReason]).toEqual(['stopped', 'timeLimitReached']);
+    expect([last.driver.requests.length, outcomesIn(last.state)]).toEqual([0, expected]);
+    expect(last.state.execution?.continuation.signals).toHaveLength(1);
+  });
+});

@@ -1,0 +1,21 @@
+import { tool } from '@holdfast/core';
+import { toolContext } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+
+describe('a context to call a tool with in a test', () => {
+  test('has all that a tool may ask for, and what is given wins', async () => {
+    const context = toolContext({ attempt: 2 });
+    const { saveProgress, addUsage, remaining, emit, attempt, signal, state } = context;
+    saveProgress(1);
+    addUsage({ inputTokens: 1 });
+    emit({ type: 'execution-started', at: 1, state });
+    expect([attempt, signal.aborted, remaining().isEmpty]).toEqual([2, false, true]);
+    const add = tool({
+      name: 'add',
+      description: 'Adds.',
+      inputSchema: { type: 'object' },
+      execute: ({ a, b }: { a: number; b: number }) => a + b,
+    });
+    expect(await add.execute({ a: 1, b: 2 }, context)).toBe(3);
+  });
+});

@@ -1,0 +1,66 @@
+import { tool } from '@holdfast/core';
+import type { Tool } from '@holdfast/core';
+import { manualClock } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { call, deferred, does, nextStart, observe } from '../../support/builders.ts';
+import { outcomesIn, resultsOf, tick, used } from '../../support/tool-runs.ts';
+
+describe('a time-out', () => {
+  const late = (seconds: number, more: Partial<Tool> = {}) => {
+    const clock = manualClock(nextStart());
+    const slow = does('slow', async () => {
+      clock.advance(seconds * 1_000);
+      await tick();
+      return 'done';
+    });
+    return { clock, slow: { ...slow, timeoutSeconds: 10, ...more } };
+  };
+
+  test.each([
+    [9.999, 'succeeded', 'done'],
+    [10, 'failed', 'Tool "slow" took longer than 10 seconds; whether it had its effect is unknown.'],
+    [60, 'failed', 'Tool "slow" took longer than 10 seconds; whether it had its effect is unknown.'],
+  ])('after %d seconds of 10: %s', async (seconds, outcome, result) => {
+    const { clock, slow } = late(seconds);
+    const { state } = await used(slow, { clock });
+    expect([outcomesIn(state), resultsOf(state), state.status]).toEqual([
+      [`slow ${outcome}`],
+      [result],
+      'completed',
+    ]);
+    expect(state.errors.map(({ code }) => code)).toEqual(outcome === 'failed' ? ['TOOL_TIMEOUT'] : []);
+  });
+
+  test('is of one tool: the others go on', async () => {
+    const { clock, slow } = late(10);
+    const { state } = await observe({
+      clock,
+      script: [call('a', 'slow', 'b'), 'Done.'],
+      tools: [does('a'), slow, does('b', () => tick().then(() => 'b'))],
+    });
+    expect(outcomesIn(state)).toEqual(['a succeeded', 'slow failed', 'b succeeded']);
+  });
+
+  test('ends a run with toolErrors "fail"', async () => {
+    const { clock, slow } = late(10);
+    const { state } = await used(slow, { clock, script: [call('slow')], toolErrors: 'fail' });
+    expect([state.status, state.stopReason]).toEqual(['failed', 'errorForbade']);
+  });
+
+  test('what the tool comes to later changes nothing', async () => {
+    const clock = manualClock(nextStart());
+    const { promise, resolve } = deferred<string>();
+    const slow = does('slow', () => (clock.advance(10_000), promise));
+    const { state } = await used({ ...slow, timeoutSeconds: 10 }, { clock });
+    const before = JSON.stringify(state);
+    resolve('late');
+    await tick();
+    expect(JSON.stringify(state)).toBe(before);
+    expect(outcomesIn(state)).toEqual(['slow failed']);
+  });
+
+  test.each([0, -1, Number.NaN])('of %d seconds cannot be', (timeoutSeconds) => {
+    const init = { name: 'a', description: 'a', inputSchema: {}, execute: () => 1, timeoutSeconds };
+    expect(() => tool(init)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+  });
+});

@@ -1,0 +1,81 @@
+import { createAgentLoop, toolResult } from '@holdfast/core';
+import type { AgentLoopOptions, Tool } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { does } from '../../support/builders.ts';
+import { executionsOf, resultsOf, used } from '../../support/tool-runs.ts';
+
+describe('a value that is too long is cut, and says so', () => {
+  const face = '\u{1F600}';
+  const rows: readonly (readonly [string, value: unknown, limit: number, result: unknown])[] = [
+    ['a text below the limit', 'abc', 4, 'abc'],
+    ['a text at the limit', 'abcd', 4, 'abcd'],
+    ['a text beyond it', 'abcde', 4, 'abcd\n[Cut: the first 4 of 5 characters are shown.]'],
+    ['JSON at the limit', { a: 1 }, 7, { a: 1 }],
+    ['JSON beyond it', { a: 12 }, 7, '{"a":12\n[Cut: the first 7 of 8 characters are shown.]'],
+    ['a list beyond it', [1, 2, 3], 3, '[1,\n[Cut: the first 3 of 7 characters are shown.]'],
+    ['a number is never too long', 123_456, 1, 123_456],
+    ['nor is a truth', false, 1, false],
+    ['nor is nothing', null, 1, null],
+    [
+      'half a character at the cut',
+      `ab${face}cd`,
+      3,
+      'ab\uFFFD\n[Cut: the first 3 of 6 characters are shown.]',
+    ],
+    [
+      'a whole character at the cut',
+      `ab${face}cd`,
+      4,
+      `ab${face}\n[Cut: the first 4 of 6 characters are shown.]`,
+    ],
+    ['half a character below the limit', '\uD83D', 4, '\uD83D'],
+    ['no limit', 'x'.repeat(200_000), Infinity, 'x'.repeat(200_000)],
+  ];
+  test.each(rows)('%s', async (_, value, maxToolResultLength, result) => {
+    const { state } = await used(
+      does('a', () => value),
+      { maxToolResultLength },
+    );
+    expect(resultsOf(state)).toEqual([result]);
+    expect(executionsOf(state)[0]?.value).toEqual(result);
+  });
+
+  test('at 100,000 characters unless something else is said', async () => {
+    const at = await used(does('a', () => 'x'.repeat(100_000)));
+    expect(resultsOf(at.state)).toEqual(['x'.repeat(100_000)]);
+    const beyond = await used(does('a', () => 'x'.repeat(100_001)));
+    expect(resultsOf(beyond.state)[0]).toMatch(
+      /x\n\[Cut: the first 100000 of 100001 characters are shown\.\]$/,
+    );
+  });
+
+  test('what the tool wants the model to read is its own affair', async () => {
+    const output = { type: 'text', value: 'In short.' } as const;
+    const given = await used(
+      does('a', () => toolResult({ value: 'abcdef', modelOutput: output })),
+      { maxToolResultLength: 3 },
+    );
+    expect([resultsOf(given.state), executionsOf(given.state)[0]?.value]).toEqual([
+      ['In short.'],
+      'abc\n[Cut: the first 3 of 6 characters are shown.]',
+    ]);
+  });
+
+  test('toModelOutput is asked of whole values, not of cut ones', async () => {
+    const asked: unknown[] = [];
+    const shortens: Tool = {
+      ...does('a', () => 'abcdef'),
+      toModelOutput: (value) => (asked.push(value), { type: 'text', value: 'In short.' }),
+    };
+    const cut = await used(shortens, { maxToolResultLength: 3 });
+    expect(resultsOf(cut.state)).toEqual(['abc\n[Cut: the first 3 of 6 characters are shown.]']);
+    const whole = await used(shortens);
+    expect([resultsOf(whole.state), asked]).toEqual([['In short.'], ['abcdef']]);
+  });
+
+  test.each([0, -1, Number.NaN])('a limit of %d cannot be', (maxToolResultLength) => {
+    const options: AgentLoopOptions = { driver: scriptedDriver(), maxToolResultLength };
+    expect(() => createAgentLoop(options)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+  });
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, expect, test } from 'vitest';
+import { InferenceResponse } from '@holdfast/core/driver';
+import { expectDeeplyFrozen } from '../../support/arbitraries.ts';
+import { addCall, throughText } from '../../support/step-parts.ts';
+
+describe('responses', () => {
+  test('have the finish reason that their content calls for', () => {
+    expect(InferenceResponse.of({ text: 'a' }).finishReason).toBe('stop');
+    expect(InferenceResponse.of({ content: [addCall] }).finishReason).toBe('tool-calls');
+    expect(InferenceResponse.of({ content: [{ ...addCall, providerExecuted: true }] }).finishReason).toBe(
+      'stop',
+    );
+    expect(InferenceResponse.of({ content: [addCall], finishReason: 'length' }).finishReason).toBe('length');
+    expect(InferenceResponse.of({ content: [] }).content).toEqual([]);
+  });
+  const bad: readonly object[] = [
+    { content: 'text' },
+    { content: [{ type: 'text' }] },
+    { content: [{ type: 'image', data: '' }] },
+    { text: 'a', finishReason: 'bored' },
+    { text: 'a', modelId: 5 },
+    { text: 'a', rawFinishReason: null },
+    { text: 'a', responseId: {} },
+    { text: 'a', providerMetadata: 'x' },
+  ];
+  test.for(bad)('%j is refused, not stored', (init) => {
+    expect(() => InferenceResponse.of(init)).toThrow(expect.objectContaining({ code: 'INFERENCE_INVALID' }));
+  });
+  test('come back from JSON', () => {
+    const response = InferenceResponse.of({
+      content: [addCall],
+      rawFinishReason: 'x',
+      modelId: 'm',
+      responseId: 'r',
+      providerMetadata: { a: { b: 1 } },
+    });
+    assert.deepStrictEqual(InferenceResponse.fromJSON(throughText(response)), response);
+    expectDeeplyFrozen(response);
+    expect(response.withUsage(response.usage)).toBe(response);
+  });
+});

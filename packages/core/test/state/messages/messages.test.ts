@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, expect, test } from 'vitest';
+import { assistantMessage, MessageStore, systemMessage, textOf, userMessage } from '@holdfast/core';
+import { reasoningOf, toolMessage } from '@holdfast/core/driver';
+import { START as T } from '../../support/arbitraries.ts';
+import { addCall, throughText } from '../../support/step-parts.ts';
+
+describe('messages', () => {
+  test('say their text and their reasoning, whole or in parts', () => {
+    const message = assistantMessage([
+      { type: 'reasoning', text: 'h' },
+      { type: 'text', text: 'a' },
+      { type: 'reasoning', text: 'm' },
+      { type: 'text', text: 'b' },
+    ]);
+    expect([textOf(message), textOf(message.content)]).toEqual(['ab', 'ab']);
+    expect([reasoningOf(message), reasoningOf(message.content)]).toEqual(['hm', 'hm']);
+  });
+  test('of the system are text, and come back from JSON', () => {
+    const message = systemMessage('Be brief.', { id: 'm', createdAt: T });
+    expect(message).toEqual({
+      id: 'm',
+      role: 'system',
+      content: [{ type: 'text', text: 'Be brief.' }],
+      createdAt: T,
+    });
+    const store = MessageStore.of([message]);
+    assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
+  });
+  const bad: readonly (readonly [name: string, make: () => unknown])[] = [
+    ['a call of a user', () => userMessage([addCall as never])],
+    ['a file without data', () => userMessage([{ type: 'file', mediaType: 'image/png' } as never])],
+    [
+      'bytes',
+      () =>
+        userMessage([
+          { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array(1) as never } },
+        ]),
+    ],
+    [
+      'file ids that are no strings',
+      () =>
+        userMessage([
+          { type: 'file', mediaType: 'a/b', data: { type: 'reference', reference: { a: 1 as never } } },
+        ]),
+    ],
+    ['text of a tool', () => toolMessage([{ type: 'text', text: 'a' } as never])],
+    ['an unknown member', () => userMessage([{ type: 'text', text: 'a', cache: true } as never])],
+    [
+      'a member of another kind of data',
+      () =>
+        userMessage([{ type: 'file', mediaType: 'a/b', data: { type: 'url', url: 'x', data: '' } as never }]),
+    ],
+  ];
+  test.for(bad)('refuse %s', ([, make]) => {
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'CONTEXT_INVALID',
+        message: expect.stringContaining('$[0]') as string,
+      }),
+    );
+  });
+  test('keep the id and the time they came with, and refuse an id that is none', () => {
+    expect(userMessage('a', { id: 'msg-1', createdAt: T })).toMatchObject({ id: 'msg-1', createdAt: T });
+    expect(() => userMessage('a', { id: '' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+  });
+});
