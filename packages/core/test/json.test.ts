@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AgentState, hasErrorCode, HoldfastError, StateFormatError } from '@holdfast/core';
 import { toJsonObject, toJsonValue } from '@holdfast/core/driver';
-import { expectDeeplyFrozen, jsonValues, cases } from './support/arbitraries.ts';
+import { cases } from '../../../vitest.properties.ts';
+import { expectDeeplyFrozen, jsonValues } from './support/arbitraries.ts';
 
 const runs = cases(500);
 /** What JSON itself makes of a value, `null` for nothing. */

@@ -1,6 +1,7 @@
 import { DefinitionError, parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cases } from '../../../vitest.properties.ts';
 import { problemsOf } from './problems-of.ts';
 
 const KIB = 1024;
@@ -182,6 +183,6 @@ test('any text is a definition or a list of problems', () => {
       const whole = isFramed ? `---\nname: a\n${text}\n---\nHi` : text;
       expect(nameOrProblems(whole, file)).toEqual(expect.anything());
     }),
-    { seed: 20_261_121, numRuns: 3_000 },
+    cases(3_000),
   );
 });

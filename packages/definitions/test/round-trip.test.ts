@@ -4,6 +4,7 @@ import type { AgentDefinition } from '@holdfast/core';
 import { parseDefinition } from '@holdfast/definitions';
 import fc from 'fast-check';
 import { test } from 'vitest';
+import { cases } from '../../../vitest.properties.ts';
 import { stringify } from 'yaml';
 
 const ODD_TEXTS = [
@@ -114,7 +115,7 @@ test.for(Object.entries(FORMS))('a definition comes back from %s as it was', ([f
     fc.property(definitions, (definition) => {
       assert.deepStrictEqual(parseDefinition(write(definition), { file }), definition);
     }),
-    { seed: 20_261_121, numRuns: 500 },
+    cases(500),
   );
 });
 
@@ -125,6 +126,6 @@ test('a deadline that is written as a date and time is the moment it names', () 
       const text = `name: a\nbudget: { deadline: ${moment.toISOString()} }`;
       assert.equal(parseDefinition(text, { file: 'a.yaml' }).budget?.deadline, moment.getTime());
     }),
-    { seed: 20_261_121, numRuns: 200 },
+    cases(200),
   );
 });

@@ -15,6 +15,7 @@ import { generateText, modelMessageSchema } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../vitest.properties.ts';
 import { answer, quietly, request } from './builders.ts';
 import type { History } from './cut-conversations.ts';
 import { gate, histories, leftBehind, script, tools } from './cut-conversations.ts';
@@ -174,7 +175,7 @@ test(
         lists += compiled.size;
         if (!(await isAccepted(state.messages))) broken++;
       }),
-      { seed: 20_261_121, numRuns: Math.ceil(500 * Number(process.env['EFFORT'] ?? 1)) },
+      cases(500),
     );
     // Else the histories would prove nothing.
     expect(broken / runs).toBeGreaterThan(0.25);

@@ -15,7 +15,7 @@ import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../support/arbitraries.ts';
+import { cases } from '../../../../vitest.properties.ts';
 import {
   does,
   driverOf,

@@ -7,14 +7,8 @@ import { applyOutcome, ExecutionState, nextAction, stopSignal } from '@holdfast/
 import type { Message, ToolCallPart } from '@holdfast/core';
 import type { AssistantPart, ToolResultPart } from '@holdfast/core/driver';
 import { describe, expect, test } from 'vitest';
-import {
-  busyHistories,
-  cases,
-  expectRoundTrip,
-  histories,
-  play,
-  START as T,
-} from '../support/arbitraries.ts';
+import { cases } from '../../../../vitest.properties.ts';
+import { busyHistories, expectRoundTrip, histories, play, START as T } from '../support/arbitraries.ts';
 import { expectPaired } from '../support/builders.ts';
 
 const call = (toolCallId: string): ToolCallPart => ({

@@ -48,16 +48,6 @@ import type {
 } from '@holdfast/core/driver';
 import type { ToolOutcomeType } from '@holdfast/core/engine';
 
-/** Every run of a property test tries the same cases; a failure prints the seed and the path to its case. */
-const SEED = 20_261_121;
-
-/** `EFFORT=20` tries twenty times as many cases, `EFFORT=0.1` a tenth. */
-const EFFORT = Number(process.env['EFFORT'] ?? 1);
-
-/** How a property is tried: the number of cases, from the seed. */
-export function cases(number: number): { readonly seed: number; readonly numRuns: number } {
-  return { seed: SEED, numRuns: Math.ceil(number * EFFORT) };
-}
 export const START: Instant = Date.UTC(2026, 10, 21);
 
 // Values

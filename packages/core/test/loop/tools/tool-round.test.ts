@@ -2,7 +2,7 @@ import { createAgentLoop, toolResult } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cases } from '../../support/arbitraries.ts';
+import { cases } from '../../../../../vitest.properties.ts';
 import { call, does, expectSound, observe, told } from '../../support/builders.ts';
 import { resultsOf, tick } from '../../support/tool-runs.ts';
 

@@ -28,7 +28,8 @@ import type { SessionContent } from '@holdfast/core/store';
 import { steppedClock } from '@holdfast/core/testing';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cases, START } from '../../support/arbitraries.ts';
+import { cases } from '../../../../../vitest.properties.ts';
+import { START } from '../../support/arbitraries.ts';
 import { readBack } from '../../support/builders.ts';
 
 // What was worked out about a state is kept with its lists, for the states that grow from it. A copy of the state has no

@@ -10,7 +10,7 @@ import {
   withoutItems,
 } from '../../../src/session/store/inbox-cursor.ts';
 import type { InboxCursor } from '../../../src/session/store/inbox-cursor.ts';
-import { cases } from '../../support/arbitraries.ts';
+import { cases } from '../../../../../vitest.properties.ts';
 
 /** One item comes in, or these are used. */
 type Move = 'in' | readonly number[];

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { knownSize } from '../../../src/session/store/save-plan.ts';
 import { SessionCache } from '../../../src/session/work/session-cache.ts';
-import { cases, START } from '../../support/arbitraries.ts';
+import { cases } from '../../../../../vitest.properties.ts';
+import { START } from '../../support/arbitraries.ts';
 
 /** A session as a store answers it, with so much text in it. */
 function answered(sessionId: string, text = 0): AgentSession {

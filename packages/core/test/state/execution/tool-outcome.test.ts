@@ -6,7 +6,8 @@ import { InferenceResponse } from '@holdfast/core/driver';
 import { OUTCOME_RULES } from '@holdfast/core/engine';
 import type { ToolOutcome } from '@holdfast/core';
 import type { ToolOutcomeType } from '@holdfast/core/engine';
-import { cases, expectDeeplyFrozen, outcomes, START as T } from '../../support/arbitraries.ts';
+import { cases } from '../../../../../vitest.properties.ts';
+import { expectDeeplyFrozen, outcomes, START as T } from '../../support/arbitraries.ts';
 import { addCall, endedBy, throughText } from '../../support/step-parts.ts';
 
 const runs = cases(200);
