@@ -28,7 +28,8 @@ const VARIANTS: readonly Variant[] = [
   {
     name: 'with a log that is written anew at each save, and one shard',
     options: { compactAfterSaves: 1, shards: 1 },
-    groups: /^(?:writes|replays|changes|claims|fencing|inbox|due|lists|reopening):/u,
+    // The inbox meets such a log below, 8 writers meet one in races.test.ts.
+    groups: /^(?:writes: (?!8 )|replays:|changes:|claims:|fencing:|due:|lists:|reopening:)/u,
   },
   {
     name: 'with nearly all values as blobs',

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const MAX_REFUSALS = 1_000;
 
-test('50 writers that add 20 each have added 1,000', async () => {
+test('50 writers that add 5 each have added 250', async () => {
   const runtime = new SessionRuntime({ store, agents: {} });
   const { sessionId } = await runtime.create({ definition: { name: 'counter' } });
   let turn = Promise.withResolvers<void>();
@@ -41,10 +41,10 @@ test('50 writers that add 20 each have added 1,000', async () => {
     throw new Error('The writers hinder each other for ever.');
   };
   const writers = Array.from({ length: 50 }, async () => {
-    for (let times = 0; times < 20; times++) await add();
+    for (let times = 0; times < 5; times++) await add();
   });
   await Promise.all(writers);
   const counted = await runtime.get(sessionId);
-  expect(counted.state.metadata.get('count')).toBe(1_000);
-  expect(counted.version).toBe(1_001);
+  expect(counted.state.metadata.get('count')).toBe(250);
+  expect(counted.version).toBe(251);
 }, 120_000);

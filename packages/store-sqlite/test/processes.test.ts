@@ -80,15 +80,15 @@ test(
 );
 
 test(
-  '50 writers in 5 processes that each add 1 twenty times, through a runtime, lose none',
+  '50 writers in 5 processes that each add 1 five times, through a runtime, lose none',
   { timeout: 120_000 },
   async () => {
     const path = newFile();
     const store = await SqliteSessionStore.open({ path });
     await store.create(newSession('counter'));
     await store.close();
-    await runTogether(Array.from({ length: 5 }, () => start(ADD_UP, path, '10', '20')));
-    await expect(countIn(path)).resolves.toEqual({ count: 1_000, version: 1_001, integrity_check: 'ok' });
+    await runTogether(Array.from({ length: 5 }, () => start(ADD_UP, path, '10', '5')));
+    await expect(countIn(path)).resolves.toEqual({ count: 250, version: 251, integrity_check: 'ok' });
   },
 );
 

@@ -11,7 +11,7 @@ export const expected: Readonly<Record<string, readonly string[]>> = redCases;
 const DEAR = /^costs:|5,000 messages|nesting 1,000 deep: in every|8 writers|every change after|a large inbox/;
 
 /** One store in so many is given every case; the others no dear one but those that they fail. `EFFORT=2`: all, every case. */
-const SAMPLE = Number(process.env['EFFORT'] ?? 1) > 1 ? 1 : 8;
+const SAMPLE = Number(process.env['EFFORT'] ?? 1) > 1 ? 1 : 16;
 
 /** The names of the cases that a store with these parts fails. */
 async function failuresOf(parts: StoreParts, isAsked: (name: string) => boolean): Promise<string[]> {
