@@ -3,7 +3,7 @@ import type { SessionEvent } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { beforeEach, expect, test } from 'vitest';
-import { newPrefix, testServer } from './support/harness.ts';
+import { newPrefix, testServer } from '../support/harness.ts';
 
 const redis = testServer();
 let events: SessionEvent[];

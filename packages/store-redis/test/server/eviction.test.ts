@@ -4,7 +4,7 @@ import { AgentState, userMessage } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
-import { RedisServer } from './support/redis-server.ts';
+import { RedisServer } from '../support/redis-server.ts';
 
 let server: RedisServer;
 let client: Redis;
