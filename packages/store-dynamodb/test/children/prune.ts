@@ -1,7 +1,5 @@
-import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
+import { openChildStore } from './child-store.ts';
 
-const [endpoint = '', table = ''] = process.argv.slice(2);
-const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-const store = await DynamoDbSessionStore.open({ table, endpoint, region: 'us-east-1', credentials });
+const store = await openChildStore();
 await store.prune();
 await store.close();

@@ -1,22 +1,9 @@
 import { newSession } from '@holdfast/conformance';
 import { RedisSessionStore } from '@holdfast/store-redis';
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newPrefix } from '../support/harness.ts';
-import { RedisServer } from '../support/redis-server.ts';
+import { expect, test } from 'vitest';
+import { newPrefix, testServer } from '../support/harness.ts';
 
-let server: RedisServer;
-let client: Redis;
-
-beforeAll(async () => {
-  server = await RedisServer.start();
-  client = new Redis(server.port);
-});
-
-afterAll(async () => {
-  client.disconnect();
-  await server.stop();
-});
+const redis = testServer();
 
 /** In the order of their bytes. */
 const IDS = ['\u0000', '\n', '-', 'B', 'a', 'a\u0000', 'aB', 'aa', 'ab', 'b', '}:s:a', 'ä', 'ﬀ', '𝄞'];
@@ -29,7 +16,7 @@ test.each([
   'sessions of one moment are in the order of their ids: by %s, %i buckets',
   async (order, buckets) => {
     const clock = { now: () => 2_000_000_000_000, newId: () => crypto.randomUUID() };
-    const store = new RedisSessionStore({ client, clock, prefix: newPrefix(), buckets });
+    const store = new RedisSessionStore({ client: redis.client, clock, prefix: newPrefix(), buckets });
     await Promise.all(IDS.map((id) => store.create(newSession(id))));
     const found: string[] = [];
     let cursor: string | undefined;
@@ -46,16 +33,16 @@ test.each([
 
 test('a page that begins far behind among sessions of one moment reads little', async () => {
   const prefix = newPrefix();
-  const store = new RedisSessionStore({ client, prefix });
+  const store = new RedisSessionStore({ client: redis.client, prefix });
   await store.create(newSession('session 0', { at: 1_000 }));
-  const score = await client.zscore(`${prefix}:{0}:c`, 'session 0');
+  const score = await redis.client.zscore(`${prefix}:{0}:c`, 'session 0');
   // Entries without a session: the list drops those that it meets.
   const others = Array.from({ length: 5_000 }, (_, index) => [String(score), `other ${10_000 + index}`]);
-  await client.zadd(`${prefix}:{0}:c`, ...others.flat());
+  await redis.client.zadd(`${prefix}:{0}:c`, ...others.flat());
   const cursor = JSON.stringify(['createdAt', 1_000, 'other 14998']);
-  await client.config('RESETSTAT');
+  await redis.client.config('RESETSTAT');
   const { sessions } = await store.list({ limit: 1, cursor });
   expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['session 0']);
-  const ranges = /cmdstat_zrange:calls=(\d+)/.exec(await client.info('commandstats'))?.[1];
+  const ranges = /cmdstat_zrange:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1];
   expect(Number(ranges)).toBeLessThan(30);
 });
