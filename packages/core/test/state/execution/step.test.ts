@@ -8,7 +8,7 @@ import { START as T } from '../../support/arbitraries.ts';
 import { addCall, endedBy, someError, throughText } from '../../support/step-parts.ts';
 
 describe('step types', () => {
-  const step = AgentStep.start(List.empty());
+  const step = AgentStep.create(List.empty());
   const asking = step.withResponse(InferenceResponse.of({ content: [addCall] }));
   const end = (outcome: ToolOutcome) =>
     asking.withToolExecution(ToolExecution.start(addCall, T).withOutcome(outcome, T));
@@ -88,7 +88,7 @@ describe('step types', () => {
 });
 
 describe('a step that changes', () => {
-  const asked = AgentStep.start().withResponse(InferenceResponse.of({ content: [addCall] }));
+  const asked = AgentStep.create().withResponse(InferenceResponse.of({ content: [addCall] }));
   const running = asked.withToolExecution(ToolExecution.start(addCall, T));
 
   test('stays the same where nothing does', () => {

@@ -58,7 +58,7 @@ test('what a tool used and left for later stays over its attempts', () => {
   expect(first.withProgress({ page: 3 })).toBe(first);
   const second = first.withUsage(known()).withNextAttempt(T + 5);
   expect([second.usage.inputTokens, second.progress, second.attempt]).toEqual([6, { page: 3 }, 2]);
-  const step = AgentStep.start().withToolExecution(second);
+  const step = AgentStep.create().withToolExecution(second);
   expect(step.usage.inputTokens).toBe(6);
   assert.deepStrictEqual(ToolExecution.fromJSON(throughText(second)), second);
   expect(() => first.withProgress(1n as never)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));

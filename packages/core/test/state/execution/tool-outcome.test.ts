@@ -45,7 +45,7 @@ describe('what a tool outcome means', () => {
       0.5,
     ]);
     expect([execution.error !== undefined, execution.value]).toEqual([hasError, hasError ? undefined : null]);
-    const step = AgentStep.start()
+    const step = AgentStep.create()
       .withResponse(InferenceResponse.of({ content: [addCall] }))
       .withToolExecution(execution);
     expect([step.type, step.hasErrors]).toEqual([makesStepError ? 'error' : 'toolExecution', hasError]);

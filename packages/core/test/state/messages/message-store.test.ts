@@ -24,7 +24,7 @@ describe('sections of messages', () => {
     assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
   });
   test('that hold just these messages stay as they are', () => {
-    const store = MessageStore.of([a, b]);
+    const store = MessageStore.from([a, b]);
     expect([
       store.withSection('messages', [a, b]),
       store.withSection('messages', store.messages),
@@ -39,7 +39,7 @@ describe('sections of messages', () => {
     expect(store.withSection('messages', []).messages.length).toBe(0);
   });
   test('appending does not copy what was there', () => {
-    const store = MessageStore.of(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
+    const store = MessageStore.from(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
     const after = store.append('messages', [a]);
     expect(after.messages.commonLength(store.messages)).toBe(1_000);
     expect(after.messages.since(store.messages)).toEqual([a]);

@@ -24,7 +24,7 @@ describe('messages', () => {
       content: [{ type: 'text', text: 'Be brief.' }],
       createdAt: T,
     });
-    const store = MessageStore.of([message]);
+    const store = MessageStore.from([message]);
     assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
   });
   const bad: readonly (readonly [name: string, make: () => unknown])[] = [
