@@ -109,7 +109,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(?:packages|apps)/[^/]+/(?:dist|temp)/' },
+    exclude: { path: '^(?:packages|apps)/[^/]+/(?:dist|temp|\\.astro)/' },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: {

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { AxeResults } from 'axe-core';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildSite, dist, originOf, serveSite } from './support/built-site.ts';
+import { findChromium } from './support/chromium.ts';
+
+const executablePath = findChromium();
+if (executablePath === undefined) {
+  if (process.env['CI']) throw new Error('Chromium is needed: install it, or say where it is in CHROMIUM.');
+  console.warn('SKIPPED: the tests of the site need Chromium. Install it, or say where it is in CHROMIUM.');
+}
+
+const phone = { viewport: { width: 375, height: 800 } };
+const dark = { colorScheme: 'dark' } as const;
+
+describe.skipIf(executablePath === undefined)('the built site', { timeout: 300_000 }, () => {
+  let server: Server;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    buildSite();
+    server = await serveSite();
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--headless', '--no-sandbox'],
+    });
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+  });
+
+  /** A page, opened, and everything that it should not do: complain, or ask another machine. */
+  async function open(path: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('pageerror', ({ message }) => faults.push(message));
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(originOf(server))) faults.push(request.url());
+    });
+    await page.goto(originOf(server) + path, { waitUntil: 'networkidle' });
+    return { page, faults };
+  }
+
+  test.each([
+    ['/', dark],
+    ['/', phone],
+    ['/guide/sessions/', {}],
+    ['/guide/sessions/', { ...dark, ...phone }],
+    ['/errors/', phone],
+    ['/api/core/classes/sessionruntime/', dark],
+    ['/api/core/classes/sessionruntime/', phone],
+  ])('%s is accessible, and fits %o', async (path, options) => {
+    const { page, faults } = await open(path, options);
+    expect(await violations(page)).toEqual([]);
+    expect(
+      await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'),
+    ).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the keyboard opens the search, and SESSION_BUSY leads to the errors', async () => {
+    const { page, faults } = await open('/');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByPlaceholder('Search').fill('SESSION_BUSY');
+    await page.getByRole('dialog').getByRole('link').first().click();
+    await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test('the home page begins as the README does', async () => {
+    const readme = await readFile(join(dist, '../../../README.md'), 'utf8');
+    const [, firstWords = ''] = /^# .*\n+([\w ]+)/.exec(readme) ?? [];
+    const { page } = await open('/');
+    expect(await page.locator('.sl-markdown-content').textContent()).toContain(firstWords);
+  });
+
+  test('diagrams are drawn', async () => {
+    const { page, faults } = await open('/packages/store-dynamodb/protocol/');
+    await page.locator('figure.diagram svg').first().waitFor();
+    expect(await page.locator('pre[data-language=mermaid]').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test('llms.txt links to the Markdown of each page of the guide', async () => {
+    const text = await readFile(join(dist, 'llms.txt'), 'utf8');
+    const paths = [...text.matchAll(/\]\((guide\/[^)]+)\)/g)].map(([, path = '']) => path);
+    expect(paths).toContain('guide/sessions.md');
+    const full = await readFile(join(dist, 'llms-full.txt'), 'utf8');
+    for (const path of paths) {
+      const [title = ''] = (await readFile(join(dist, path), 'utf8')).split('\n');
+      expect(full).toContain(`${title}\n`);
+    }
+  });
+});
+
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const results = await page.evaluate<AxeResults>('axe.run()');
+  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
