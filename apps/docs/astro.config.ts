@@ -10,8 +10,8 @@ export default defineConfig({
     starlight({
       title: 'Holdfast',
       social: [{ icon: 'github', label: 'GitHub', href: github }],
-      // Long lines wrap: nothing is hidden on a phone, and no block needs the keyboard to scroll.
-      expressiveCode: { defaultProps: { wrap: true } },
+      // Long lines wrap, so that a phone hides no code. Drawings in text would break.
+      expressiveCode: { defaultProps: { wrap: true, overridesByLang: { text: { wrap: false } } } },
       customCss: ['./src/browser/site.css'],
       plugins: [holdfastDocs()],
     }),

@@ -37,7 +37,7 @@ export function parseMarkdown(text: string): ParsedMarkdown {
   };
 }
 
-/** A link that begins an item of a list, under the heading of level 2 that is above it. */
+/** A link that begins an item of a list, under the heading of level 2 or the line in bold type above it. */
 export interface ListedLink {
   readonly heading: string | undefined;
   readonly url: string;
@@ -47,19 +47,22 @@ export function listedLinks(text: string): readonly ListedLink[] {
   const links: ListedLink[] = [];
   let heading: string | undefined;
   visit(fromMarkdown(text), (node) => {
-    if (node.type === 'heading' && node.depth === 2) heading = toString(node);
+    if (isHeading(node)) heading = toString(node);
     const link = node.type === 'listItem' ? firstLink(node.children[0]) : undefined;
     if (link) links.push({ heading, url: link.url });
   });
   return links;
 }
 
-function firstLink(node: Nodes | undefined): Link | undefined {
-  const child = node?.type === 'paragraph' ? node.children[0] : undefined;
-  return child?.type === 'strong' ? firstLink({ ...child, type: 'paragraph' }) : asLink(child);
+function isHeading(node: Nodes): boolean {
+  if (node.type === 'heading') return node.depth === 2;
+  return node.type === 'paragraph' && node.children.length === 1 && node.children[0]?.type === 'strong';
 }
 
-const asLink = (node: Nodes | undefined): Link | undefined => (node?.type === 'link' ? node : undefined);
+function firstLink(node: Nodes | undefined): Link | undefined {
+  const child = node?.type === 'paragraph' ? node.children[0] : undefined;
+  return child?.type === 'link' ? child : undefined;
+}
 
 function summaryOf(root: Root): string {
   const paragraphs = root.children.filter(({ type }) => type === 'paragraph').map((node) => toString(node));

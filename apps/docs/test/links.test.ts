@@ -71,8 +71,8 @@ test('dead links of a built site are named', () => {
   ]);
 });
 
-test('the guide is in the order of its list, under its headings', () => {
-  const list = '# Guide\n\n## Begin\n\n- [State](state.md), and [errors](../errors.md)\n';
+test.each(['## Begin', '**Begin**'])('the guide is in the order of its list, under %s', (heading) => {
+  const list = `# Guide\n\n${heading}\n\n- [State](state.md), and [errors](../errors.md)\n`;
   const sections = sectionsOf([home, state, errors, createPage('docs/guide/README.md', list)]);
   expect(sections[0]).toEqual({ title: 'Begin', pages: [state] });
 });
