@@ -61,7 +61,7 @@ export function githubUrl(path: string, anchor = ''): string {
   return `${github}/${isFolder ? 'tree' : 'blob'}/main/${path}${fragment(anchor)}`;
 }
 
-/** The address of a page from another: relative, so that the site can be served below any path. */
+/** The address of a page from another: relative, so that it holds with any `base` of Astro. */
 export function pageUrl(from: Page, to: Page, anchor: string): string {
   if (from === to && anchor) return fragment(anchorOn(to, anchor));
   return `${relative(`/${from.route}`, `/${to.route}`) || '.'}/${fragment(anchorOn(to, anchor))}`;

@@ -41,6 +41,9 @@ export function parseMarkdown(text: string): ParsedMarkdown {
 export interface ListedLink {
   readonly heading: string | undefined;
   readonly url: string;
+  readonly label: string;
+  /** The text after the link and its colon. */
+  readonly description: string;
 }
 
 export function listedLinks(text: string): readonly ListedLink[] {
@@ -49,7 +52,9 @@ export function listedLinks(text: string): readonly ListedLink[] {
   visit(fromMarkdown(text), (node) => {
     if (isHeading(node)) heading = toString(node);
     const link = node.type === 'listItem' ? firstLink(node.children[0]) : undefined;
-    if (link) links.push({ heading, url: link.url });
+    if (!link) return;
+    const label = toString(link);
+    links.push({ heading, url: link.url, label, description: textAfter(label, toString(node)) });
   });
   return links;
 }
@@ -63,6 +68,8 @@ function firstLink(node: Nodes | undefined): Link | undefined {
   const child = node?.type === 'paragraph' ? node.children[0] : undefined;
   return child?.type === 'link' ? child : undefined;
 }
+
+const textAfter = (label: string, text: string): string => text.slice(label.length).replace(/^:\s*/, '');
 
 function summaryOf(root: Root): string {
   const paragraphs = root.children.filter(({ type }) => type === 'paragraph').map((node) => toString(node));

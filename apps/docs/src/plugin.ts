@@ -26,7 +26,7 @@ export function holdfastDocs(): StarlightPlugin {
         updateConfig({
           sidebar: sections.map(({ title, pages }) => ({
             label: title,
-            items: pages.map(({ route }) => ({ slug: route })),
+            items: pages.map(({ title, route }) => ({ label: title, slug: route })),
           })),
         });
         addIntegration(siteFiles(pages, api));

@@ -3,7 +3,7 @@ import { listedLinks } from './markdown.ts';
 import { byPath } from './pages.ts';
 import type { Page } from './pages.ts';
 
-/** Pages under a title, in the order of reading. */
+/** Pages under a title, in the order of reading. Pages of the guide have the title and the summary that its list gives them. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly Page[];
@@ -42,7 +42,10 @@ function guideSections(pages: readonly Page[]): readonly Section[] {
   const titles = [...new Set(listed.map(({ heading }) => heading))];
   return titles.map((title) => {
     const members = listed.filter(({ heading }) => heading === title);
-    return { title: title ?? 'Guide', pages: members.map(({ page }) => page) };
+    const pages = members.map(({ page, label, description }) => {
+      return { ...page, title: label, summary: description || page.summary };
+    });
+    return { title: title ?? 'Guide', pages };
   });
 }
 
@@ -50,9 +53,9 @@ function guideSections(pages: readonly Page[]): readonly Section[] {
 function guidePages(pages: readonly Page[]) {
   const [known, guide] = [byPath(pages), pages.find(({ path }) => path === GUIDE)];
   if (!guide) throw new Error(`${GUIDE} does not exist.`);
-  const listed = listedLinks(guide.text).flatMap(({ heading, url }) => {
-    const target = resolveLink(guide, url, known);
-    return target.kind === 'page' && isInGuide(target.page) ? { heading, page: target.page } : [];
+  const listed = listedLinks(guide.text).flatMap((link) => {
+    const target = resolveLink(guide, link.url, known);
+    return target.kind === 'page' && isInGuide(target.page) ? { ...link, page: target.page } : [];
   });
   const times = (page: Page) => listed.filter((item) => item.page === page).length;
   const wrong = pages.filter((page) => isInGuide(page) && times(page) !== 1);

@@ -72,9 +72,12 @@ test('dead links of a built site are named', () => {
 });
 
 test.each(['## Begin', '**Begin**'])('the guide is in the order of its list, under %s', (heading) => {
-  const list = `# Guide\n\n${heading}\n\n- [State](state.md), and [errors](../errors.md)\n`;
+  const list = `# Guide\n\n${heading}\n\n- [The state](state.md): one value\n- [Errors](../errors.md)\n`;
   const sections = sectionsOf([home, state, errors, createPage('docs/guide/README.md', list)]);
-  expect(sections[0]).toEqual({ title: 'Begin', pages: [state] });
+  expect(sections[0]).toEqual({
+    title: 'Begin',
+    pages: [{ ...state, title: 'The state', summary: 'one value' }],
+  });
 });
 
 test('a page that the guide does not list, or lists twice, is refused', () => {
