@@ -32,7 +32,9 @@ export type {
   InferenceOptions,
   InferenceRequest,
   ToolDescription,
-} from './loop/driver.ts';
+} from './loop/inference/driver.ts';
+export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
+export type { DriverErrorOptions } from './loop/inference/driver-error.ts';
 export type { EffectiveRequest, StepRequest, ToolChoice } from './state/execution/request.ts';
 export type {
   AiSdkResult,

@@ -32,6 +32,10 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 // What an agent does: one step at a time
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
+export type { DriverErrorKind } from './loop/inference/driver-error.ts';
+export type { FallbackOptions } from './loop/inference/fallback.ts';
+export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
+export type { InferenceFailure } from './state/execution/inference-failure.ts';
 export { tool } from './loop/tools/tool.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
 export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
@@ -108,6 +112,7 @@ export {
   clearHistory,
   deny,
   resume,
+  retry,
   sendMessage,
   writeMetadata,
 } from './session/actions/actions.ts';

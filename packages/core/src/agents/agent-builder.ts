@@ -9,7 +9,7 @@ import { agentOf, missingNames, notBuildable } from './agent.ts';
 import type { Agent } from './agent.ts';
 import { createAgentLoop, LOOP_OPTIONS, LOOP_SETTINGS } from '../loop/agent-loop.ts';
 import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
-import { requireDriver } from '../loop/driver.ts';
+import { requireDriver } from '../loop/inference/driver.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
 import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/option-advice.ts';

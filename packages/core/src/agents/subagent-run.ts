@@ -54,6 +54,7 @@ export class SubagentRun {
       budget,
       onEvent: this.listener(),
       checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.report(state, true)),
+      onExhausted: runningToolOf(this.context)?.onExhausted,
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {
@@ -105,10 +106,12 @@ export class SubagentRun {
   }
 }
 
+const CAN_WAIT_INSIDE: ReadonlySet<Waiting['type']> = new Set(['approval', 'until', 'retry']);
+
 /** Does it wait for nothing but what can be had from outside of the call: decisions, and time? */
 function canBeWaitedFor({ execution }: AgentState): boolean {
   const waiting = execution?.waiting ?? [];
-  return waiting.length > 0 && waiting.every(({ type }) => type === 'approval' || type === 'until');
+  return waiting.length > 0 && waiting.every(({ type }) => CAN_WAIT_INSIDE.has(type));
 }
 
 /** An answer has arrived, a tool was begun, has said something or has ended, or a step is closed. */

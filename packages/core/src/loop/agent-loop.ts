@@ -11,12 +11,16 @@ import type { Redact } from './redact.ts';
 import { redactedListener } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile/compile-messages.ts';
 import type { MessageSelector } from './compile/compile-messages.ts';
-import { requireDriver, TOOL_CHOICE } from './driver.ts';
+import { requireDriver, TOOL_CHOICE } from './inference/driver.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import type { Driver } from './driver.ts';
+import type { Driver } from './inference/driver.ts';
 import { EventStream } from './event-stream.ts';
 import type { AgentEventListener } from './events.ts';
 import { announceTo } from './events.ts';
+import type { FallbackOptions } from './inference/fallback.ts';
+import { Fallback } from './inference/fallback.ts';
+import type { InferenceRetryOptions } from './inference/retry-policy.ts';
+import { retryPolicyOf } from './inference/retry-policy.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import { guardsFor, modelIdOfState, retryLimit } from './stopping/guards.ts';
 import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
@@ -68,6 +72,10 @@ export interface AgentLoopOptions {
    */
   readonly redact?: Redact;
   readonly clock?: Clock;
+  /** How a call of the model is repeated that failed for a while, such as by a rate limit. */
+  readonly inferenceRetry?: InferenceRetryOptions;
+  /** Models to call while the agent's own model fails. A list is short for `{ models }`. */
+  readonly fallback?: FallbackOptions | FallbackOptions['models'];
 }
 
 export interface RunOptions {
@@ -81,6 +89,8 @@ export interface RunOptions {
   readonly previousState?: AgentState | undefined;
   /** Keeps the states of the run as it goes on. */
   readonly checkpoint?: Checkpoint | undefined;
+  /** The `onExhausted` of this run, where the loop's `inferenceRetry` has none. */
+  readonly onExhausted?: 'suspend' | 'fail' | undefined;
   /** The run in which this one is a tool. @internal */
   readonly parent?: ParentRun | undefined;
 }
@@ -120,6 +130,11 @@ export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks
   maxToolResultLength: mustBe.number(1),
   redact: mustBe.function,
   clock: mustBe.clock,
+  inferenceRetry: mustBe.object,
+  fallback: {
+    expected: 'a list of models, or { models }',
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
 };
 
 export const LOOP_OPTIONS: OptionChecks<AgentLoopOptions> = {
@@ -139,6 +154,7 @@ const checkRunOptions = optionsCheck<RunOptions>(
     budget: mustBe.object,
     previousState: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
     checkpoint: mustBe.objectWith('an object with save()', ['save']),
+    onExhausted: mustBe.oneOf(['suspend', 'fail']),
     parent: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
@@ -243,6 +259,8 @@ function loopParts(options: AgentLoopOptions): LoopParts {
     budget,
     cost,
     clock: options.clock ?? systemClock,
+    retry: retryPolicyOf(options.inferenceRetry),
+    fallback: options.fallback && new Fallback(options.fallback),
   };
 }
 

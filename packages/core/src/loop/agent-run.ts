@@ -10,11 +10,12 @@ import type { HeldSignal } from './stopping/abort.ts';
 import type { Hook } from './hooks/hook.ts';
 import type { StatePoint } from './hooks/hook-chain.ts';
 import type { LoopParts, RunParts } from './loop-parts.ts';
-import { infer } from './infer.ts';
+import { infer } from './inference/infer.ts';
 import { RunState } from './run-state.ts';
 import type { NextAction } from './stepper.ts';
 import { nextAction } from './stepper.ts';
 import { ToolRound } from './tools/tool-round.ts';
+import { waitForRetry } from './inference/wait-for-retry.ts';
 import { waitingOfStep, withTimeoutsApplied } from './tools/waiting.ts';
 
 /** The actions that do the work of a step; the others begin, suspend or end the execution. */
@@ -64,6 +65,7 @@ export class AgentRun {
         const action = nextAction(run.state);
         switch (action.type) {
           case 'wait':
+            if (await waitForRetry(run)) break;
             run.release();
             if (run.state === state) return this.suspend();
             isOver = true; // it was cut off meanwhile

@@ -7,11 +7,12 @@ import type { InferenceResponse } from '../state/execution/inference.ts';
 import type { EffectiveRequest } from '../state/execution/request.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import { Usage } from '../state/execution/usage.ts';
+import type { ErrorRecord } from '../state/values/error-record.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import { executionWithId } from '../state/execution/tool-executions.ts';
-import type { InferenceDelta } from './driver.ts';
+import type { InferenceDelta } from './inference/driver.ts';
 
 /** What happened, without where and when. */
 export type EventBody =
@@ -33,6 +34,15 @@ export type EventBody =
     }
   | { readonly type: 'inference-delta'; readonly stepId: StepId; readonly delta: InferenceDelta }
   | { readonly type: 'inference-completed'; readonly stepId: StepId; readonly response: InferenceResponse }
+  /** A call of the model failed. `retryAt`: when it is repeated; absent when it waits for `retry()`. */
+  | {
+      readonly type: 'inference-failed';
+      readonly stepId: StepId;
+      readonly error: ErrorRecord;
+      readonly retryAt: Instant | undefined;
+    }
+  /** The failed call of the model is repeated: discard the deltas that arrived before. `attempt` counts from 1. */
+  | { readonly type: 'step-restarted'; readonly stepId: StepId; readonly attempt: number }
   /** Once for each try. */
   | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
@@ -114,6 +124,7 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Event
   const step = after.currentStep ?? after.lastStep;
   const earlier = step && stepBefore(before, step);
   if (step === undefined || (earlier === undefined && after.currentStep === undefined)) return;
+  collectRetries(step, earlier, found);
   if (step.response && !earlier?.response) {
     found.push({ type: 'inference-completed', stepId: step.id, response: step.response });
     found.push({ type: 'usage-updated', usage: after.usage });
@@ -125,6 +136,20 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Event
     if (type) found.push(toolEventBody(type, step.id, toolExecution));
     if (toolExecution.usage !== (known?.usage ?? Usage.none))
       found.push({ type: 'usage-updated', usage: after.usage });
+  }
+}
+
+function collectRetries(
+  { id: stepId, inferenceFailures: failures }: AgentStep,
+  earlier: AgentStep | undefined,
+  found: EventBody[],
+): void {
+  if (failures.length === 0 || failures === earlier?.inferenceFailures) return;
+  for (const [index, { error, retryAt, retriedAt }] of failures.entries()) {
+    const known = earlier?.inferenceFailures[index];
+    if (!known) found.push({ type: 'inference-failed', stepId, error, retryAt });
+    if (retriedAt !== undefined && known?.retriedAt === undefined)
+      found.push({ type: 'step-restarted', stepId, attempt: index + 2 });
   }
 }
 
@@ -168,7 +193,7 @@ function collectStepEnd(before: AgentState, after: AgentState, found: EventBody[
   const { execution, lastStepExecution: stepExecution } = after;
   if (!execution || !stepExecution || stepExecution.id === before.lastStepExecution?.id) return;
   found.push({ type: 'step-completed', stepExecution, stepNumber: execution.stepExecutions.length });
-  const hasFailed = stepExecution.step.errors.length > 0 || execution.errors.length > 0;
+  const hasFailed = execution.hasUnresolvedErrors;
   const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.hasToolCalls);
   found.push({ type: 'continuation-evaluated', shouldStop: hasFailed || execution.shouldStop, explanation });
 }

@@ -6,8 +6,10 @@ import type { BudgetLimits } from '../state/execution/budget.ts';
 import type { ToolChoice } from '../state/execution/request.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { MessageCompiler } from './compile/compile-messages.ts';
-import type { Driver } from './driver.ts';
+import type { Driver } from './inference/driver.ts';
 import type { AgentEventListener } from './events.ts';
+import type { Fallback } from './inference/fallback.ts';
+import type { RetryPolicy } from './inference/retry-policy.ts';
 import { guardsFor } from './stopping/guards.ts';
 import type { CostLimitOptions } from './stopping/guards.ts';
 import type { HookChain } from './hooks/hook-chain.ts';
@@ -30,6 +32,8 @@ export interface LoopParts {
   /** What a limit of cost needs, when the loop knows prices. */
   readonly cost: CostLimitOptions | undefined;
   readonly clock: Clock;
+  readonly retry: RetryPolicy;
+  readonly fallback: Fallback | undefined;
 }
 
 /** What is given to one run. */
@@ -44,14 +48,25 @@ export interface RunParts {
   readonly parent?: ParentRun | undefined;
 }
 
+/** The options of a run that change the loop for it. */
+interface LoopChanges extends Pick<RunParts, 'parent'> {
+  readonly budget?: BudgetLimits | undefined;
+  readonly onExhausted?: RetryPolicy['onExhausted'];
+}
+
 /** The loop for one run of a state. @throws `ARGUMENT_INVALID` for what is not a state, and limits that cannot be. */
 export function loopFor(
   state: AgentState,
   loop: LoopParts,
-  { budget, parent }: { readonly budget?: BudgetLimits | undefined } & Pick<RunParts, 'parent'>,
+  { budget, parent, onExhausted }: LoopChanges,
 ): LoopParts {
-  if (state instanceof AgentState) return withRunLimits(loop, budget, parent);
+  if (state instanceof AgentState) return withRunLimits(withRunRetry(loop, onExhausted), budget, parent);
   throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
+}
+
+function withRunRetry(loop: LoopParts, onExhausted: LoopChanges['onExhausted']): LoopParts {
+  if (onExhausted === undefined || loop.retry.onExhausted !== undefined) return loop;
+  return { ...loop, retry: { ...loop.retry, onExhausted } };
 }
 
 /** The loop for one run, within limits of its own and what its parent has left. */

@@ -15,6 +15,7 @@ import type { EffectiveRequest, StepRequest } from '../state/execution/request.t
 import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
+import type { Waiting } from '../state/execution/waiting.ts';
 import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
 import type { AgentEvent, AgentEventListener, EventBody } from './events.ts';
 
@@ -76,6 +77,10 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
       return redactedInferenceEvent(event, redact);
     case 'inference-delta':
       return undefined;
+    case 'inference-failed':
+      return { type: event.type, stepId: event.stepId, error: redactedError(event.error, redact), retryAt: event.retryAt };
+    case 'step-restarted':
+      return { type: event.type, stepId: event.stepId, attempt: event.attempt };
     case 'tool-started':
     case 'tool-completed':
     case 'tool-blocked':
@@ -168,7 +173,15 @@ function outlineOfExecution(execution: ExecutionState, redact: Redact): Executio
   const errors = [...(execution.latestStep?.allErrors ?? []), ...execution.errors];
   return errors
     .reduce((known, error) => known.withError(redactedError(error, redact)), outline)
-    .withStatus(status, completedAt, waiting);
+    .withStatus(
+      status,
+      completedAt,
+      waiting.map((entry) => redactedWaiting(entry, redact)),
+    );
+}
+
+function redactedWaiting(waiting: Waiting, redact: Redact): Waiting {
+  return waiting.type === 'retry' ? { ...waiting, error: redactedError(waiting.error, redact) } : waiting;
 }
 
 function redactedContinuation({ signals, isRequested }: Continuation, redact: Redact): Continuation {

@@ -4,6 +4,9 @@ import type { AgentState } from '../state/agent-state.ts';
 import { some } from '../state/values/frozen-array.ts';
 import type { ExecutionId, StepId, ToolExecutionId } from '../state/values/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
+import type { ExecutionFallback } from '../state/execution/fallback.ts';
+import type { InferenceFailure } from '../state/execution/inference-failure.ts';
+import { waitingForRetry } from '../state/execution/inference-failure.ts';
 import type { Messages, ToolCallPart } from '../state/messages/messages.ts';
 import type { EffectiveRequest } from '../state/execution/request.ts';
 import { isSameSettings, NO_SETTINGS } from '../state/execution/request.ts';
@@ -43,6 +46,16 @@ export type StepperOutcome =
   /** The model is called with something else than the state says, or than was said before. */
   | { readonly type: 'requestChanged'; readonly request: EffectiveRequest; readonly at: Instant }
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
+  /** The model was called and gave no usable answer: the call is to be repeated. */
+  | {
+      readonly type: 'inferenceFailed';
+      readonly failure: InferenceFailure;
+      /** The model to call instead of the agent's own; absent: the agent's own. */
+      readonly fallback?: ExecutionFallback | undefined;
+      readonly at: Instant;
+    }
+  /** The failed call of the model is repeated now. */
+  | { readonly type: 'inferenceRetried'; readonly at: Instant }
   /** A tool was started, or has ended: `outcome` tells which. */
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
   /** Several tool calls advanced, as one change. */
@@ -81,8 +94,7 @@ export function nextAction(state: AgentState): NextAction {
   if (execution.isTerminal) return NONE;
   if (execution.status === 'suspended') return { type: 'wait', waiting: execution.waiting };
   if (execution.currentStep) return nextInStep(execution.currentStep, execution.continuation.hasNewSignals);
-  const hasFailed = execution.errors.length > 0 || (execution.latestStep?.errors.length ?? 0) > 0;
-  return hasFailed || execution.shouldStop ? FINISH : BEGIN_STEP;
+  return execution.hasUnresolvedErrors || execution.shouldStop ? FINISH : BEGIN_STEP;
 }
 
 function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
@@ -90,7 +102,10 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   if (some(toolExecutions, isInDoubt))
     return { type: 'resolveTools', toolExecutions: toolExecutions.filter(isInDoubt) };
   if (step.errors.length > 0 || isToldToStop) return CLOSE_STEP;
-  if (step.response === undefined) return INFER;
+  if (step.response === undefined) {
+    const { pendingRetry } = step;
+    return pendingRetry ? { type: 'wait', waiting: [waitingForRetry(pendingRetry)] } : INFER;
+  }
   if (!RUNS_TOOLS.has(step.response.finishReason)) return CLOSE_STEP;
   const calls = step.callsToRun;
   if (calls.length > 0) return { type: 'runTools', calls };
@@ -144,6 +159,10 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
     case 'inferred':
       if (state.currentStep === undefined) return withLateResponse(state, outcome.response, at);
       return withStep(state, state.currentStep.withResponse(outcome.response), at);
+    case 'inferenceFailed':
+      return withFailure(state, outcome.failure, outcome.fallback, at);
+    case 'inferenceRetried':
+      return withStep(state, state.currentStep?.withInferenceRetried(at), at);
     case 'toolAdvanced':
       if (state.currentStep === undefined) return withLateTools(state, [outcome.toolExecution], at);
       return withStep(state, state.currentStep.withToolExecution(outcome.toolExecution), at, hasNewIds);
@@ -169,6 +188,18 @@ function withStep(
 ): AgentState {
   if (step === undefined) return state;
   return hasNewIds ? state.withNewStep(step, at) : state.withCurrentStep(step, at);
+}
+
+function withFailure(
+  state: AgentState,
+  failure: InferenceFailure,
+  fallback: ExecutionFallback | undefined,
+  at: Instant,
+): AgentState {
+  const { execution, currentStep } = state;
+  if (execution === undefined || currentStep === undefined) return state;
+  const failed = execution.withNewStep(currentStep.withInferenceFailure(failure), at);
+  return state.withExecution(failed.withFallback(fallback), at);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import type { StepId } from '../state/values/ids.ts';
-import type { InferenceDelta } from '../loop/driver.ts';
+import type { InferenceDelta } from '../loop/inference/driver.ts';
 import type { EventLine, Tone } from './event-lines.ts';
 import { eventLines } from './event-lines.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';

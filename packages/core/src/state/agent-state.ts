@@ -323,7 +323,8 @@ export class AgentState extends AgentStateView {
     return context === this.context ? this : this.with({ context }, at);
   }
 
-  private withExecution(execution: ExecutionState, at: Instant): AgentState {
+  /** @internal */
+  withExecution(execution: ExecutionState, at: Instant): AgentState {
     if (execution === this.execution) return this;
     const next = this.copyAt(at);
     draft(next).execution = execution;

@@ -3,7 +3,7 @@ import type { JsonValue } from '../json.ts';
 import type { AssistantPart } from '../state/messages/messages.ts';
 import { InferenceResponse } from '../state/execution/inference.ts';
 import type { InferenceResponseInit } from '../state/execution/inference.ts';
-import type { Driver, InferenceOptions, InferenceRequest } from '../loop/driver.ts';
+import type { Driver, InferenceOptions, InferenceRequest } from '../loop/inference/driver.ts';
 
 /**
  * One answer of a script: a text, an answer in full, calls of tools by name and arguments, an error to throw, or a

@@ -81,6 +81,8 @@ describe('a builder', () => {
       listeners: [() => undefined],
       redact: () => null,
       clock: steppedClock(),
+      inferenceRetry: { maxElapsedSeconds: 60 },
+      fallback: ['other-model'],
     };
     expect(AgentBuilder.of(options).options).toEqual(options);
     const { tools, hooks, listeners, ...settings } = options;

@@ -2,7 +2,7 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
-import type { InferenceRequest } from '../driver.ts';
+import type { InferenceRequest } from '../inference/driver.ts';
 import type { StepDeadline, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
 import { asHookError, asMisfitError, UnacceptableResult, acceptResult } from './hook-results.ts';

@@ -10,7 +10,7 @@ import type { ToolCallPart } from '../../state/messages/messages.ts';
 import { checkedParts } from '../../state/messages/messages.ts';
 import { readToolChoice } from '../../state/execution/request.ts';
 import { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { InferenceRequest } from '../driver.ts';
+import type { InferenceRequest } from '../inference/driver.ts';
 import type { Hook, HookPoint } from './hook.ts';
 
 /** What a hook of a point may return. */

@@ -5,7 +5,7 @@ import type { InferenceResponse } from '../../state/execution/inference.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
-import type { InferenceRequest } from '../driver.ts';
+import type { InferenceRequest } from '../inference/driver.ts';
 
 /** What a hook may return: a change or nothing, at once or later. */
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;

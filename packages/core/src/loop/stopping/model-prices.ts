@@ -93,7 +93,7 @@ function settingsAtWork(state: AgentState): LlmConfig | undefined {
 
 /** What an answer used, with its cost if the provider named none and a price is known. */
 export function pricedUsage(
-  { usage, modelId: answeredBy }: InferenceResponse,
+  { usage, modelId: answeredBy }: Pick<InferenceResponse, 'usage' | 'modelId'>,
   prices: ModelPrices,
   modelId: string | undefined,
 ): Usage {

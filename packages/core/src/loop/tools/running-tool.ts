@@ -51,6 +51,11 @@ export class RunningTool implements ToolContext {
     this.clock = run.loop.clock;
   }
 
+  /** What the run does when the retries of a call of the model are exhausted: a subagent's run does the same. */
+  get onExhausted(): 'suspend' | 'fail' | undefined {
+    return this.#run.loop.retry.onExhausted;
+  }
+
   /** Says that the try has ended. */
   end(): void {
     this.#hasEnded = true;

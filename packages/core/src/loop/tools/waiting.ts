@@ -1,6 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
+import { waitingForRetry } from '../../state/execution/inference-failure.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { toJsonValue } from '../../json.ts';
@@ -9,6 +10,7 @@ import type { Tool } from './tool.ts';
 
 /** All that a step waits for: decisions, and the moments until which they may be made. */
 export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
+  if (step.pendingRetry) return [waitingForRetry(step.pendingRetry)];
   const awaitingApproval = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
   const waiting = step.toolExecutions.flatMap(waitingOfCall);
   // First what somebody can do something about: it is what a list shows.
@@ -50,10 +52,10 @@ const EXPIRED = 'Nobody decided in time.';
 export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState {
   if (state.status !== 'suspended') return state;
   const waiting = state.execution?.waiting ?? [];
-  const over = waiting.filter((entry) => entry.type === 'until' && entry.until <= now);
+  const over = waiting.filter((entry) => isOver(entry, now));
   if (over.length === 0) return state;
   const ids = new Set(over.flatMap((entry) => ('toolExecutionId' in entry ? [entry.toolExecutionId] : [])));
-  let changed = state;
+  let changed = withRetryDue(state, now);
   for (const execution of state.currentStep?.toolExecutions ?? []) {
     const step = changed.currentStep;
     if (step === undefined) continue;
@@ -71,4 +73,19 @@ export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState
   return remaining.length === 0
     ? changed.withExecutionStatus('inProgress', now)
     : changed.withExecutionStatus('suspended', now, remaining);
+}
+
+/** Is the time of an entry over: its moment has come, or it fails now? */
+function isOver(entry: Waiting, now: Instant): boolean {
+  if (entry.type === 'until') return entry.until <= now;
+  return entry.type === 'retry' && Math.min(entry.until ?? Infinity, entry.failAt ?? Infinity) <= now;
+}
+
+/** The state whose failed call of the model is repeated now, or has waited for `retry()` too long. */
+function withRetryDue(state: AgentState, now: Instant): AgentState {
+  const { currentStep: step } = state;
+  const retry = step?.pendingRetry;
+  if (step === undefined || retry === undefined) return state;
+  if ((retry.retryAt ?? Infinity) <= now) return state.withCurrentStep(step.withInferenceRetried(now), now);
+  return (retry.failAt ?? Infinity) <= now ? state.withError(retry.error, now) : state;
 }

@@ -10,6 +10,7 @@ import { checkMessageOptions } from '../../state/messages/messages.ts';
 import type { MetadataKey } from '../../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
+import { withRetry } from './retry.ts';
 import type { InboxContent } from './inbox-content.ts';
 import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
 import type { AgentSession } from '../session.ts';
@@ -75,6 +76,23 @@ export function resume(): SessionAction {
     requireActive(session);
     return session.state.hasActiveExecution ? context.run(session) : session;
   };
+}
+
+/**
+ * Repeats the failed call of the model that the session waits with, now. Takes up a `failed` execution too: its closed steps and
+ * their messages stay, its errors are marked as resolved, and a new step begins within the same budget. A session without
+ * a failure comes back as it was. While another worker works on the session, the request goes into its inbox.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ */
+export function retry(): SessionAction {
+  return Object.assign(
+    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
+      requireActive(session);
+      const state = withRetry(session.state, context.clock.now());
+      return state === session.state ? session : context.run(session.withState(state));
+    },
+    { item: { content: { type: 'retry' } as const } },
+  );
 }
 
 /** What may be said of a decision. */

@@ -10,6 +10,7 @@ import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
 import { DECISION_CHECKS, withDecision } from './approval.ts';
+import { withRetry } from './retry.ts';
 import type { Decision } from './approval.ts';
 import type { InboxItem } from '../session-store.ts';
 
@@ -26,6 +27,8 @@ export type InboxContent =
   /** Ends the execution `stopped`, at once where somebody works on it. */
   | { readonly type: 'stop'; readonly reason?: string }
   | ({ readonly type: 'decision' } & Decision)
+  /** Repeats the failed call of the model, as `retry()` does. */
+  | { readonly type: 'retry' }
   /** A session that this one may wait for has ended. It changes nothing by itself: who takes it in looks at the children. */
   | { readonly type: 'child-ended'; readonly sessionId: string };
 
@@ -54,6 +57,7 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
   ),
   stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
   decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
+  retry: optionsCheck<OfType<'retry'>>('an inbox retry', { type: TYPE }),
   'child-ended': optionsCheck<OfType<'child-ended'>>('an ended child', {
     type: TYPE,
     sessionId: mustBe.required(mustBe.string),
@@ -109,6 +113,10 @@ export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Cloc
         return { state: withStop(state, stopReasonOf(item) as string, at) };
       case 'decision': // made when it was left here, however late somebody looks
         return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
+      case 'retry': {
+        const retried = withRetry(state, at);
+        return retried === state ? { state, ignored: 'There is nothing to repeat.' } : { state: retried };
+      }
       case 'child-ended':
         return { state };
       default:

@@ -1,6 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import { isTerminal } from '../../state/execution/status.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
 import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
@@ -284,6 +285,12 @@ function progressOf(
   const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
   if (isOver) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
-  const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
+  const moments = execution.waiting.flatMap(momentsOf);
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
+}
+
+/** The moments at which an entry of `waiting` wakes its session. */
+function momentsOf(waiting: Waiting): readonly Instant[] {
+  if (waiting.type === 'until') return [waiting.until];
+  return waiting.type === 'retry' ? [waiting.until ?? [], waiting.failAt ?? []].flat() : [];
 }

@@ -178,7 +178,7 @@ export class HeldSession {
     const { signal, checkpoint } = this;
     this.isRunning = this.hasRun = true;
     try {
-      return await loop.run(state, { ...options, signal, checkpoint });
+      return await loop.run(state, { onExhausted: 'suspend', ...options, signal, checkpoint });
     } finally {
       this.isRunning = false;
     }

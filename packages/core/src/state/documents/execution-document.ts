@@ -2,6 +2,8 @@ import type { Instant } from '../../clock.ts';
 import type { DocumentReader, Members, Read } from '../../document.ts';
 import { readAmount, readNonEmpty, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
+import type { ExecutionFallback } from '../execution/fallback.ts';
+import { readFallback } from '../execution/fallback.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
 import type { ExecutionStatus } from '../execution/status.ts';
 import { isTerminal, readStatus } from '../execution/status.ts';
@@ -15,7 +17,8 @@ import { readLlmConfig } from '../llm-config.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import type { Init } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecords } from '../values/error-record.ts';
+import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
+import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { List } from '../values/list.ts';
 import type { MessageRefReader } from './message-refs.ts';
@@ -40,6 +43,7 @@ export interface ExecutionFields {
   readonly waiting: readonly Waiting[];
   readonly finishedUsage: Usage;
   readonly otherUsage: Usage;
+  readonly fallback: ExecutionFallback | undefined;
 }
 
 /** The fields that an execution is created with. */
@@ -90,6 +94,7 @@ export function writeExecutionWith(
         : continuation.encode(last?.continuation ?? Continuation.empty),
     errors: nonEmpty(execution.errors),
     llmConfig: execution.llmConfig,
+    fallback: execution.fallback,
     steps,
     currentStep: step,
     currentStepStartedAt: execution.currentStepStartedAt,
@@ -98,9 +103,18 @@ export function writeExecutionWith(
 
 /** The lowest version of the format that can hold an execution, when that of its finished steps is known. */
 export function versionOf(execution: ExecutionFields, versionOfSteps = versionOfFinished(execution)): number {
-  const { llmConfig, currentStep } = execution;
+  const { llmConfig, currentStep, errors, waiting, fallback } = execution;
   const versionOfCurrent = currentStep === undefined ? 1 : versionOfStep(currentStep);
-  return Math.max(versionOfSteps, llmConfig === undefined ? 1 : 2, versionOfCurrent);
+  const hasNewMembers =
+    llmConfig !== undefined ||
+    fallback !== undefined ||
+    some(waiting, isRetry) ||
+    !errors.every(isUnresolved);
+  return Math.max(versionOfSteps, hasNewMembers ? 2 : 1, versionOfCurrent);
+}
+
+function isRetry({ type }: Waiting): boolean {
+  return type === 'retry';
 }
 
 /** The lowest version of the format that can hold the finished steps from one on. */
@@ -128,6 +142,7 @@ const NAMES = new Set([
   'otherMessages',
   'otherUsage',
   'llmConfig',
+  'fallback',
 ]);
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 const readNonZeroAmount = readNonEmpty(readAmount);
@@ -147,6 +162,7 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
   if (currentStep && isTerminal(course.status) && reader.version > 1)
     reader.fail('no currentStep in an execution that is over', course.status);
   reader.requireVersion(2, members, 'llmConfig');
+  reader.requireVersion(2, members, 'fallback');
   return {
     ...course,
     executionId: reader.required(members, 'executionId', ExecutionId.read),
@@ -159,6 +175,7 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
     workedSeconds: reader.optional(members, 'workedSeconds', readNonZeroAmount),
     finishedUsage: Usage.sumOf(stepExecutions),
     otherUsage: reader.optional(members, 'otherUsage', readNonEmptyUsage),
+    fallback: reader.optional(members, 'fallback', readFallback),
   };
 }
 
@@ -175,6 +192,7 @@ function readCourse(
   if (completedAt !== undefined && completedAt < startedAt)
     reader.fail('completedAt not before startedAt', completedAt);
   const waiting = reader.optional(members, 'waiting', readWaitings);
+  if (reader.version < 2 && waiting?.some(isRetry)) reader.fail('no waiting for a retry before version 2', status);
   if ((waiting !== undefined) !== (status === 'suspended'))
     reader.fail('waiting exactly in a suspended execution', status);
   return { status, startedAt, completedAt, waiting };

@@ -2,8 +2,10 @@ import type { DocumentReader, Members } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
 import type { Init } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { readErrorRecords } from '../values/error-record.ts';
+import { isUnresolved, readErrorRecords } from '../values/error-record.ts';
 import { StepId } from '../values/ids.ts';
+import type { InferenceFailure } from '../execution/inference-failure.ts';
+import { readInferenceFailures, writeInferenceFailure } from '../execution/inference-failure.ts';
 import { isSameJson } from '../../json.ts';
 import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import { readStepRequest } from '../execution/request.ts';
@@ -29,6 +31,7 @@ export interface StepFields {
   readonly response: InferenceResponse | undefined;
   readonly toolExecutions: readonly ToolExecution[];
   readonly errors: readonly ErrorRecord[];
+  readonly inferenceFailures: readonly InferenceFailure[];
 }
 
 /** The fields that a step is created with. */
@@ -46,6 +49,7 @@ export interface StepDocument {
   /** A call that is in the response by its id; no value where the output has it. */
   toolExecutions?: readonly object[];
   errors?: readonly ErrorRecord[];
+  inferenceFailures?: readonly object[];
 }
 
 /** The names in a stored step. */
@@ -57,11 +61,12 @@ export const STEP_NAMES: readonly string[] = [
   'response',
   'toolExecutions',
   'errors',
+  'inferenceFailures',
 ];
 
 /** The document of a step after the one before it, with its messages by reference. */
 export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
-  const { id, input, request, taggedOutput, response, toolExecutions, errors } = step;
+  const { id, input, request, taggedOutput, response, toolExecutions, errors, inferenceFailures } = step;
   const document: StepDocument = { id, input: refs.view(input, previous?.input) };
   if (!isSameJson(request, previous?.request)) document.request = request ?? {};
   const output = refs.ranges(taggedOutput);
@@ -74,12 +79,18 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
   if (toolExecutions.length > 0)
     document.toolExecutions = toolExecutions.map((one) => writeToolExecutionOf(one, taggedOutput, response));
   if (errors.length > 0) document.errors = errors;
+  if (inferenceFailures.length > 0) document.inferenceFailures = inferenceFailures.map(writeInferenceFailure);
   return document;
 }
 
 /** The lowest version of the format that can hold a step. */
-export function versionOfStep({ request, toolExecutions }: StepFields): number {
-  return request === undefined && !some(toolExecutions, isWaitingInside) ? 1 : 2;
+export function versionOfStep({ request, toolExecutions, errors, inferenceFailures }: StepFields): number {
+  if (request !== undefined || inferenceFailures.length > 0) return 2;
+  return some(toolExecutions, isWaitingInside) || some(errors, isResolved) ? 2 : 1;
+}
+
+function isResolved(error: ErrorRecord): boolean {
+  return !isUnresolved(error);
 }
 
 function isWaitingInside({ waitingInside }: ToolExecution): boolean {
@@ -93,11 +104,12 @@ export function readStep(
   refs: MessageRefReader,
   previous?: StepFields,
 ): StepInit {
-  const { id, request, output, response: answer, toolExecutions: calls, errors } = members;
+  const { id, request, output, response: answer, toolExecutions: calls, errors, inferenceFailures } = members;
   reader.enter('input');
   const input = refs.view(reader, members['input'], previous?.input);
   reader.leave();
   reader.requireVersion(2, members, 'request');
+  reader.requireVersion(2, members, 'inferenceFailures');
   const taggedOutput =
     output === undefined ? NOTHING : Object.freeze(reader.required(members, 'output', refs.messages));
   reader.enter('response');
@@ -115,6 +127,10 @@ export function readStep(
     response,
     toolExecutions,
     errors: errors === undefined ? undefined : reader.required(members, 'errors', readErrorRecords),
+    inferenceFailures:
+      inferenceFailures === undefined
+        ? undefined
+        : reader.required(members, 'inferenceFailures', readInferenceFailures),
   };
 }
 

@@ -182,6 +182,15 @@ export class Continuation {
     return this.with({ raised: this.raised.concat(signals), highest });
   }
 
+  /** The same without the signals of one reason. @internal */
+  withoutReason(reason: StopReason): Continuation {
+    if (this.highest === undefined) return this;
+    const raised = List.from([...this.raised].filter((signal) => signal.reason !== reason));
+    if (raised.length === this.raised.length) return this;
+    const highest = raised.toArray().reduce<StopSignal | undefined>(higher, undefined);
+    return this.with({ raised, highest, overruledSignals: Math.min(this.overruledSignals, raised.length) });
+  }
+
   /** The same with another step asked for. */
   withRequested(): Continuation {
     return this.isRequested ? this : this.with({ isRequested: true });

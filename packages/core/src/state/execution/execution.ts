@@ -9,7 +9,9 @@ import { Continuation, requireContinuation } from './continuation.ts';
 import type { StopSignal } from './continuation.ts';
 import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { toErrorRecord } from '../values/error-record.ts';
+import type { ExecutionFallback } from './fallback.ts';
+import { isUnresolved, resolvedErrors, toErrorRecord } from '../values/error-record.ts';
+import { some } from '../values/frozen-array.ts';
 import { ExecutionId } from '../values/ids.ts';
 import { requireUsage, Usage } from './usage.ts';
 import { List } from '../values/list.ts';
@@ -64,6 +66,9 @@ export class ExecutionState {
   /** What was used outside any step, such as for a summary. */
   readonly otherUsage: Usage;
 
+  /** The model that is called instead of the agent's own for a while, after that one failed. */
+  readonly fallback: ExecutionFallback | undefined;
+
   /** Not frozen yet. */
   private constructor(fields: ExecutionInit) {
     this.executionId = fields.executionId;
@@ -80,6 +85,7 @@ export class ExecutionState {
     this.waiting = fields.waiting ?? NOTHING;
     this.finishedUsage = fields.finishedUsage ?? Usage.none;
     this.otherUsage = fields.otherUsage ?? Usage.none;
+    this.fallback = fields.fallback;
   }
 
   private with(changes: Partial<ExecutionFields>): ExecutionState {
@@ -150,10 +156,14 @@ export class ExecutionState {
     return Math.max(0, secondsBetween(this.startedAt, this.completedAt ?? now));
   }
 
+  /** Is there an error, outside any step or in the latest one, that `retry()` has not answered? */
+  get hasUnresolvedErrors(): boolean {
+    return some(this.errors, isUnresolved) || some(this.latestStep?.errors ?? NOTHING, isUnresolved);
+  }
+
   /** The status that the execution ends in, by the first rule that fits. */
   get terminalStatus(): ExecutionStatus {
-    const hasUncaughtError = this.errors.length > 0 || (this.latestStep?.errors.length ?? 0) > 0;
-    if (hasUncaughtError || this.continuation.highest?.reason === 'errorForbade') return 'failed';
+    if (this.hasUnresolvedErrors || this.continuation.highest?.reason === 'errorForbade') return 'failed';
     return this.continuation.wasForceStopped ? 'stopped' : 'completed';
   }
 
@@ -255,6 +265,28 @@ export class ExecutionState {
   /** The same, its steps sent with these settings; `undefined`: with those of the state. @internal */
   withLlmConfig(llmConfig: LlmConfig | undefined): ExecutionState {
     return llmConfig === this.llmConfig ? this : this.with({ llmConfig });
+  }
+
+  /**
+   * The same execution in progress again, after it failed: its errors are marked as resolved, and another step is requested.
+   * @internal
+   */
+  reopened(at: Instant): ExecutionState {
+    const { lastStepExecution } = this;
+    const resolved = lastStepExecution
+      ? this.withLastStep(lastStepExecution.step.withErrorsResolved(at))
+      : this;
+    return resolved.with({
+      status: 'inProgress',
+      completedAt: undefined,
+      errors: resolvedErrors(this.errors, at),
+      continuation: this.continuation.withoutReason('errorForbade').withRequested(),
+    });
+  }
+
+  /** The same with a fallback model in use; `undefined`: with the agent's own model. @internal */
+  withFallback(fallback: ExecutionFallback | undefined): ExecutionState {
+    return fallback === this.fallback ? this : this.with({ fallback });
   }
 
   /** The same with more used outside any step. */

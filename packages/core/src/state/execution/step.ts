@@ -5,10 +5,12 @@ import { checkedCopy, DocumentReader } from '../../document.ts';
 import { isSameJson } from '../../json.ts';
 import { draft, freeze } from '../values/copy.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
-import { toErrorRecord } from '../values/error-record.ts';
+import { resolvedErrors, toErrorRecord } from '../values/error-record.ts';
 import { some } from '../values/frozen-array.ts';
 import { StepId } from '../values/ids.ts';
 import { InferenceResponse } from './inference.ts';
+import type { InferenceFailure } from './inference-failure.ts';
+import { usageOfFailures } from './inference-failure.ts';
 import { Usage } from './usage.ts';
 import { List } from '../values/list.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';
@@ -47,6 +49,8 @@ export class AgentStep {
   readonly toolExecutions: readonly ToolExecution[];
   /** Errors of inference and hooks; those of tools are in their executions. */
   readonly errors: readonly ErrorRecord[];
+  /** Calls of the model that failed and that the step repeats or repeated, in order. */
+  readonly inferenceFailures: readonly InferenceFailure[];
   #output: readonly Message[] | undefined;
 
   /** Not frozen yet. */
@@ -58,6 +62,7 @@ export class AgentStep {
     this.response = fields.response;
     this.toolExecutions = fields.toolExecutions ?? NOTHING;
     this.errors = fields.errors ?? NOTHING;
+    this.inferenceFailures = fields.inferenceFailures ?? NOTHING;
   }
 
   private with(changes: Partial<StepFields>): AgentStep {
@@ -132,9 +137,10 @@ export class AgentStep {
     return [...this.errors, ...this.toolExecutions.flatMap(({ error }) => error ?? [])];
   }
 
-  /** What its inference used, and its tools themselves. */
+  /** The usage of its calls of the model, failed ones included, and of its tools themselves. */
   get usage(): Usage {
     let usage = this.response?.usage ?? Usage.none;
+    if (this.inferenceFailures.length > 0) usage = usage.plus(usageOfFailures(this.inferenceFailures));
     if (some(this.toolExecutions, hasUsage))
       for (const execution of this.toolExecutions) usage = usage.plus(execution.usage);
     return usage;
@@ -172,6 +178,31 @@ export class AgentStep {
     draft(next).response = response;
     draft(next).taggedOutput = NOTHING;
     return freeze(next);
+  }
+
+  /** The failed call that waits to be repeated; `undefined` when none does. */
+  get pendingRetry(): InferenceFailure | undefined {
+    const last = this.response === undefined ? this.inferenceFailures.at(-1) : undefined;
+    return last?.retriedAt === undefined ? last : undefined;
+  }
+
+  /** The same with a call of its model that failed and is to be repeated. @internal */
+  withInferenceFailure(failure: InferenceFailure): AgentStep {
+    return this.with({ inferenceFailures: Object.freeze([...this.inferenceFailures, failure]) });
+  }
+
+  /** The same, its failed call being repeated. @internal */
+  withInferenceRetried(at: Instant): AgentStep {
+    const { pendingRetry } = this;
+    if (pendingRetry === undefined) return this;
+    const retried = Object.freeze({ ...pendingRetry, retriedAt: at });
+    return this.with({ inferenceFailures: Object.freeze([...this.inferenceFailures.slice(0, -1), retried]) });
+  }
+
+  /** The same with its errors marked as resolved. @internal */
+  withErrorsResolved(at: Instant): AgentStep {
+    const errors = resolvedErrors(this.errors, at);
+    return errors === this.errors ? this : this.with({ errors });
   }
 
   withError(error: ErrorRecord): AgentStep {

@@ -1,21 +1,40 @@
 import type { Instant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
 import { readInstant, readString, readVariant, shapeOf } from '../../document.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { readErrorRecord } from '../values/error-record.ts';
 import { SessionId, ToolExecutionId } from '../values/ids.ts';
 
-/** One thing that a suspended execution waits for: a decision, a moment, a child session, or a message of a person. */
+/**
+ * One thing that a suspended execution waits for: a decision, a moment, a child session, a message of a person, or another
+ * call of the model. A `retry` without `until` waits until somebody calls `retry()`; at `failAt` the execution fails.
+ */
 export type Waiting =
   | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
   | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
   | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
+  | {
+      readonly type: 'retry';
+      readonly error: ErrorRecord;
+      readonly until?: Instant;
+      readonly failAt?: Instant;
+      readonly toolExecutionId?: ToolExecutionId;
+    }
   | { readonly type: 'input' };
 
-export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'input'];
+export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'retry', 'input'];
 
 const readWaiting: Read<Waiting> = readVariant('type', {
   approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
   until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
   child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
+  retry: shapeOf({
+    type: readString,
+    error: readErrorRecord,
+    'until?': readInstant,
+    'failAt?': readInstant,
+    'toolExecutionId?': ToolExecutionId.read,
+  }),
   input: shapeOf({ type: readString }),
 });
 

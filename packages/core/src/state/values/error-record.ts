@@ -1,7 +1,8 @@
+import type { Instant } from '../../clock.ts';
 import { describeValue } from '../../errors.ts';
 import type { Read } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
-import { orderedReader, readJson, readString } from '../../document.ts';
+import { orderedReader, readInstant, readJson, readString } from '../../document.ts';
 import { compact, toJsonValue } from '../../json.ts';
 
 /** An error as a value: what can be kept, compared and read back. Stack traces are left out on purpose. */
@@ -16,6 +17,8 @@ export interface ErrorRecord {
   readonly cause?: ErrorRecord;
   /** What it stands for, when it stands for several. */
   readonly errors?: readonly ErrorRecord[];
+  /** When `retry()` took the execution up again after this error. It then no longer makes the execution fail. */
+  readonly resolvedAt?: Instant;
 }
 
 const MAX_CAUSES = 8;
@@ -53,7 +56,7 @@ function severalErrors(errors: unknown, depth: number): readonly ErrorRecord[] |
 }
 
 type ErrorLike = { readonly message: string } & {
-  readonly [K in Exclude<keyof ErrorRecord, 'message'>]?: unknown;
+  readonly [K in Exclude<keyof ErrorRecord, 'message' | 'resolvedAt'>]?: unknown;
 };
 
 /** An error of any realm, or a record of one. */
@@ -80,6 +83,9 @@ function jsonOrNothing(data: unknown): JsonValue | undefined {
   }
 }
 
+const readResolvedAt: Read<Instant> = (reader, value) =>
+  reader.version < 2 ? reader.fail('no such member before version 2', value) : readInstant(reader, value);
+
 /** Reads one error. */
 export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   name: readString,
@@ -88,8 +94,22 @@ export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   'data?': readJson,
   'cause?': (reader, value): ErrorRecord => readErrorRecord(reader, value),
   'errors?': (reader, value): readonly ErrorRecord[] => readErrorRecords(reader, value),
+  'resolvedAt?': readResolvedAt,
 });
 
 /** Reads errors; a list of none is left out. */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
   reader.nonEmptyList(value, readErrorRecord);
+
+/** The same errors, marked as resolved at a moment; those that were resolved before stay as they are. @internal */
+export function resolvedErrors(errors: readonly ErrorRecord[], at: Instant): readonly ErrorRecord[] {
+  if (!errors.some(isUnresolved)) return errors;
+  return Object.freeze(
+    errors.map((error) => (isUnresolved(error) ? compact({ ...error, resolvedAt: at }) : error)),
+  );
+}
+
+/** Does the error still make its execution fail? */
+export function isUnresolved({ resolvedAt }: ErrorRecord): boolean {
+  return resolvedAt === undefined;
+}

@@ -423,10 +423,11 @@ describe('drivers that do not work out', () => {
     {
       name: 'an answer without a reason for its end: it broke off, and its calls are not run',
       script: [cut('other')],
+      inferenceRetry: { maxElapsedSeconds: 0 },
       tools: [add],
       trace: [begins, infers(1), '+answer error onError', breaksOff(1), over('failed')],
       ...failed,
-      errors: ['DRIVER_FAILED'],
+      errors: ['DRIVER_NETWORK'],
     },
     {
       name: 'one that throws in the middle of an answer: it is kept in the step, not in the conversation',

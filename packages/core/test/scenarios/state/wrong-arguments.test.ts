@@ -114,7 +114,7 @@ const subjects: readonly Subject[] = [
       withOtherUsage: [usage],
       withTimeWorked: [1],
     },
-    internal: ['with', 'withLastStep', 'withLlmConfig', 'withNewStep'],
+    internal: ['with', 'withFallback', 'withLastStep', 'withLlmConfig', 'withNewStep'],
   },
   {
     name: 'AgentStep',
@@ -128,7 +128,14 @@ const subjects: readonly Subject[] = [
       withToolExecution: [ToolExecution.create(otherCall)],
       withOutput: [newStepMessageIds(), T],
     },
-    internal: ['with', 'withTaggedOutput', 'withToolExecutions'],
+    internal: [
+      'with',
+      'withErrorsResolved',
+      'withInferenceFailure',
+      'withInferenceRetried',
+      'withTaggedOutput',
+      'withToolExecutions',
+    ],
   },
   {
     name: 'ToolExecution',
@@ -156,7 +163,7 @@ const subjects: readonly Subject[] = [
     of: [continuation, Continuation.empty.withRequested()],
     read: Continuation.fromJSON,
     takes: { withSignal: [signal], withRequested: [], withoutRequest: [], withStepBegun: [] },
-    internal: ['with', 'withChecked'],
+    internal: ['with', 'withChecked', 'withoutReason'],
   },
   {
     name: 'AgentContext',

@@ -1,12 +1,17 @@
-import { HoldfastError } from '../errors.ts';
-import type { StepId } from '../state/values/ids.ts';
-import { InferenceResponse, isUnfinished } from '../state/execution/inference.ts';
-import type { InferenceResponseInit } from '../state/execution/inference.ts';
+import { HoldfastError } from '../../errors.ts';
+import type { LlmConfig } from '../../state/llm-config.ts';
+import { Usage } from '../../state/execution/usage.ts';
+import { DriverError } from './driver-error.ts';
+import { failureOf, failureToRepeat } from './retry-policy.ts';
+import { pricedUsage } from '../stopping/model-prices.ts';
+import type { StepId } from '../../state/values/ids.ts';
+import { InferenceResponse, isUnfinished } from '../../state/execution/inference.ts';
+import type { InferenceResponseInit } from '../../state/execution/inference.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
-import { withinGrace } from './stopping/grace.ts';
-import { repairedMessages } from './compile/repair-messages.ts';
-import type { RunState } from './run-state.ts';
-import { nextAction } from './stepper.ts';
+import { withinGrace } from '../stopping/grace.ts';
+import { repairedMessages } from '../compile/repair-messages.ts';
+import type { RunState } from '../run-state.ts';
+import { nextAction } from '../stepper.ts';
 
 /**
  * The inference of a step, with the hooks around it. Nothing comes of it when the run was told to stop before the call, or
@@ -15,6 +20,8 @@ import { nextAction } from './stepper.ts';
  */
 export async function infer(run: RunState): Promise<void> {
   const { loop } = run;
+  const hasFailedBefore = (run.state.currentStep?.inferenceFailures.length ?? 0) > 0;
+  if (hasFailedBefore && (await run.enforceLimits())) return; // failed calls are billed too
   let request = requestOf(run);
   if (loop.hooks.has('beforeInference')) {
     request = await requestAfterHooks(run, request);
@@ -35,7 +42,7 @@ export async function infer(run: RunState): Promise<void> {
     const kind = run.checkAbort();
     if (kind === 'lost' || (kind === 'yield' && response.finishReason === 'aborted')) return;
   } catch (error) {
-    response = abortedResponse(run, error);
+    response = abortedResponse(run, error, request);
     if (response === undefined) return;
   } finally {
     call.isOpen = false;
@@ -48,11 +55,12 @@ export async function infer(run: RunState): Promise<void> {
   });
 }
 
-/** @throws HoldfastError `DRIVER_FAILED` with the answer as its `partialResponse`, for an answer that broke off. */
+/** @throws DriverError with the answer as its `partialResponse`, for an answer that broke off. */
 function requireFinished(response: InferenceResponse): void {
   if (!isUnfinished(response)) return;
-  const error = new HoldfastError('DRIVER_FAILED', 'The answer of the model ended without a finish reason.');
-  throw Object.assign(error, { partialResponse: response });
+  throw new DriverError('network', 'The answer of the model ended without a finish reason.', {
+    partialResponse: response,
+  });
 }
 
 function requestOf({ loop, state }: RunState): InferenceRequest {
@@ -62,7 +70,7 @@ function requestOf({ loop, state }: RunState): InferenceRequest {
     tools: loop.toolList,
     toolChoice: loop.toolChoice,
     responseFormat: state.responseFormat,
-    llmConfig: state.llmConfig,
+    llmConfig: loop.fallback ? loop.fallback.settingsFor(state, loop.clock.now()) : state.llmConfig,
   };
 }
 
@@ -122,12 +130,46 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
  * What had arrived when the driver threw because the run was aborted; `undefined` when the run is left as it is.
  * @throws the error, when there is no abort. What had arrived is kept.
  */
-function abortedResponse(run: RunState, error: unknown): InferenceResponse | undefined {
+function abortedResponse(
+  run: RunState,
+  error: unknown,
+  request: InferenceRequest,
+): InferenceResponse | undefined {
   const partial = partialResponseOf(error);
   if (run.checkAbort() !== undefined)
     return run.isHandedOver() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
+  if (recordFailure(run, error, request)) return undefined;
   if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
   throw error;
+}
+
+/** Records a failed call that the step is to repeat. False when the failure ends the execution. */
+function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceRequest): boolean {
+  const { state, loop } = run;
+  const step = state.currentStep;
+  if (step === undefined) return false;
+  const at = run.now();
+  const call = { step, thrown, usage: failedUsage(run, thrown, llmConfig), at };
+  const fallback = loop.fallback?.after(thrown, state, at);
+  const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
+  if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
+  return failure !== undefined;
+}
+
+/** The usage that is known to be billed for a failed call, with its cost. */
+function failedUsage({ loop }: RunState, thrown: unknown, llmConfig: LlmConfig | undefined): Usage {
+  const partial = partialResponseOf(thrown);
+  const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as {
+    readonly usage?: unknown;
+  };
+  const usage = usageOf(given) ?? partial?.usage ?? Usage.none;
+  const response = { usage, modelId: partial?.modelId };
+  return loop.cost ? pricedUsage(response, loop.cost.prices, loop.cost.modelIdOf?.(llmConfig)) : usage;
+}
+
+function usageOf(given: unknown): Usage | undefined {
+  if (typeof given !== 'object' || given === null) return undefined;
+  return given instanceof Usage ? given : Usage.fromReport(given);
 }
 
 function recordResponse(run: RunState, response: InferenceResponse): void {

@@ -1,0 +1,108 @@
+import { checkArgument, mustBe } from '../../arguments.ts';
+import type { ErrorCode, HoldfastErrorOptions } from '../../errors.ts';
+import { HoldfastError } from '../../errors.ts';
+import type { InferenceResponse, InferenceResponseInit } from '../../state/execution/inference.ts';
+import type { CallUsage, Usage } from '../../state/execution/usage.ts';
+
+/** The reason why a model gave no usable answer. */
+export type DriverErrorKind =
+  | 'rateLimited'
+  | 'overloaded'
+  | 'network'
+  | 'timeout'
+  | 'authentication'
+  | 'quotaExceeded'
+  | 'modelNotFound'
+  | 'contextTooLong'
+  | 'contentFiltered'
+  | 'invalidRequest'
+  | 'unknown';
+
+/** How a kind of failure ends: by itself in a while, when a person acts, or never for this request. */
+type Remedy = 'time' | 'person' | 'none';
+
+const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remedy: Remedy] } = {
+  rateLimited: ['DRIVER_RATE_LIMITED', 'time'],
+  overloaded: ['DRIVER_OVERLOADED', 'time'],
+  network: ['DRIVER_NETWORK', 'time'],
+  timeout: ['DRIVER_TIMEOUT', 'time'],
+  authentication: ['DRIVER_AUTHENTICATION', 'person'],
+  quotaExceeded: ['DRIVER_QUOTA_EXCEEDED', 'person'],
+  modelNotFound: ['DRIVER_MODEL_NOT_FOUND', 'person'],
+  contextTooLong: ['DRIVER_CONTEXT_TOO_LONG', 'none'],
+  contentFiltered: ['DRIVER_CONTENT_FILTERED', 'none'],
+  invalidRequest: ['DRIVER_INVALID_REQUEST', 'none'],
+  unknown: ['DRIVER_FAILED', 'none'],
+};
+
+/** Every kind of failure that a driver can report. */
+export const DRIVER_ERROR_KINDS = Object.keys(KINDS) as readonly DriverErrorKind[];
+
+const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
+
+/** The facts that a `DriverError` can carry. */
+export interface DriverErrorOptions extends HoldfastErrorOptions {
+  /** True when the same call may succeed later. Default: true for `rateLimited`, `overloaded`, `network` and `timeout`. */
+  readonly isRetryable?: boolean | undefined;
+  /** The seconds after which the provider accepts another call, when it named them. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** The part of the answer that had arrived. */
+  readonly partialResponse?: InferenceResponse | InferenceResponseInit | undefined;
+  /** The usage that the provider bills for the failed call, when it is known. Default: that of `partialResponse`. */
+  readonly usage?: Usage | CallUsage | undefined;
+}
+
+/**
+ * The error that a driver throws when a model gave no usable answer. The loop reads it: it repeats the call, suspends the
+ * execution, calls a fallback model, or ends the execution `failed`. The code follows from the kind: `rateLimited` has the
+ * code `DRIVER_RATE_LIMITED`, `unknown` has `DRIVER_FAILED`.
+ */
+export class DriverError extends HoldfastError {
+  readonly kind: DriverErrorKind;
+  /** True when the same call may succeed later. */
+  readonly isRetryable: boolean;
+  /** The seconds after which the provider accepts another call, when it named them. */
+  readonly retryAfterSeconds: number | undefined;
+  /** The part of the answer that had arrived. */
+  readonly partialResponse: InferenceResponse | InferenceResponseInit | undefined;
+  /** The usage that the provider bills for the failed call, when it is known. */
+  readonly usage: Usage | CallUsage | undefined;
+
+  /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind. */
+  constructor(kind: DriverErrorKind, message: string, options: DriverErrorOptions = {}) {
+    checkArgument('kind of DriverError', kind, KIND);
+    const [code, remedy] = KINDS[kind];
+    super(code, message, options);
+    this.kind = kind;
+    this.isRetryable = options.isRetryable ?? remedy === 'time';
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.partialResponse = options.partialResponse;
+    this.usage = options.usage;
+  }
+}
+
+/** The members of a `DriverError` that the loop acts upon. */
+export interface DriverFailure {
+  readonly kind: DriverErrorKind;
+  readonly isRetryable: boolean;
+  /** True when the call can succeed only after a person has acted, such as by adding credit. */
+  readonly needsPerson: boolean;
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Reads what a driver threw. An error of another class is of the kind `unknown`. Two copies of core have two classes. */
+export function driverFailureOf(error: unknown): DriverFailure {
+  const { kind, isRetryable, retryAfterSeconds } = membersOf(error);
+  const known = KIND.accepts(kind) ? (kind as DriverErrorKind) : 'unknown';
+  const isSeconds = typeof retryAfterSeconds === 'number' && retryAfterSeconds >= 0;
+  return {
+    kind: known,
+    isRetryable: isRetryable === true,
+    needsPerson: KINDS[known][1] === 'person',
+    retryAfterSeconds: isSeconds ? retryAfterSeconds : undefined,
+  };
+}
+
+function membersOf(error: unknown): { readonly [K in keyof DriverFailure]?: unknown } {
+  return typeof error === 'object' && error !== null ? error : {};
+}

@@ -1,0 +1,98 @@
+import type { ArgumentCheck } from '../../arguments.ts';
+import { mustBe, optionsCheck } from '../../arguments.ts';
+import { describeValue, invalidArgument } from '../../errors.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { Instant } from '../../clock.ts';
+import type { ExecutionFallback } from '../../state/execution/fallback.ts';
+import type { LlmConfig } from '../../state/llm-config.ts';
+import type { DriverErrorKind } from './driver-error.ts';
+import { DRIVER_ERROR_KINDS, driverFailureOf } from './driver-error.ts';
+
+/** The models that are called when the agent's own model fails. */
+export interface FallbackOptions {
+  /** In the order in which they are tried: the id of a model, or settings that replace those of the agent. */
+  readonly models: readonly (string | LlmConfig)[];
+  /** The kinds of failures that switch the model; default all but those of the request itself. */
+  readonly on?: readonly DriverErrorKind[];
+  /** Seconds until the agent's own model is tried again; default 300. */
+  readonly forSeconds?: number;
+}
+
+const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
+const MODELS: ArgumentCheck = {
+  expected: 'models, as in ["gpt-5-mini", { model: "claude-haiku-4-5" }]',
+  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every(isModel),
+};
+
+const checkFallback = optionsCheck<FallbackOptions>('fallback', {
+  models: mustBe.required(MODELS),
+  on: mustBe.listOf('kinds of failures, as in ["overloaded"]', KIND.accepts),
+  forSeconds: mustBe.seconds,
+});
+
+const DEFAULT_KINDS: readonly DriverErrorKind[] = [
+  'rateLimited',
+  'overloaded',
+  'network',
+  'timeout',
+  'authentication',
+  'quotaExceeded',
+  'modelNotFound',
+];
+
+/** The models to fall back to, in order. */
+export class Fallback {
+  private readonly models: readonly (LlmConfig & { readonly model: string })[];
+  private readonly kinds: ReadonlySet<DriverErrorKind>;
+  private readonly milliseconds: number;
+
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
+  constructor(given: FallbackOptions | FallbackOptions['models']) {
+    const {
+      models,
+      on = DEFAULT_KINDS,
+      forSeconds = 300,
+    } = checkFallback(isList(given) ? { models: given } : given);
+    this.models = models.map((model) => (typeof model === 'string' ? { model } : requireModel(model)));
+    this.kinds = new Set(on);
+    this.milliseconds = forSeconds * 1_000;
+  }
+
+  /** The settings to call with now: those of a fallback while one is in use, else those of the agent. */
+  settingsFor({ execution, llmConfig }: AgentState, now: Instant): LlmConfig | undefined {
+    const used = this.inUse(execution?.fallback, now);
+    return used === undefined ? llmConfig : { ...llmConfig, ...used };
+  }
+
+  /** The fallback to use after a failed call; `undefined` when the failure does not switch or no model is left. */
+  after(thrown: unknown, { execution }: AgentState, now: Instant): ExecutionFallback | undefined {
+    if (!this.kinds.has(driverFailureOf(thrown).kind)) return undefined;
+    const used = this.inUse(execution?.fallback, now);
+    const next = this.models[used === undefined ? 0 : this.models.indexOf(used) + 1];
+    return next && Object.freeze({ model: next.model, until: now + this.milliseconds });
+  }
+
+  private inUse(
+    fallback: ExecutionFallback | undefined,
+    now: Instant,
+  ): (LlmConfig & { readonly model: string }) | undefined {
+    if (fallback === undefined || fallback.until <= now) return undefined;
+    return this.models.find(({ model }) => model === fallback.model);
+  }
+}
+
+function isList(given: FallbackOptions | FallbackOptions['models']): given is FallbackOptions['models'] {
+  return Array.isArray(given);
+}
+
+function isModel(value: unknown): boolean {
+  return typeof value === 'string' ? value !== '' : mustBe.object.accepts(value);
+}
+
+function requireModel(config: LlmConfig): LlmConfig & { readonly model: string } {
+  const { model } = config;
+  if (model !== undefined && model !== '') return { ...config, model };
+  throw invalidArgument(
+    `A fallback names a model, as in { model: "gpt-5-mini" }, found ${describeValue(model)}.`,
+  );
+}

@@ -1,0 +1,124 @@
+import type { OptionChecks } from '../../arguments.ts';
+import { mustBe, optionsCheck } from '../../arguments.ts';
+import type { Instant } from '../../clock.ts';
+import type { InferenceFailure } from '../../state/execution/inference-failure.ts';
+import type { AgentStep } from '../../state/execution/step.ts';
+import { Usage } from '../../state/execution/usage.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
+import { driverFailureOf } from './driver-error.ts';
+
+/**
+ * How a loop repeats a call of the model that failed. The pauses double from `initialDelaySeconds` to `maxDelaySeconds`, with
+ * jitter, and are at least as long as the provider's `retryAfterSeconds`.
+ */
+export interface InferenceRetryOptions {
+  /** The first pause; default 2. */
+  readonly initialDelaySeconds?: number;
+  /** The longest pause that the loop chooses by itself; default 300. */
+  readonly maxDelaySeconds?: number;
+  /** Seconds from the first failed call to the last repetition; default 3,600. 0: failed calls are not repeated. */
+  readonly maxElapsedSeconds?: number;
+  /** The longest pause that a run waits for; a longer one suspends the execution. Default 5. */
+  readonly maxPauseSeconds?: number;
+  /**
+   * What happens when the retries are exhausted, and to an error that only a person can resolve (`authentication`,
+   * `quotaExceeded`, `modelNotFound`). `suspend`: the execution waits for `retry()`. `fail`: it ends `failed`. Default:
+   * `suspend` under a `SessionRuntime`, else `fail`.
+   */
+  readonly onExhausted?: 'suspend' | 'fail';
+  /** Seconds that an execution waits for `retry()` before it ends `failed`; default 1,209,600 (14 days). `Infinity`: no limit. */
+  readonly maxSuspendedSeconds?: number;
+}
+
+const CHECKS: OptionChecks<InferenceRetryOptions> = {
+  initialDelaySeconds: mustBe.seconds,
+  maxDelaySeconds: mustBe.seconds,
+  maxElapsedSeconds: mustBe.number(0, Number.MAX_VALUE),
+  maxPauseSeconds: mustBe.number(0, Number.MAX_VALUE),
+  onExhausted: mustBe.oneOf(['suspend', 'fail']),
+  maxSuspendedSeconds: mustBe.number(0),
+};
+
+const checkRetryOptions = optionsCheck<InferenceRetryOptions>('inferenceRetry', CHECKS, {
+  maxRetries: 'the driver has it, as in aiSdkDriver({ maxRetries: 2 }); the loop has maxElapsedSeconds',
+});
+
+/** `InferenceRetryOptions` with every default; durations in milliseconds. */
+export interface RetryPolicy {
+  readonly initialDelay: number;
+  readonly maxDelay: number;
+  readonly maxElapsed: number;
+  readonly maxPause: number;
+  readonly onExhausted: 'suspend' | 'fail' | undefined;
+  readonly maxSuspended: number;
+}
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
+export function retryPolicyOf(options: InferenceRetryOptions = {}): RetryPolicy {
+  const {
+    initialDelaySeconds = 2,
+    maxDelaySeconds = 300,
+    maxElapsedSeconds = 3_600,
+  } = checkRetryOptions(options);
+  const { maxPauseSeconds = 5, onExhausted, maxSuspendedSeconds = 14 * 86_400 } = options;
+  return {
+    initialDelay: initialDelaySeconds * 1_000,
+    maxDelay: maxDelaySeconds * 1_000,
+    maxElapsed: maxElapsedSeconds * 1_000,
+    maxPause: maxPauseSeconds * 1_000,
+    onExhausted,
+    maxSuspended: maxSuspendedSeconds * 1_000,
+  };
+}
+
+/** A call of the model that just failed. */
+export interface FailedCall {
+  readonly step: AgentStep;
+  readonly thrown: unknown;
+  readonly usage: Usage;
+  readonly at: Instant;
+}
+
+/** The failure as the step keeps it, to be repeated or to wait for `retry()`; `undefined` when it ends the execution. */
+export function failureToRepeat(call: FailedCall, policy: RetryPolicy): InferenceFailure | undefined {
+  const { thrown, at } = call;
+  const { isRetryable, needsPerson } = driverFailureOf(thrown);
+  const retryAt = isRetryable ? nextMoment(call, policy) : undefined;
+  if (retryAt !== undefined) return failureOf(call, { retryAt });
+  const isSuspended = policy.onExhausted === 'suspend' && (isRetryable || needsPerson);
+  if (!isSuspended) return undefined;
+  const failAt = policy.maxSuspended === Infinity ? {} : { failAt: Math.ceil(at + policy.maxSuspended) };
+  return failureOf(call, failAt);
+}
+
+/** The failure as the step keeps it. */
+export function failureOf(
+  { thrown, usage, at }: FailedCall,
+  moments: Pick<InferenceFailure, 'retryAt' | 'failAt'>,
+): InferenceFailure {
+  const used = usage === Usage.none ? {} : { usage };
+  return Object.freeze({ error: toErrorRecord(thrown), at, ...used, ...moments });
+}
+
+/** When to repeat the call; `undefined` when the retries are exhausted. */
+function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Instant | undefined {
+  const series = failuresInSeries(step.inferenceFailures);
+  const pauses = series.filter(({ at: failedAt, retryAt = failedAt }) => retryAt > failedAt).length;
+  const { retryAfterSeconds = 0 } = driverFailureOf(thrown);
+  const delay = Math.min(policy.initialDelay * 2 ** pauses, policy.maxDelay) * jitterOf(step.id, pauses);
+  const retryAt = Math.ceil(at + Math.max(delay, retryAfterSeconds * 1_000));
+  const first = series[0]?.at ?? at;
+  return retryAt - first <= policy.maxElapsed && policy.maxElapsed > 0 ? retryAt : undefined;
+}
+
+/** The failures since the step was begun or `retry()` was called. */
+function failuresInSeries(failures: readonly InferenceFailure[]): readonly InferenceFailure[] {
+  return failures.slice(failures.findLastIndex(({ retryAt }) => retryAt === undefined) + 1);
+}
+
+/** From 0.5 to 1, by the id of the step: sessions that failed together do not come back together. */
+function jitterOf(stepId: string, pauses: number): number {
+  const digits = stepId.replaceAll('-', '');
+  const from = (pauses * 4) % (digits.length - 4);
+  return 0.5 + Number.parseInt(digits.slice(from, from + 4), 16) / 2 / 0xffff;
+}

@@ -1,0 +1,55 @@
+import type { Instant } from '../../clock.ts';
+import type { Read } from '../../document.ts';
+import { readInstant } from '../../document.ts';
+import { compact } from '../../json.ts';
+import type { ErrorRecord } from '../values/error-record.ts';
+import { readErrorRecord } from '../values/error-record.ts';
+import { readNonEmptyUsage, Usage } from './usage.ts';
+import type { Waiting } from './waiting.ts';
+
+/** A call of the model that failed and that its step repeats. */
+export interface InferenceFailure {
+  readonly error: ErrorRecord;
+  readonly at: Instant;
+  /** The usage that is known to be billed for the failed call. */
+  readonly usage?: Usage;
+  /** When the call is repeated. Absent when it waits for `retry()`. */
+  readonly retryAt?: Instant;
+  /** When the execution fails, if nobody called `retry()` before. */
+  readonly failAt?: Instant;
+  /** When the call was repeated. Absent while it has not been. */
+  readonly retriedAt?: Instant;
+}
+
+const NAMES = new Set(['error', 'at', 'usage', 'retryAt', 'failAt', 'retriedAt']);
+
+const readInferenceFailure: Read<InferenceFailure> = (reader, value) => {
+  const members = reader.members(value, NAMES);
+  return compact({
+    error: reader.required(members, 'error', readErrorRecord),
+    at: reader.required(members, 'at', readInstant),
+    usage: reader.optional(members, 'usage', readNonEmptyUsage),
+    retryAt: reader.optional(members, 'retryAt', readInstant),
+    failAt: reader.optional(members, 'failAt', readInstant),
+    retriedAt: reader.optional(members, 'retriedAt', readInstant),
+  }) as InferenceFailure;
+};
+
+/** Reads the failed calls of a step; an empty list is refused. @internal */
+export const readInferenceFailures: Read<readonly InferenceFailure[]> = (reader, value) =>
+  reader.nonEmptyList(value, readInferenceFailure);
+
+/** The document of a failed call. @internal */
+export function writeInferenceFailure({ usage, ...failure }: InferenceFailure): object {
+  return usage === undefined ? failure : { ...failure, usage: usage.toJSON() };
+}
+
+/** The usage of all failed calls. */
+export function usageOfFailures(failures: readonly InferenceFailure[]): Usage {
+  return failures.reduce((sum, { usage }) => (usage ? sum.plus(usage) : sum), Usage.none);
+}
+
+/** The entry in `waiting` of an execution that is suspended until the call is repeated. */
+export function waitingForRetry({ error, retryAt, failAt }: InferenceFailure): Waiting {
+  return compact({ type: 'retry', error, until: retryAt, failAt }) as Waiting;
+}

@@ -1,0 +1,114 @@
+import { AgentState, createAgentLoop } from '@holdfast/core';
+import type { AgentLoopOptions } from '@holdfast/core';
+import type { InferenceRequest } from '@holdfast/core/driver';
+import { DriverError } from '@holdfast/core/driver';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { expectSound } from '../../builders.ts';
+
+const overloaded = new DriverError('overloaded', 'Overloaded.');
+const question = AgentState.empty({ at: 0 })
+  .withLlmConfig({ model: 'large', temperature: 0 }, 0)
+  .withUserMessage('How are you?', undefined, 0);
+
+const modelsOf = (requests: readonly InferenceRequest[]) => requests.map(({ llmConfig }) => llmConfig?.model);
+
+function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOptions> = {}) {
+  const clock = manualClock(1_000);
+  const driver = scriptedDriver(...script);
+  const loop = createAgentLoop({
+    driver,
+    clock,
+    fallback: ['medium', { model: 'small', temperature: 1 }],
+    ...options,
+  });
+  return { clock, driver, run: async (state: AgentState) => expectSound(await loop.run(state)) };
+}
+
+describe('a fallback', () => {
+  test('is called at once when the model of the agent fails, with its other settings', async () => {
+    const { run, driver } = loopOf([overloaded, 'Fine.']);
+    const state = await run(question);
+    expect(state.finalResponse).toBe('Fine.');
+    expect(driver.requests.map(({ llmConfig }) => llmConfig)).toEqual([
+      { model: 'large', temperature: 0 },
+      { model: 'medium', temperature: 0 },
+    ]);
+    expect(state.lastStep && state.requestOf(state.lastStep).model).toBe('medium');
+  });
+
+  test('follows another one, with settings of its own, and the first model is next in turn after the last', async () => {
+    const { run, driver, clock } = loopOf([overloaded, overloaded, overloaded, 'Fine.']);
+    const waiting = run(question);
+    for (let turn = 0; turn < 60; turn++) {
+      await Promise.resolve();
+      clock.advance(100);
+    }
+    expect((await waiting).finalResponse).toBe('Fine.');
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'small', 'large']);
+    expect(driver.requests[2]?.llmConfig).toEqual({ model: 'small', temperature: 1 });
+  });
+
+  test('serves the next steps too, for as long as it is to; then the model of the agent is tried again', async () => {
+    const script: ScriptedAnswer[] = [overloaded, 'One.', 'Two.', 'Three.'];
+    const { run, driver, clock } = loopOf(script, {
+      fallback: { models: ['medium'], forSeconds: 60 },
+      hooks: [],
+    });
+    const first = await run(question);
+    const second = await run(first.withContinuationRequested(clock.now()));
+    expect(second.execution?.executionId).not.toBe(first.execution?.executionId);
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'large']);
+  });
+
+  test('is in use within an execution until its time is over', async () => {
+    const goOn = {
+      name: 'goOn',
+      afterStep: (state: AgentState) => (state.stepCount < 3 ? state.withContinuationRequested() : undefined),
+    };
+    const later = {
+      name: 'later',
+      beforeStep: (state: AgentState) => void (state.stepCount === 2 && clock.advance(60_000)),
+    };
+    const { run, driver, clock } = loopOf([overloaded, 'One.', 'Two.', 'Three.'], {
+      fallback: { models: ['medium'], forSeconds: 60 },
+      hooks: [goOn, later],
+    });
+    await run(question);
+    expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'medium', 'large']);
+  });
+
+  test('is priced as the model that was called', async () => {
+    const prices = { large: { input: 100, output: 100 }, medium: { input: 1, output: 1 } };
+    const { run } = loopOf([overloaded, 'Fine.'], { prices, budget: { maxCost: 1 } });
+    expect((await run(question)).usage.cost).toBeCloseTo(15 / 1_000_000, 12);
+  });
+
+  test('is not called for a failure of the request itself, unless its options name it', async () => {
+    const tooLong = new DriverError('contextTooLong', 'Too long.');
+    expect(await loopOf([tooLong]).run(question)).toMatchObject({ status: 'failed' });
+    const { run } = loopOf([tooLong, 'Fine.'], { fallback: { models: ['long'], on: ['contextTooLong'] } });
+    expect((await run(question)).finalResponse).toBe('Fine.');
+  });
+
+  test('is stored with the execution, in version 2', async () => {
+    const { run } = loopOf([overloaded, { calls: { nothing: {} } }, 'Fine.']);
+    const state = await run(question);
+    expect(state.execution?.fallback).toEqual({ model: 'medium', until: 301_000 });
+    expect(state.toJSON().version).toBe(2);
+  });
+
+  test.each([
+    [[]],
+    [{ models: [{ temperature: 1 }] }],
+    [{ models: ['a'], on: ['odd'] }],
+    [{ models: ['a'], forSeconds: 0 }],
+    [{ model: 'a' }],
+    ['a'],
+  ])('%j is refused', (fallback) => {
+    expect(() => createAgentLoop({ driver: scriptedDriver(), fallback: fallback as never })).toThrow(
+      expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+    );
+  });
+});

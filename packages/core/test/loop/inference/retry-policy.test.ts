@@ -1,0 +1,227 @@
+import { AgentState, createAgentLoop, hasErrorCode } from '@holdfast/core';
+import type { AgentEvent, AgentLoopOptions, RunOptions } from '@holdfast/core';
+import { DRIVER_ERROR_KINDS, DriverError } from '@holdfast/core/driver';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { expectSound } from '../../builders.ts';
+import { settled } from '../../session/durable-world.ts';
+
+const rateLimited = (retryAfterSeconds?: number): DriverError =>
+  new DriverError('rateLimited', 'Too many requests.', { retryAfterSeconds });
+const wrongKey = new DriverError('authentication', 'The key is not valid.');
+const question = AgentState.empty({ at: 0 }).withUserMessage('How are you?', undefined, 0);
+
+/** A loop on a clock that the test moves; `types` lists its events without deltas. */
+function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOptions> = {}) {
+  const clock = manualClock(1_000);
+  const driver = scriptedDriver(...script);
+  const events: AgentEvent[] = [];
+  const listeners = [(event: AgentEvent) => void events.push(event)];
+  const loop = createAgentLoop({ driver, clock, listeners, ...options });
+  /** Runs to the end, and moves the clock by seconds for as long as the run waits. */
+  const run = async (state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> => {
+    let result: AgentState | undefined;
+    const done = loop.run(state, runOptions).then((last) => (result = last));
+    for (await settled(); result === undefined; await settled()) clock.advance(1_000);
+    return expectSound(await done);
+  };
+  const types = (): readonly string[] =>
+    events
+      .filter(({ type }) => /^(inference-(started|failed|completed)|step-|execution-)/.test(type))
+      .map(({ type }) => type);
+  return { clock, driver, loop, run, events, types };
+}
+
+const retryOf = (state: AgentState) => state.execution?.waiting[0];
+
+describe('a call that fails for a moment', () => {
+  test('is repeated in the same step, after a pause', async () => {
+    const { run, types, driver, clock } = loopOf([rateLimited(), rateLimited(), 'Fine.']);
+    const state = await run(question);
+    expect(state.finalResponse).toBe('Fine.');
+    expect(state.stepCount).toBe(1);
+    driver.assertComplete();
+    expect(types()).toEqual([
+      'execution-started',
+      'step-started',
+      'inference-started',
+      'inference-failed',
+      'step-restarted',
+      'inference-started',
+      'inference-failed',
+      'step-restarted',
+      'inference-started',
+      'inference-completed',
+      'step-completed',
+      'execution-completed',
+    ]);
+    const failures = state.lastStep?.inferenceFailures ?? [];
+    expect(failures.map(({ error }) => error.code)).toEqual(['DRIVER_RATE_LIMITED', 'DRIVER_RATE_LIMITED']);
+    expect(failures.every(({ retriedAt }) => retriedAt !== undefined)).toBe(true);
+    expect(clock.now()).toBeLessThanOrEqual(8_000);
+  });
+
+  test('discards what had arrived of the answer, and counts what was billed', async () => {
+    const partialResponse = { text: 'Half an', usage: { inputTokens: 100, outputTokens: 7 } };
+    const broken = new DriverError('network', 'The connection was reset.', { partialResponse });
+    const { run } = loopOf([broken, 'Fine.'], { prices: { small: { input: 1, output: 1 } } });
+    const state = await run(question.withLlmConfig({ model: 'small' }, 0));
+    expect(state.messages.map((message) => message.role)).toEqual(['user', 'assistant']);
+    expect(state.finalResponse).toBe('Fine.');
+    expect(state.usage).toMatchObject({ inputTokens: 110, outputTokens: 12 });
+    expect(state.usage.cost).toBeCloseTo(122 / 1_000_000, 10);
+  });
+
+  test('counts the usage that the error names, where that is known better', async () => {
+    const usage = { inputTokens: 50, outputTokens: 0 };
+    const { run } = loopOf([new DriverError('timeout', 'No answer in time.', { usage }), 'Fine.']);
+    expect((await run(question)).usage).toMatchObject({ inputTokens: 60, outputTokens: 5 });
+  });
+
+  test('is not repeated when what was billed has used up the budget', async () => {
+    const usage = { inputTokens: 50, outputTokens: 0 };
+    const { run, driver } = loopOf([new DriverError('network', 'Reset.', { usage }), 'Never asked for.'], {
+      budget: { maxTokens: 40 },
+    });
+    const state = await run(question);
+    expect(state).toMatchObject({ status: 'stopped', stopReason: 'tokenLimitReached' });
+    expect(driver.requests).toHaveLength(1);
+  });
+
+  test('an error of another class is not repeated, nor one of another copy of core that says so', async () => {
+    const { run, driver } = loopOf([new Error('Odd.'), 'Never.']);
+    expect(await run(question)).toMatchObject({ status: 'failed' });
+    expect(driver.requests).toHaveLength(1);
+    const copy = Object.assign(new Error('Busy.'), {
+      kind: 'overloaded',
+      isRetryable: true,
+      code: 'DRIVER_OVERLOADED',
+    });
+    expect((await loopOf([copy, 'Fine.']).run(question)).finalResponse).toBe('Fine.');
+  });
+});
+
+describe('a call that fails for longer than a run waits', () => {
+  test('suspends the execution until the provider accepts calls again, and costs no time worked', async () => {
+    const { run, clock, types } = loopOf([rateLimited(60), 'Fine.'], { budget: { maxSeconds: 10 } });
+    const waiting = await run(question);
+    expect(waiting.status).toBe('suspended');
+    expect(retryOf(waiting)).toMatchObject({
+      type: 'retry',
+      until: 61_000,
+      error: { code: 'DRIVER_RATE_LIMITED' },
+    });
+    expect(await run(waiting)).toBe(waiting); // too early
+    clock.advance(60_000);
+    const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(waiting)));
+    const state = await run(stored);
+    expect(state.finalResponse).toBe('Fine.');
+    expect(state.execution?.workedSeconds).toBeLessThan(1);
+    expect(types().filter((type) => type === 'step-started')).toHaveLength(1);
+  });
+
+  test('pauses twice as long each time, with jitter, until the retries are exhausted', async () => {
+    const delays: number[] = [];
+    const { run, clock } = loopOf(
+      Array.from({ length: 40 }, () => rateLimited()),
+      {
+        inferenceRetry: {
+          maxPauseSeconds: 0,
+          initialDelaySeconds: 10,
+          maxDelaySeconds: 400,
+          maxElapsedSeconds: 3_600,
+        },
+      },
+    );
+    let state = await run(question);
+    for (let at = clock.now(); state.status === 'suspended'; at = clock.now()) {
+      const until = (retryOf(state) as { readonly until: number }).until;
+      delays.push((until - at) / 1_000);
+      clock.advance(until - at);
+      state = await run(state);
+    }
+    const [first, second, third] = delays;
+    for (const [index, delay] of [first, second, third].entries()) {
+      expect(delay).toBeGreaterThanOrEqual(5 * 2 ** index);
+      expect(delay).toBeLessThanOrEqual(10 * 2 ** index);
+    }
+    expect(Math.max(...delays)).toBeLessThanOrEqual(400);
+    expect(delays.reduce((sum, delay) => sum + delay)).toBeLessThanOrEqual(3_600);
+    expect(state).toMatchObject({ status: 'failed' });
+    expect(state.errors.at(-1)).toMatchObject({ code: 'DRIVER_RATE_LIMITED' });
+  });
+
+  test.each([['an abort stops it', new AbortController(), 'stopped']] as const)(
+    '%s while it waits in the process',
+    async (_, controller, status) => {
+      const { loop, clock } = loopOf([rateLimited(4), 'Never.']);
+      const running = loop.run(question, { signal: controller.signal });
+      await settled();
+      controller.abort();
+      expect(await running).toMatchObject({ status });
+      expect(clock.now()).toBe(1_000);
+    },
+  );
+
+  test('a deadline holds in the pause', async () => {
+    const { run } = loopOf([rateLimited(4), 'Never.'], { budget: { deadline: 3_000 } });
+    expect(await run(question)).toMatchObject({ status: 'stopped', stopReason: 'timeLimitReached' });
+  });
+});
+
+describe('a failure that time does not heal', () => {
+  test.each(['authentication', 'quotaExceeded', 'modelNotFound'] as const)(
+    '%s fails a loop on its own',
+    async (kind) => {
+      const { run } = loopOf([new DriverError(kind, 'No.')]);
+      const state = await run(question);
+      expect(state.status).toBe('failed');
+      expect(hasErrorCode(state.errors[0], 'DRIVER_FAILED')).toBe(false);
+    },
+  );
+
+  test.each(['authentication', 'quotaExceeded', 'modelNotFound'] as const)(
+    '%s waits for retry() when asked',
+    async (kind) => {
+      const { run, clock } = loopOf([new DriverError(kind, 'No.'), 'Never.'], {
+        inferenceRetry: { onExhausted: 'suspend', maxSuspendedSeconds: 3_600 },
+      });
+      const waiting = await run(question);
+      expect(retryOf(waiting)).toMatchObject({ type: 'retry', failAt: 3_601_000 });
+      expect(retryOf(waiting)).not.toHaveProperty('until');
+      clock.advance(3_599_000);
+      expect(await run(waiting)).toBe(waiting);
+      clock.advance(1_000);
+      expect(await run(waiting)).toMatchObject({ status: 'failed', errors: [{ message: 'No.' }] });
+    },
+  );
+
+  test.each(['contextTooLong', 'contentFiltered', 'invalidRequest', 'unknown'] as const)(
+    '%s fails at once, whatever was asked for',
+    async (kind) => {
+      const { run, driver } = loopOf([new DriverError(kind, 'No.')], {
+        inferenceRetry: { onExhausted: 'suspend' },
+      });
+      expect(await run(question)).toMatchObject({ status: 'failed' });
+      expect(driver.requests).toHaveLength(1);
+    },
+  );
+
+  test('every kind has its own code', () => {
+    const codes = DRIVER_ERROR_KINDS.map((kind) => new DriverError(kind, 'No.').code);
+    expect(new Set(codes).size).toBe(DRIVER_ERROR_KINDS.length);
+    expect(() => new DriverError('odd' as never, 'No.')).toThrow(RangeError);
+  });
+});
+
+describe('a stored execution that waits for a retry', () => {
+  test('is a document of version 2, read back as it is; version 1 knows no such wait', async () => {
+    const { run } = loopOf([wrongKey], { inferenceRetry: { onExhausted: 'suspend' } });
+    const document = (await run(question)).toJSON();
+    expect(document.version).toBe(2);
+    expect(() => AgentState.fromJSON({ ...structuredClone(document), version: 1 })).toThrow(/version 2/);
+    const read = AgentState.fromJSON(structuredClone(document));
+    expect(read.currentStep?.pendingRetry?.error.code).toBe('DRIVER_AUTHENTICATION');
+  });
+});
