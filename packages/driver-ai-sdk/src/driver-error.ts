@@ -4,10 +4,11 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
+import type { DriverErrorKind } from '@holdfast/core';
 import type { InferenceResponse } from '@holdfast/core/driver';
-import { HoldfastError } from '@holdfast/core';
+import { DriverError } from '@holdfast/core/driver';
+import { errorKindOf, isRetryable, statusOf } from './error-kind.ts';
 import { redact } from './redact.ts';
-import { apiCallError, isRetryable } from './retry.ts';
 
 /** What is known about a failed call; JSON. */
 export interface DriverErrorData {
@@ -26,32 +27,39 @@ export interface DriverErrorData {
 }
 
 /**
- * A model could not be found or did not answer. Code `DRIVER_FAILED`. Neither it nor its causes hold keys, headers
- * or bodies of requests: causes are copies with name, message, code and stack.
+ * A model was not found, or gave no usable answer. The `kind` and the code follow from the provider's answer. Neither the
+ * error nor its causes hold keys, headers or bodies of requests: causes are copies with name, message, code and stack.
  */
-export class DriverError extends HoldfastError {
-  /** What is known about the call. */
+export class AiSdkDriverError extends DriverError {
+  /** The facts that are known about the call. */
   declare readonly data: DriverErrorData;
-  /** What had arrived of an answer that broke off. */
-  readonly partialResponse: InferenceResponse | undefined;
+  /** The part of the answer that had arrived. */
+  declare readonly partialResponse: InferenceResponse | undefined;
 
-  constructor(message: string, data: DriverErrorData, options: DriverErrorOptions = {}) {
+  constructor(
+    kind: DriverErrorKind,
+    message: string,
+    data: DriverErrorData,
+    options: AiSdkDriverErrorOptions = {},
+  ) {
     const { cause, secrets = [], partialResponse } = options;
-    super('DRIVER_FAILED', message, {
+    super(kind, message, {
       data: Object.freeze(data),
       cause: cause && withoutSecrets(cause, secrets),
+      isRetryable: data.isRetryable,
+      retryAfterSeconds: data.retryAfterSeconds,
+      partialResponse,
     });
-    this.partialResponse = partialResponse;
   }
 }
 
-/** What a `DriverError` may be made with. */
-export interface DriverErrorOptions {
+/** What an `AiSdkDriverError` may be made with. */
+export interface AiSdkDriverErrorOptions {
   /** What the AI SDK threw; the error keeps a copy without secrets. */
   readonly cause?: unknown;
   /** Texts that must not appear in messages, such as the values of headers. */
   readonly secrets?: readonly string[];
-  /** What had arrived of an answer that broke off. */
+  /** The part of the answer that had arrived. */
   readonly partialResponse?: InferenceResponse | undefined;
 }
 
@@ -66,8 +74,8 @@ export interface FailedCall {
 /** The error for a call that failed. */
 export function callFailed(
   { model, error, attempts, retryAfterSeconds }: FailedCall,
-  { secrets = [], partialResponse }: DriverErrorOptions,
-): DriverError {
+  { secrets = [], partialResponse }: AiSdkDriverErrorOptions,
+): AiSdkDriverError {
   const { provider, modelId } = model;
   const statusCode = statusOf(error);
   const facts = [
@@ -81,39 +89,35 @@ export function callFailed(
     provider,
     modelId,
     ...(statusCode !== undefined && { statusCode }),
-    isRetryable: isTransient(error, statusCode),
+    isRetryable: isRetryable(error),
     attempts,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
-  return new DriverError(`${message} ${adviceFor(statusCode, error)}`, data, {
+  const kind = errorKindOf(error);
+  return new AiSdkDriverError(kind, `${message} ${ADVICE[kind]}`, data, {
     cause: error,
     secrets,
     partialResponse,
   });
 }
 
-function adviceFor(statusCode: number | undefined, error: unknown): string {
-  if (statusCode === 401 || statusCode === 403) return 'Check the API key and what it may do.';
-  if (statusCode === 404) return 'Check the model id and the base URL.';
-  if (statusCode === 429) return 'Ask less often, or allow more retries.';
-  if (isTransient(error, statusCode)) return 'Try again later.';
-  if (isFailure(statusCode)) return 'Check the settings, tools and messages of the call.';
-  return 'See the cause.';
-}
-
-/** True when the same call may succeed later. */
-function isTransient(error: unknown, statusCode = 0): boolean {
-  return isRetryable(error) || statusCode >= 500 || [408, 409, 429].includes(statusCode);
-}
+const ADVICE: { readonly [K in DriverErrorKind]: string } = {
+  rateLimited: 'Call the model less often, or raise the limit at the provider.',
+  overloaded: 'Call it again later, or name a fallback model.',
+  network: 'Check the connection and the base URL, or call it again later.',
+  timeout: 'Call it again later, or name a fallback model.',
+  authentication: 'Check the API key and its permissions.',
+  quotaExceeded: 'Add credit or raise the quota at the provider.',
+  modelNotFound: 'Check the model id and the base URL.',
+  contextTooLong: 'Shorten the messages, for example with summaries.',
+  contentFiltered: 'Change the messages that the provider filtered.',
+  invalidRequest: 'Check the settings, tools and messages of the call.',
+  unknown: 'See the cause.',
+};
 
 /** A call that was accepted can still break off; its status then says nothing. */
 function isFailure(statusCode: number | undefined): statusCode is number {
   return statusCode !== undefined && statusCode >= 400;
-}
-
-function statusOf(error: unknown): number | undefined {
-  const status = apiCallError(error)?.statusCode ?? member(error, 'statusCode');
-  return typeof status === 'number' ? status : undefined;
 }
 
 /** A copy with name, message, code and stack, and the same of its causes. */

@@ -4,13 +4,14 @@ import { systemClock } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 import { convertRequest } from './call-options.ts';
 import { convertPartialResult, convertResult, isFinished } from './convert-response.ts';
-import type { DriverError } from './driver-error.ts';
+import type { AiSdkDriverError } from './driver-error.ts';
 import { callFailed } from './driver-error.ts';
 import type { Prompt } from './prompt.ts';
 import { promptOfAttempt } from './prompt.ts';
 import { readStream } from './read-stream.ts';
 import type { AttemptResult, Wait } from './retry.ts';
-import { retryAfterSeconds, UnfinishedAnswerError, withRetries } from './retry.ts';
+import { UnfinishedAnswerError } from './error-kind.ts';
+import { retryAfterSeconds, withRetries } from './retry.ts';
 import { StreamedResponse } from './stream-response.ts';
 
 /** The model that was called. */
@@ -108,7 +109,7 @@ export class ModelCall {
     }
   }
 
-  private failure(error: unknown, attempts: number): DriverError {
+  private failure(error: unknown, attempts: number): AiSdkDriverError {
     const { model, partialResponse } = this;
     const secrets = Object.values(this.policy.headers ?? {});
     const after = retryAfterSeconds(error, systemClock.now());

@@ -1,5 +1,5 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
-import { DriverError } from './driver-error.ts';
+import { AiSdkDriverError } from './driver-error.ts';
 import type { EarlierModel } from './upgrade-model.ts';
 import { upgradeModel } from './upgrade-model.ts';
 
@@ -92,26 +92,35 @@ function upgrade(model: EarlierModel): LanguageModelV4 {
   const version: unknown = model.specificationVersion;
   if (version === 'v2' || version === 'v3') return upgradeModel(model);
   const message = `The model "${model.modelId}" follows specification ${String(version)}. Use v2, v3 or v4.`;
-  throw new DriverError(message, { modelId: model.modelId, isRetryable: false, attempts: 0 });
+  throw new AiSdkDriverError('invalidRequest', message, {
+    modelId: model.modelId,
+    isRetryable: false,
+    attempts: 0,
+  });
 }
 
-function noModel(): DriverError {
+function noModel(): AiSdkDriverError {
   const message = 'There is no model to call. Give the driver a model, or name one in the LLM configuration.';
-  return new DriverError(message, { modelId: 'none', isRetryable: false, attempts: 0 });
+  return new AiSdkDriverError('modelNotFound', message, { modelId: 'none', isRetryable: false, attempts: 0 });
 }
 
-function noRegistry(modelId: string): DriverError {
+function noRegistry(modelId: string): AiSdkDriverError {
   const message =
     `The driver has no registry to look up the model "${modelId}" in. Pass the model itself, or a registry: ` +
     '`registry: gateway`, from the package @ai-sdk/gateway, looks ids up in the AI Gateway.';
-  return new DriverError(message, { modelId, isRetryable: false, attempts: 0 });
+  return new AiSdkDriverError('modelNotFound', message, { modelId, isRetryable: false, attempts: 0 });
 }
 
-function notFound(modelId: string, hasRegistry: boolean, cause: unknown): DriverError {
+function notFound(modelId: string, hasRegistry: boolean, cause: unknown): AiSdkDriverError {
   const place = hasRegistry ? 'the registry of the driver' : 'the default provider of the AI SDK';
   const advice = hasRegistry
     ? 'Add it to the registry, or name one that is in it.'
     : 'Give the driver a registry that knows it, or pass the model itself.';
   const message = `The model "${modelId}" was not found in ${place}. ${advice}`;
-  return new DriverError(message, { modelId, isRetryable: false, attempts: 0 }, { cause });
+  return new AiSdkDriverError(
+    'modelNotFound',
+    message,
+    { modelId, isRetryable: false, attempts: 0 },
+    { cause },
+  );
 }

@@ -1,6 +1,6 @@
-import { APICallError } from '@ai-sdk/provider';
 import type { Instant } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
+import { apiCallError, isRetryable } from './error-kind.ts';
 
 /** What an attempt came to: an answer, or why there is none, and whether another attempt could do harm. */
 export type AttemptResult<T> =
@@ -52,30 +52,6 @@ export function retryAfterSeconds(error: unknown, now: Instant): number | undefi
   const seconds = /^\s*[\d.]+\s*$/.test(after) ? Number(after) : (Date.parse(after) - now) / 1000;
   return seconds >= 0 ? seconds : undefined;
 }
-
-/** An answer ended, without an error of the provider, before it was complete. */
-export class UnfinishedAnswerError extends Error {
-  override readonly name = 'UnfinishedAnswerError';
-}
-
-/** True when the same call may succeed later: the provider or the gateway says so, or the answer broke off. */
-export function isRetryable(error: unknown): boolean {
-  if (error instanceof UnfinishedAnswerError) return true;
-  return (APICallError.isInstance(error) || isGatewayError(error)) && error.isRetryable;
-}
-
-/** The error of the HTTP call, also when the gateway put its own around it. */
-export function apiCallError(error: unknown): APICallError | undefined {
-  if (APICallError.isInstance(error)) return error;
-  return isGatewayError(error) && APICallError.isInstance(error.cause) ? error.cause : undefined;
-}
-
-/** As `GatewayError.isInstance`, which would load the gateway's package. */
-function isGatewayError(error: unknown): error is Error & { readonly isRetryable: boolean } {
-  return error instanceof Error && GATEWAY_ERROR in error;
-}
-
-const GATEWAY_ERROR = Symbol.for('vercel.ai.gateway.error');
 
 /** Waits on the timer of the machine. */
 export const waitOnTimer: Wait = (seconds, signal) =>

@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from '@ai-sdk/provider';
-import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import type { AgentEvent, Message, ModelPrices } from '@holdfast/core';
 import type { ToolResultPart } from '@holdfast/core/driver';
 import { AgentState, assistantMessage, createAgentLoop, Usage, userMessage } from '@holdfast/core';
@@ -292,7 +292,7 @@ describe('retries', () => {
     const { model } = failing(9);
     const driver = aiSdkDriver({ model, maxRetries: 4, wait: async () => undefined });
     const error = await rejection(driver.infer(hello, quietly()));
-    expect(error).toBeInstanceOf(DriverError);
+    expect(error).toBeInstanceOf(AiSdkDriverError);
     expect(error).toMatchObject({
       data: { provider: 'p', modelId: 'm', statusCode: 429, isRetryable: true, attempts: 5 },
     });
@@ -353,11 +353,11 @@ describe('a stream that breaks off', () => {
     const error = await rejection(
       aiSdkDriver({ model: streaming(...begun, ...end) }).infer(hello, listening()),
     );
-    expect(error).toBeInstanceOf(DriverError);
-    expect((error as DriverError).message).toContain(message);
-    expect((error as DriverError).message).toContain('(its answer broke off)');
-    expect((error as DriverError).partialResponse).toBeInstanceOf(InferenceResponse);
-    expect((error as DriverError).partialResponse?.toJSON()).toStrictEqual({
+    expect(error).toBeInstanceOf(AiSdkDriverError);
+    expect((error as AiSdkDriverError).message).toContain(message);
+    expect((error as AiSdkDriverError).message).toContain('(its answer broke off)');
+    expect((error as AiSdkDriverError).partialResponse).toBeInstanceOf(InferenceResponse);
+    expect((error as AiSdkDriverError).partialResponse?.toJSON()).toStrictEqual({
       content: [{ type: 'text', text: 'half' }],
       finishReason: 'error',
       usage: { unreportedCalls: 1, unpricedCalls: 1 },
@@ -375,7 +375,7 @@ describe('a stream that breaks off', () => {
     const error = await rejection(
       aiSdkDriver({ model: streaming(...begun, interrupted) }).infer(hello, listening()),
     );
-    expect((error as DriverError).partialResponse).toMatchObject({
+    expect((error as AiSdkDriverError).partialResponse).toMatchObject({
       rawFinishReason: 'x',
       usage: { inputTokens: 3 },
     });
@@ -561,8 +561,8 @@ describe('in the state of an agent', () => {
     const state = await createAgentLoop({ driver: aiSdkDriver({ model }) }).run(start);
     expect(state.status).toBe('failed');
     expect(state.errors[0]).toMatchObject({
-      name: 'DriverError',
-      code: 'DRIVER_FAILED',
+      name: 'AiSdkDriverError',
+      code: 'DRIVER_AUTHENTICATION',
       message: expect.stringContaining('(HTTP 401): Incorrect API key provided: [redacted].'),
       data: { modelId: 'm', statusCode: 401, isRetryable: false, attempts: 1 },
       cause: { name: 'AI_APICallError' },
@@ -572,7 +572,8 @@ describe('in the state of an agent', () => {
 
   test('what had arrived of an answer that broke off is kept', async () => {
     const driver = aiSdkDriver({ model: streaming(...textParts('half')) });
-    const state = await createAgentLoop({ driver }).stream(start).result;
+    const inferenceRetry = { maxElapsedSeconds: 0 };
+    const state = await createAgentLoop({ driver, inferenceRetry }).stream(start).result;
     expect(state.status).toBe('failed');
     expect(state.lastStep?.response).toMatchObject({ text: 'half', finishReason: 'error' });
     expect(state.usage).toMatchObject({ unreportedCalls: 1, unpricedCalls: 1 });

@@ -91,13 +91,17 @@ export function unfinishedStream(parts: LanguageModelV4StreamPart[]): {
 /** An error of a provider's API, with all the things in it that must not get out. */
 export function apiError(
   statusCode: number,
-  rest: { readonly message?: string; readonly headers?: Record<string, string> } = {},
+  rest: {
+    readonly message?: string;
+    readonly headers?: Record<string, string>;
+    readonly responseBody?: string;
+  } = {},
 ): APICallError {
   return new APICallError({
     message: rest.message ?? `status ${statusCode}`,
     url: 'https://api.example.com/v1/chat?key=url-secret',
     requestBodyValues: { prompt: 'body-secret' },
-    responseBody: '{"error":"response-secret"}',
+    responseBody: rest.responseBody ?? '{"error":"response-secret"}',
     statusCode,
     ...(rest.headers && { responseHeaders: rest.headers }),
   });

@@ -2,7 +2,7 @@ import { createDeepSeek } from '@ai-sdk/deepseek';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { AgentState as State } from '@holdfast/core';
 import { AgentState, createAgentLoop, tool, userMessage } from '@holdfast/core';
-import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from './builders.ts';
 import type { LocalServer, Reply } from './local-server.ts';
@@ -44,7 +44,8 @@ async function runOf(
     inputSchema: { type: 'object', properties: { euros: { type: 'number' } } },
     execute: (input) => payments.push(input),
   });
-  const loop = createAgentLoop({ driver: aiSdkDriver({ ...model, wait }), tools: [pay] });
+  const inferenceRetry = { maxElapsedSeconds: 0 };
+  const loop = createAgentLoop({ driver: aiSdkDriver({ ...model, wait }), tools: [pay], inferenceRetry });
   const start = AgentState.empty().withUserMessage('hello');
   return { state: await (isStreamed ? loop.stream(start).result : loop.run(start)), payments };
 }
@@ -56,7 +57,7 @@ describe('a stream that ends before its finish', () => {
     const server = await localServer(half);
     const driver = aiSdkDriver({ model: deepseek(server), wait });
     const error = await rejection(driver.infer(hello, listening()));
-    expect(error).toBeInstanceOf(DriverError);
+    expect(error).toBeInstanceOf(AiSdkDriverError);
     expect(error).toMatchObject({
       data: { attempts: 1, isRetryable: true },
       partialResponse: { text: 'It is', finishReason: 'error' },
@@ -77,7 +78,7 @@ describe('a stream that ends before its finish', () => {
     const { state, payments } = await runOf({ model: deepseek(server) }, true);
     expect(payments).toEqual([]);
     expect(state.status).toBe('failed');
-    expect([...state.errors].map(({ code }) => code)).toEqual(['DRIVER_FAILED']);
+    expect([...state.errors].map(({ code }) => code)).toEqual(['DRIVER_NETWORK']);
     expect(state.lastStep?.response?.toolCalls).toMatchObject([{ toolName: 'pay', input: { euros: 5 } }]);
     expect([...state.messages].map(({ role }) => role)).toEqual(['user']);
   });
@@ -97,7 +98,7 @@ describe('an answer without a finish reason', () => {
     const server = await localServer(half, half, half);
     const error = await rejection(aiSdkDriver({ model: openai(server), wait }).infer(hello, quietly()));
     expect(error).toMatchObject({
-      code: 'DRIVER_FAILED',
+      code: 'DRIVER_NETWORK',
       message: expect.stringContaining(
         '(3 attempts, its answer broke off): The answer has no finish reason.',
       ),

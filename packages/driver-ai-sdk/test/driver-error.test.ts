@@ -1,6 +1,7 @@
 import { InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
-import type { DriverError } from '@holdfast/driver-ai-sdk';
+import type { AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { hasErrorCode, HoldfastError } from '@holdfast/core';
+import type { DriverErrorKind } from '@holdfast/core';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { callFailed } from '../src/driver-error.ts';
@@ -9,7 +10,7 @@ import { apiError } from './builders.ts';
 
 const model = { provider: 'openai.chat', modelId: 'gpt-5' };
 
-function failure(error: unknown, attempts = 1, secrets: readonly string[] = []): DriverError {
+function failure(error: unknown, attempts = 1, secrets: readonly string[] = []): AiSdkDriverError {
   return callFailed({ model, error, attempts, retryAfterSeconds: undefined }, { secrets });
 }
 
@@ -17,7 +18,7 @@ describe('the message says what, what was found and what to do', () => {
   const table: [unknown, string][] = [
     [
       apiError(401),
-      'The model "gpt-5" of openai.chat failed (HTTP 401): status 401. Check the API key and what it may do.',
+      'The model "gpt-5" of openai.chat failed (HTTP 401): status 401. Check the API key and its permissions.',
     ],
     [
       apiError(404),
@@ -25,21 +26,27 @@ describe('the message says what, what was found and what to do', () => {
     ],
     [
       apiError(429),
-      'The model "gpt-5" of openai.chat failed (HTTP 429): status 429. Ask less often, or allow more retries.',
+      'The model "gpt-5" of openai.chat failed (HTTP 429): status 429. Call the model less often, or raise the limit at the provider.',
     ],
     [
       apiError(400, { message: 'Unknown field!' }),
       'The model "gpt-5" of openai.chat failed (HTTP 400): Unknown field! Check the settings, tools and messages of the call.',
     ],
-    [apiError(503), 'The model "gpt-5" of openai.chat failed (HTTP 503): status 503. Try again later.'],
+    [
+      apiError(503),
+      'The model "gpt-5" of openai.chat failed (HTTP 503): status 503. Call it again later, or name a fallback model.',
+    ],
     [
       new TypeError('x is undefined'),
       'The model "gpt-5" of openai.chat failed: x is undefined. See the cause.',
     ],
-    ['overloaded', 'The model "gpt-5" of openai.chat failed: overloaded. See the cause.'],
+    [
+      'overloaded',
+      'The model "gpt-5" of openai.chat failed: overloaded. Call it again later, or name a fallback model.',
+    ],
     [
       { error: { message: 'overloaded' } },
-      'The model "gpt-5" of openai.chat failed: overloaded. See the cause.',
+      'The model "gpt-5" of openai.chat failed: overloaded. Call it again later, or name a fallback model.',
     ],
     [
       { response: { error: { message: 'gone' } } },
@@ -72,8 +79,9 @@ describe('the facts', () => {
   test('are JSON', () => {
     const error = callFailed({ model, error: apiError(429), attempts: 3, retryAfterSeconds: 90 }, {});
     expect(error).toBeInstanceOf(HoldfastError);
-    expect(hasErrorCode(error, 'DRIVER_FAILED')).toBe(true);
-    expect(error.name).toBe('DriverError');
+    expect(hasErrorCode(error, 'DRIVER_RATE_LIMITED')).toBe(true);
+    expect(error).toMatchObject({ kind: 'rateLimited', retryAfterSeconds: 90 });
+    expect(error.name).toBe('AiSdkDriverError');
     expect(error.data).toStrictEqual({
       ...model,
       statusCode: 429,
@@ -92,6 +100,58 @@ describe('the facts', () => {
       new Error('x'),
     ];
     expect(errors.map((error) => failure(error).data.isRetryable)).toEqual([false, true, true, false, false]);
+  });
+});
+
+describe('the kind of a failure', () => {
+  const body = (responseBody: string) => ({ responseBody });
+  const table: readonly (readonly [DriverErrorKind, unknown])[] = [
+    ['authentication', apiError(401)],
+    ['authentication', apiError(403)],
+    ['quotaExceeded', apiError(402)],
+    ['quotaExceeded', apiError(429, body('{"error":{"code":"insufficient_quota"}}'))],
+    ['quotaExceeded', apiError(400, { message: 'Your credit balance is too low to access the API.' })],
+    ['rateLimited', apiError(429)],
+    ['rateLimited', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
+    ['overloaded', apiError(529)],
+    ['overloaded', apiError(500)],
+    ['overloaded', { type: 'overloaded_error', message: 'Overloaded' }],
+    ['timeout', apiError(408)],
+    ['timeout', apiError(504)],
+    ['timeout', new DOMException('The operation timed out.', 'TimeoutError')],
+    [
+      'timeout',
+      Object.assign(new TypeError('fetch failed'), {
+        cause: Object.assign(new Error('x'), { code: 'UND_ERR_HEADERS_TIMEOUT' }),
+      }),
+    ],
+    [
+      'network',
+      Object.assign(new TypeError('fetch failed'), {
+        cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
+      }),
+    ],
+    ['modelNotFound', apiError(404)],
+    ['modelNotFound', { error: { code: 'model_not_found', message: 'No such model.' } }],
+    ['contextTooLong', apiError(413)],
+    ['contextTooLong', apiError(400, body('{"error":{"code":"context_length_exceeded"}}'))],
+    ['contextTooLong', apiError(400, { message: 'prompt is too long: 210000 tokens > 200000 maximum' })],
+    ['contentFiltered', apiError(400, body('{"error":{"code":"content_filter"}}'))],
+    ['invalidRequest', apiError(400)],
+    ['invalidRequest', apiError(422)],
+    ['unknown', new TypeError('x is undefined')],
+    ['unknown', undefined],
+  ];
+  test.each(table)('%s: %o', (kind, error) => {
+    const failed = failure(error);
+    expect(failed.kind).toBe(kind);
+    expect(failed.isRetryable).toBe(['rateLimited', 'overloaded', 'timeout', 'network'].includes(kind));
+    expect(failed.data.isRetryable).toBe(failed.isRetryable);
+  });
+
+  test('follows the status of a refused request, whatever words its message quotes', () => {
+    expect(failure(apiError(404, { message: 'No tool "rate limit".' })).kind).toBe('modelNotFound');
+    expect(failure(apiError(401, { message: 'overloaded' })).kind).toBe('authentication');
   });
 });
 

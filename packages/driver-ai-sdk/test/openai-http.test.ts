@@ -3,7 +3,7 @@ import { LLMock } from '@copilotkit/aimock';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { AiSdkDriverOptions } from '@holdfast/driver-ai-sdk';
-import { aiSdkDriver, DriverError } from '@holdfast/driver-ai-sdk';
+import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import type { JsonValue, Message, ToolCallPart } from '@holdfast/core';
 import type { Driver, InferenceRequest, ToolDescription } from '@holdfast/core/driver';
 import { AgentState, assistantMessage, createAgentLoop, tool, userMessage } from '@holdfast/core';
@@ -199,7 +199,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       });
       const talk = conversation({ headers: { 'x-team-key': 'team-value-1' } });
       const error = await rejection(answerTo(talk, request([userMessage('hello')])));
-      expect(error).toBeInstanceOf(DriverError);
+      expect(error).toBeInstanceOf(AiSdkDriverError);
       expect(error).toMatchObject({
         data: { modelId: 'gpt-5', statusCode: 401, isRetryable: false, attempts: 1 },
       });
@@ -272,8 +272,8 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
   test('a stream that is cut is an error that has what had arrived, and is not asked for again', async () => {
     const listener = listening();
     const error = await rejection(conversation().driver.infer(request([userMessage('cut')]), listener));
-    expect(error).toBeInstanceOf(DriverError);
-    const { partialResponse, data } = error as DriverError;
+    expect(error).toBeInstanceOf(AiSdkDriverError);
+    const { partialResponse, data } = error as AiSdkDriverError;
     expect(data.attempts).toBe(1);
     const heard = listener.deltas.map(({ text }) => text).join('');
     expect(heard).not.toBe('');
@@ -309,7 +309,9 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     expect(error).toMatchObject({ data: { isRetryable: true, attempts: 2 } });
     expect(error).toHaveProperty(
       'message',
-      expect.stringMatching(/\(2 attempts\): Cannot connect to API.* Try again later\.$/),
+      expect.stringMatching(
+        /\(2 attempts\): Cannot connect to API.* Check the connection and the base URL, or call it again later\.$/,
+      ),
     );
   });
 });

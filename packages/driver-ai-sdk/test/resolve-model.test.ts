@@ -114,8 +114,8 @@ test.each([
 ])('%s is an error that says what to do', (_, source, id, message) => {
   const error = thrownBy(() => new ModelResolver(source).resolve(id));
   expect(error).toMatchObject({
-    name: 'DriverError',
-    code: 'DRIVER_FAILED',
+    name: 'AiSdkDriverError',
+    code: message.includes('specification') ? 'DRIVER_INVALID_REQUEST' : 'DRIVER_MODEL_NOT_FOUND',
     data: { isRetryable: false, attempts: 0 },
   });
   expect(error).toHaveProperty('message', expect.stringContaining(message));

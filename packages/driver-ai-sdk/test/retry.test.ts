@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { AttemptResult } from '../src/retry.ts';
-import { isRetryable, retryAfterSeconds, retryDelay, waitOnTimer, withRetries } from '../src/retry.ts';
+import { isRetryable } from '../src/error-kind.ts';
+import { retryAfterSeconds, retryDelay, waitOnTimer, withRetries } from '../src/retry.ts';
 import { apiError, rejection } from './builders.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);

@@ -92,7 +92,7 @@ const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCa
       async run(createDriver) {
         const { driver, requests } = await createDriver([{ type: 'refusal' }, answer({ text: 'too late' })]);
         await assert.rejects(inferred(driver, requestOf([userMessage('hello')]), { isHeard }), (error) => {
-          assert(hasErrorCode(error, 'DRIVER_FAILED'), String(error));
+          assert(hasErrorCode(error, 'DRIVER_AUTHENTICATION'), String(error));
           return true;
         });
         assert.equal(requests().length, 1, 'What is refused is not asked for again.');

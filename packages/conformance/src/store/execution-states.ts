@@ -83,6 +83,7 @@ export const WAKE_AT = START + 3_600_000;
 export const WAITINGS = {
   approval: [{ type: 'approval', toolExecutionId: TOOL_EXECUTION }],
   until: [{ type: 'until', until: WAKE_AT }],
+  retry: [{ type: 'retry', error: { name: 'DriverError', message: 'Too many requests.' }, until: WAKE_AT }],
   child: [{ type: 'child', sessionId: SessionId.parse('child'), toolExecutionId: TOOL_EXECUTION }],
   input: [{ type: 'input' }],
 } as const satisfies Record<Waiting['type'], readonly Waiting[]>;
