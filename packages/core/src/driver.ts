@@ -23,9 +23,9 @@ export type {
   ToolResultPart,
   UserMessage,
 } from './state/messages/messages.ts';
-export { InferenceResponse } from './state/execution/inference.ts';
-export type { InferenceResponseInit } from './state/execution/inference.ts';
-export type { UsageFields } from './state/execution/usage.ts';
+export { InferenceResponse } from './state/inference/inference-response.ts';
+export type { InferenceResponseInit } from './state/inference/inference-response.ts';
+export type { UsageFields } from './state/inference/usage.ts';
 export type {
   Driver,
   InferenceDelta,
@@ -35,7 +35,7 @@ export type {
 } from './loop/inference/driver.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
 export type { DriverErrorOptions } from './loop/inference/driver-error.ts';
-export type { EffectiveRequest, StepRequest, ToolChoice } from './state/execution/request.ts';
+export type { EffectiveRequest, StepRequest, ToolChoice } from './state/inference/request.ts';
 export type {
   AiSdkResult,
   AiSdkSchema,

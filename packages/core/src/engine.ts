@@ -17,7 +17,7 @@ export type { StepType } from './state/execution/step.ts';
 export type { Approval, ApprovalDecision } from './state/execution/approval.ts';
 export { OUTCOME_RULES } from './state/execution/tool-outcome.ts';
 export type { OutcomeRule, ToolBlock, ToolOutcomeType } from './state/execution/tool-outcome.ts';
-export type { CallUsage } from './state/execution/usage.ts';
+export type { CallUsage } from './state/inference/usage.ts';
 export { Continuation, isForceStop, STOP_REASON_RANK, stopSignal } from './state/execution/continuation.ts';
 export type { BudgetSpent } from './state/execution/budget.ts';
 export { AgentId, ExecutionId, MessageId, SessionId, StepId, ToolExecutionId } from './state/values/ids.ts';

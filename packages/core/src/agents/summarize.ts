@@ -2,7 +2,7 @@ import type { OptionChecks } from '../arguments.ts';
 import { mustBe, optionsCheck } from '../arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { InferenceResponse } from '../state/execution/inference.ts';
+import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import { CONVERSATION } from '../state/messages/message-store.ts';

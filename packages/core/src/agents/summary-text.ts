@@ -1,6 +1,6 @@
 import { HoldfastError } from '../errors.ts';
-import type { FinishReason, InferenceResponse } from '../state/execution/inference.ts';
-import { isUnfinished } from '../state/execution/inference.ts';
+import type { FinishReason, InferenceResponse } from '../state/inference/inference-response.ts';
+import { isUnfinished } from '../state/inference/inference-response.ts';
 import type { Message, ToolOutput } from '../state/messages/messages.ts';
 import { textOf } from '../state/messages/message-parts.ts';
 

@@ -26,7 +26,7 @@ import { guardsFor, modelIdOfState, retryLimit } from './stopping/guards.ts';
 import type { ModelIdOf, ModelPrices } from './stopping/model-prices.ts';
 import { PRICES, pricing } from './stopping/model-prices.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
-import type { ToolChoice } from '../state/execution/request.ts';
+import type { ToolChoice } from '../state/inference/request.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
 import { LOOP_ADVICE, RUN_ADVICE } from './option-advice.ts';
 import type { ParentRun } from './parent-run.ts';

@@ -3,7 +3,7 @@ import { describeValue, invalidArgument } from '../errors.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { ExecutionBudget } from '../state/execution/budget.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
-import type { ToolChoice } from '../state/execution/request.ts';
+import type { ToolChoice } from '../state/inference/request.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { MessageCompiler } from './compile/compile-messages.ts';
 import type { Driver } from './inference/driver.ts';

@@ -7,11 +7,11 @@ import type { StopSignal } from '../state/execution/continuation.ts';
 import { Continuation, stopSignal } from '../state/execution/continuation.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
 import { ExecutionState } from '../state/execution/execution.ts';
-import { InferenceResponse } from '../state/execution/inference.ts';
+import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import type { AssistantPart, ToolOutput } from '../state/messages/messages.ts';
-import type { EffectiveRequest, StepRequest } from '../state/execution/request.ts';
+import type { EffectiveRequest, StepRequest } from '../state/inference/request.ts';
 import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
 import { ToolExecution } from '../state/execution/tool-execution.ts';
@@ -78,7 +78,12 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'inference-delta':
       return undefined;
     case 'inference-failed':
-      return { type: event.type, stepId: event.stepId, error: redactedError(event.error, redact), retryAt: event.retryAt };
+      return {
+        type: event.type,
+        stepId: event.stepId,
+        error: redactedError(event.error, redact),
+        retryAt: event.retryAt,
+      };
     case 'step-restarted':
       return { type: event.type, stepId: event.stepId, attempt: event.attempt };
     case 'tool-started':

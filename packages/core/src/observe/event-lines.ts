@@ -3,7 +3,7 @@ import type { ErrorRecord } from '../state/values/error-record.ts';
 import type { ExecutionState } from '../state/execution/execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../state/execution/tool-outcome.ts';
-import type { Usage } from '../state/execution/usage.ts';
+import type { Usage } from '../state/inference/usage.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentEventOf } from './observe.ts';
 

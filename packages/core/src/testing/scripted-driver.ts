@@ -1,8 +1,8 @@
 import { HoldfastError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AssistantPart } from '../state/messages/messages.ts';
-import { InferenceResponse } from '../state/execution/inference.ts';
-import type { InferenceResponseInit } from '../state/execution/inference.ts';
+import { InferenceResponse } from '../state/inference/inference-response.ts';
+import type { InferenceResponseInit } from '../state/inference/inference-response.ts';
 import type { Driver, InferenceOptions, InferenceRequest } from '../loop/inference/driver.ts';
 
 /**

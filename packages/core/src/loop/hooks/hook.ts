@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
-import type { InferenceResponse } from '../../state/execution/inference.ts';
+import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';

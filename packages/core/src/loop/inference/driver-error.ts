@@ -1,8 +1,8 @@
 import { checkArgument, mustBe } from '../../arguments.ts';
 import type { ErrorCode, HoldfastErrorOptions } from '../../errors.ts';
 import { HoldfastError } from '../../errors.ts';
-import type { InferenceResponse, InferenceResponseInit } from '../../state/execution/inference.ts';
-import type { CallUsage, Usage } from '../../state/execution/usage.ts';
+import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
+import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 
 /** The reason why a model gave no usable answer. */
 export type DriverErrorKind =

@@ -1,10 +1,10 @@
 import type { ArgumentCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import type { InferenceResponse, InferenceResponseInit } from '../../state/execution/inference.ts';
+import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { LlmConfig, ResponseFormat } from '../../state/llm-config.ts';
 import type { Messages } from '../../state/messages/messages.ts';
-import type { ToolChoice } from '../../state/execution/request.ts';
+import type { ToolChoice } from '../../state/inference/request.ts';
 
 /** What a model is told about a tool. */
 export interface ToolDescription {

@@ -3,7 +3,7 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { Instant } from '../../clock.ts';
-import type { ExecutionFallback } from '../../state/execution/fallback.ts';
+import type { ExecutionFallback } from '../../state/inference/fallback.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import type { DriverErrorKind } from './driver-error.ts';
 import { DRIVER_ERROR_KINDS, driverFailureOf } from './driver-error.ts';

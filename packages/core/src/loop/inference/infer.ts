@@ -1,12 +1,12 @@
 import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
-import { Usage } from '../../state/execution/usage.ts';
+import { Usage } from '../../state/inference/usage.ts';
 import { DriverError } from './driver-error.ts';
 import { failureOf, failureToRepeat } from './retry-policy.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
-import { InferenceResponse, isUnfinished } from '../../state/execution/inference.ts';
-import type { InferenceResponseInit } from '../../state/execution/inference.ts';
+import { InferenceResponse, isUnfinished, reportedUsage } from '../../state/inference/inference-response.ts';
+import type { InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
@@ -159,17 +159,11 @@ function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceR
 /** The usage that is known to be billed for a failed call, with its cost. */
 function failedUsage({ loop }: RunState, thrown: unknown, llmConfig: LlmConfig | undefined): Usage {
   const partial = partialResponseOf(thrown);
-  const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as {
-    readonly usage?: unknown;
-  };
-  const usage = usageOf(given) ?? partial?.usage ?? Usage.none;
+  const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as Pick<DriverError, 'usage'>;
+  const isReported = typeof given === 'object' && given !== null;
+  const usage = isReported ? reportedUsage(given) : (partial?.usage ?? Usage.none);
   const response = { usage, modelId: partial?.modelId };
   return loop.cost ? pricedUsage(response, loop.cost.prices, loop.cost.modelIdOf?.(llmConfig)) : usage;
-}
-
-function usageOf(given: unknown): Usage | undefined {
-  if (typeof given !== 'object' || given === null) return undefined;
-  return given instanceof Usage ? given : Usage.fromReport(given);
 }
 
 function recordResponse(run: RunState, response: InferenceResponse): void {

@@ -1,9 +1,9 @@
 import type { OptionChecks } from '../../arguments.ts';
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
-import type { InferenceFailure } from '../../state/execution/inference-failure.ts';
+import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import { Usage } from '../../state/execution/usage.ts';
+import { Usage } from '../../state/inference/usage.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { driverFailureOf } from './driver-error.ts';
 

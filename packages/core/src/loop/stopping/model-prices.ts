@@ -2,9 +2,9 @@ import type { ArgumentCheck } from '../../arguments.ts';
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
-import type { InferenceResponse } from '../../state/execution/inference.ts';
+import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
-import type { Usage } from '../../state/execution/usage.ts';
+import type { Usage } from '../../state/inference/usage.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { stepAtWork } from '../stepper.ts';
 

@@ -7,7 +7,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import type { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
-import type { CallUsage, Usage } from '../../state/execution/usage.ts';
+import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 import type { ToolDescription } from '../inference/driver.ts';
 import type { AgentEvent } from '../events.ts';
 import { TOOL_ADVICE } from '../option-advice.ts';

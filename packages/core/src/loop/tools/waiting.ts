@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
-import { waitingForRetry } from '../../state/execution/inference-failure.ts';
+import { waitingForRetry } from '../../state/inference/inference-failure.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { toJsonValue } from '../../json.ts';

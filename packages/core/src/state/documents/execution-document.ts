@@ -2,14 +2,14 @@ import type { Instant } from '../../clock.ts';
 import type { DocumentReader, Members, Read } from '../../document.ts';
 import { readAmount, readNonEmpty, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
-import type { ExecutionFallback } from '../execution/fallback.ts';
-import { readFallback } from '../execution/fallback.ts';
+import type { ExecutionFallback } from '../inference/fallback.ts';
+import { readFallback } from '../inference/fallback.ts';
 import { Continuation, readContinuation } from '../execution/continuation.ts';
 import type { ExecutionStatus } from '../execution/status.ts';
 import { isTerminal, readStatus } from '../execution/status.ts';
 import { StepExecution } from '../execution/step-execution.ts';
 import { AgentStep } from '../execution/step.ts';
-import { readNonEmptyUsage, Usage } from '../execution/usage.ts';
+import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 import { readWaitings } from '../execution/waiting.ts';
 import type { LlmConfig } from '../llm-config.ts';
@@ -192,7 +192,8 @@ function readCourse(
   if (completedAt !== undefined && completedAt < startedAt)
     reader.fail('completedAt not before startedAt', completedAt);
   const waiting = reader.optional(members, 'waiting', readWaitings);
-  if (reader.version < 2 && waiting?.some(isRetry)) reader.fail('no waiting for a retry before version 2', status);
+  if (reader.version < 2 && waiting?.some(isRetry))
+    reader.fail('no waiting for a retry before version 2', status);
   if ((waiting !== undefined) !== (status === 'suspended'))
     reader.fail('waiting exactly in a suspended execution', status);
   return { status, startedAt, completedAt, waiting };

@@ -6,7 +6,7 @@ import type { Approval } from '../execution/approval.ts';
 import { readApproval } from '../execution/approval.ts';
 import type { ToolOutcome } from '../execution/tool-outcome.ts';
 import { OUTCOME_RULES } from '../execution/tool-outcome.ts';
-import { readNonEmptyUsage, Usage } from '../execution/usage.ts';
+import { readNonEmptyUsage, Usage } from '../inference/usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 import { readWaitings } from '../execution/waiting.ts';
 import type { ToolCallPart } from '../messages/messages.ts';

@@ -4,7 +4,7 @@ import { DocumentReader } from '../../document.ts';
 import type { Continuation } from './continuation.ts';
 import { requireContinuation } from './continuation.ts';
 import type { StepId } from '../values/ids.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../inference/usage.ts';
 import type { MessageRefReader } from '../documents/message-refs.ts';
 import { readStandalone, writeStandalone } from '../documents/message-refs.ts';
 import { requireObject } from '../../arguments.ts';

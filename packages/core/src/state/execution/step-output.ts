@@ -7,7 +7,7 @@ import { assembleMessage } from '../messages/messages.ts';
 import { concatExact, pushTo, some } from '../values/frozen-array.ts';
 import type { StepId } from '../values/ids.ts';
 import { MessageId } from '../values/ids.ts';
-import type { InferenceResponse } from './inference.ts';
+import type { InferenceResponse } from '../inference/inference-response.ts';
 import type { ToolExecution } from './tool-execution.ts';
 import { errorOutput, resultPart } from './tool-execution.ts';
 import { executionOf } from './tool-executions.ts';

@@ -12,7 +12,7 @@ import type { ToolCallPart, ToolOutput, ToolResultPart } from '../messages/messa
 import { checkedToolCall, readToolCall } from '../messages/messages.ts';
 import type { OutcomeRule, ToolBlock, ToolOutcome } from './tool-outcome.ts';
 import { blocksIn, checkedOutcome, OUTCOME_RULES, readOutcome } from './tool-outcome.ts';
-import { requireUsage, Usage } from './usage.ts';
+import { requireUsage, Usage } from '../inference/usage.ts';
 import type { ToolExecutionFields, ToolExecutionInit } from '../documents/tool-execution-document.ts';
 import {
   readToolExecution,

@@ -94,7 +94,7 @@ export class InferenceResponse {
       const finishReason = init.finishReason ?? (hasToolCalls(content) ? 'tool-calls' : 'stop');
       const metadata = providerMetadata && toJsonObject(providerMetadata);
       const envelope = { finishReason, rawFinishReason, providerMetadata: metadata, modelId, responseId };
-      const usage = usageOf(init.usage);
+      const usage = reportedUsage(init.usage);
       if (isPlainEnvelope(envelope)) return new InferenceResponse({ content, usage, ...envelope });
       const read: Read<InferenceResponse> = (reader) =>
         InferenceResponse.readEnvelope(reader, envelope, content, usage);
@@ -256,7 +256,8 @@ function textContent(text: string | undefined): readonly AssistantPart[] {
   return text === undefined || text === '' ? [] : [{ type: 'text', text }];
 }
 
-function usageOf(usage: InferenceResponseInit['usage']): Usage {
+/** The usage that a driver reported; unreported when it reported none. */
+export function reportedUsage(usage: InferenceResponseInit['usage']): Usage {
   if (usage === undefined) return Usage.unreported;
   return usage instanceof Usage ? usage : Usage.of(reportableUsage(usage));
 }

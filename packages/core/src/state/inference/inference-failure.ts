@@ -5,7 +5,7 @@ import { compact } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord } from '../values/error-record.ts';
 import { readNonEmptyUsage, Usage } from './usage.ts';
-import type { Waiting } from './waiting.ts';
+import type { Waiting } from '../execution/waiting.ts';
 
 /** A call of the model that failed and that its step repeats. */
 export interface InferenceFailure {
