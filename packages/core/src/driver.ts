@@ -34,7 +34,11 @@ export type {
   ToolDescription,
 } from './loop/inference/driver.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';
-export type { DriverErrorOptions } from './loop/inference/driver-error.ts';
+export type { DriverErrorKind, DriverErrorOptions } from './loop/inference/driver-error.ts';
+export type { FallbackOptions } from './loop/inference/fallback.ts';
+export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
+export type { InferenceFailure } from './state/inference/inference-failure.ts';
+export type { ExecutionFallback } from './state/inference/fallback.ts';
 export type { EffectiveRequest, StepRequest, ToolChoice } from './state/inference/request.ts';
 export type {
   AiSdkResult,

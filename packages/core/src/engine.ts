@@ -72,3 +72,4 @@ export type { AsJson } from './loop/tools/typed-execution.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { ConsoleObserverOptions } from './observe/console-observer.ts';
+export type { DecisionOptions } from './session/actions/actions.ts';

@@ -32,10 +32,6 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 // What an agent does: one step at a time
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
-export type { DriverErrorKind } from './loop/inference/driver-error.ts';
-export type { FallbackOptions } from './loop/inference/fallback.ts';
-export type { InferenceRetryOptions } from './loop/inference/retry-policy.ts';
-export type { InferenceFailure } from './state/inference/inference-failure.ts';
 export { tool } from './loop/tools/tool.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
 export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
@@ -116,7 +112,7 @@ export {
   sendMessage,
   writeMetadata,
 } from './session/actions/actions.ts';
-export type { ActionContext, DecisionOptions, SessionAction } from './session/actions/actions.ts';
+export type { ActionContext, SessionAction } from './session/actions/actions.ts';
 export { pendingApprovals } from './session/actions/approval.ts';
 export type { InboxContent } from './session/actions/inbox-content.ts';
 

@@ -193,10 +193,10 @@ test('every public function takes its options in the table, or none', () => {
 /** Values, errors, functions of values, parts of a loop, actions, and what adapters call for each record. */
 const WITHOUT_OPTIONS: readonly string[] = `
 AgentContext AgentStep AgentStop Continuation InferenceResponse LineageCache List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
-HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
+DriverError HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
 agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
-changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume sweep withDecision writeMetadata
+changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume retry sweep withDecision writeMetadata
 applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingItemCount waitingPositions
 checkArgument optionsCheck
 `

@@ -4,8 +4,7 @@ import {
   JSONParseError,
   TypeValidationError,
 } from '@ai-sdk/provider';
-import type { DriverErrorKind } from '@holdfast/core';
-import type { InferenceResponse } from '@holdfast/core/driver';
+import type { DriverErrorKind, InferenceResponse } from '@holdfast/core/driver';
 import { DriverError } from '@holdfast/core/driver';
 import { errorKindOf, isRetryable, statusOf } from './error-kind.ts';
 import { redact } from './redact.ts';

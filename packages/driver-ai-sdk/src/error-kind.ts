@@ -6,7 +6,7 @@ import {
   NoSuchModelError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
-import type { DriverErrorKind } from '@holdfast/core';
+import type { DriverErrorKind } from '@holdfast/core/driver';
 
 const BY_STATUS: ReadonlyMap<number, DriverErrorKind> = new Map([
   [401, 'authentication'],

@@ -1,7 +1,7 @@
 import { InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
 import type { AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { hasErrorCode, HoldfastError } from '@holdfast/core';
-import type { DriverErrorKind } from '@holdfast/core';
+import type { DriverErrorKind } from '@holdfast/core/driver';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { callFailed } from '../src/driver-error.ts';

@@ -5,7 +5,7 @@ import { DriverError } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { expectSound } from '../../builders.ts';
+import { expectSound } from '../../support/builders.ts';
 
 const overloaded = new DriverError('overloaded', 'Overloaded.');
 const question = AgentState.empty({ at: 0 })

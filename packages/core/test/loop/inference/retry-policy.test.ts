@@ -4,8 +4,8 @@ import { DRIVER_ERROR_KINDS, DriverError } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { expectSound } from '../../builders.ts';
-import { settled } from '../../session/durable-world.ts';
+import { expectSound } from '../../support/builders.ts';
+import { settled } from '../../support/durable-world.ts';
 
 const rateLimited = (retryAfterSeconds?: number): DriverError =>
   new DriverError('rateLimited', 'Too many requests.', { retryAfterSeconds });
@@ -21,9 +21,9 @@ function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOpt
   const loop = createAgentLoop({ driver, clock, listeners, ...options });
   /** Runs to the end, and moves the clock by seconds for as long as the run waits. */
   const run = async (state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> => {
-    let result: AgentState | undefined;
-    const done = loop.run(state, runOptions).then((last) => (result = last));
-    for (await settled(); result === undefined; await settled()) clock.advance(1_000);
+    const progress = { isOver: false };
+    const done = loop.run(state, runOptions).finally(() => (progress.isOver = true));
+    for (await settled(); !progress.isOver; await settled()) clock.advance(1_000);
     return expectSound(await done);
   };
   const types = (): readonly string[] =>

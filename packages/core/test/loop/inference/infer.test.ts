@@ -4,8 +4,8 @@ import type { EffectiveRequest } from '@holdfast/core/driver';
 import type { Driver, InferenceRequest } from '@holdfast/core/driver';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
-import { does, observe, told } from '../support/builders.ts';
-import type { Observation, Scenario } from '../support/builders.ts';
+import { does, observe, told } from '../../support/builders.ts';
+import type { Observation, Scenario } from '../../support/builders.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5 };
 const CHEAP = { model: 'cheap' };
