@@ -3,13 +3,13 @@ import type { CompareAndSetResult } from '@holdfast/core/store';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { MeasuredWrite } from './sqlite-errors.ts';
 
-/** A batch takes no further write after this many milliseconds, so that the event loop gets its turn. */
+/** A batch executes no further write after this time, so that it does not block the event loop for longer. */
 const BATCH_MILLISECONDS = 5;
 
 /** A write of a batch. */
 export interface GroupWrite {
   readonly measured: MeasuredWrite;
-  /** Writes. Its changes are undone unless it answers `done`. */
+  /** Executes the write. The batch rolls its changes back unless it returns `done`. */
   readonly act: () => CompareAndSetResult;
 }
 
@@ -21,9 +21,9 @@ interface WaitingWrite extends GroupWrite {
 type WriteOutcome = PromiseSettledResult<CompareAndSetResult>;
 
 /**
- * Commits the writes of one turn of the event loop in one transaction, so that they wait for the disk once. Each write
- * has a savepoint, so that one that is refused or fails leaves the others alone. A batch begins and ends in one
- * synchronous piece of work, so no read of this connection sees what is not committed.
+ * Commits the writes of one iteration of the event loop in one transaction, so that they wait for the disk once. Each
+ * write has a savepoint, so that a refused or failed write does not affect the other writes. A batch begins and ends
+ * synchronously, so that no read on this connection sees uncommitted changes.
  */
 export class GroupCommit {
   private readonly connection: SqliteConnection;
@@ -34,7 +34,7 @@ export class GroupCommit {
     this.connection = connection;
   }
 
-  /** Answers when the write is committed. */
+  /** Adds a write to the next batch. Resolves with its result after the commit. */
   write(write: GroupWrite): Promise<CompareAndSetResult> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ ...write, resolve, reject });
@@ -42,14 +42,14 @@ export class GroupCommit {
     });
   }
 
-  /** Commits all writes that wait. */
+  /** Commits all waiting writes. */
   flush(): void {
     while (this.waiting.length > 0) this.commitNext();
   }
 
   /**
-   * Resolves after the next batch; `undefined` when no write waits. Reads wait for it: a caller that reads again and
-   * again until the write of another is there would otherwise never leave the event loop a turn to commit that write.
+   * Resolves after the next batch; `undefined` when no write waits. Reads wait for this promise. Without it, a caller
+   * that polls for the result of another write would block the event loop, and that write would never commit.
    */
   get nextBatch(): Promise<void> | undefined {
     return this.turn;
@@ -71,7 +71,7 @@ export class GroupCommit {
     this.waiting = waiting.slice(this.commit(waiting));
   }
 
-  /** Commits the first of these writes in one transaction, as many as there is time for, and returns how many. */
+  /** Commits the first writes in one transaction, as many as fit into the time of a batch. Returns their number. */
   private commit(writes: readonly WaitingWrite[]): number {
     if (writes.length === 0) return 0;
     try {
@@ -89,7 +89,10 @@ export class GroupCommit {
     return this.end(writes.slice(0, outcomes.length), outcomes);
   }
 
-  /** Notes the outcome of each write. @throws when SQLite has undone the transaction, and the writes before with it. */
+  /**
+   * Executes writes and adds their outcomes.
+   * @throws the error with which SQLite rolled the transaction back, and with it the writes before.
+   */
   private executeWrites(writes: readonly WaitingWrite[], outcomes: WriteOutcome[]): void {
     const end = performance.now() + BATCH_MILLISECONDS;
     for (const write of writes) {
@@ -110,7 +113,7 @@ export class GroupCommit {
     return outcome;
   }
 
-  /** Commits writes one by one whose transaction SQLite has undone because of the last of them. */
+  /** Commits each write in a transaction of its own, after SQLite rolled back the batch because of its last write. */
   private commitEach(writes: readonly WaitingWrite[], error: unknown): number {
     if (writes.length === 1) return rejectAll(writes, error);
     for (const write of writes) this.commit([write]);

@@ -9,9 +9,9 @@ const MEMORY = ':memory:';
 const MAX_WAL_ATTEMPTS = 100;
 
 /**
- * Opens a session database and makes it when there is none, its folder too.
- * @throws StateFormatError for a file that is not ours, or is of another schema: it is not touched;
- * StoreUnavailableError when it cannot be opened.
+ * Opens a session database. Creates the file and its folder when they are missing.
+ * @throws StateFormatError for a file of another application or schema version, which stays unchanged;
+ * StoreUnavailableError when the file cannot be opened.
  */
 export function openDatabase(path: string, busyTimeoutSeconds: number): DatabaseSync {
   const location = path === MEMORY ? path : resolve(path);
@@ -32,8 +32,8 @@ export function openDatabase(path: string, busyTimeoutSeconds: number): Database
 }
 
 /**
- * `node:sqlite` is looked up and not imported: some bundlers remove the prefix `node:` of imports, and there is no module
- * `sqlite`.
+ * Opens the file. `getBuiltinModule` replaces an import, because some bundlers remove the prefix `node:` of an import,
+ * and Node has no module `sqlite`.
  */
 function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseSync {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
@@ -41,8 +41,10 @@ function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseS
 }
 
 /**
- * Makes a database ready for sessions, unless it is. Its name in messages: its file, if it has one.
- * @throws StateFormatError, StoreUnavailableError
+ * Creates the schema in an open database, unless it is there. Returns the location for messages: the path of the file,
+ * or `:memory:`.
+ * @throws StateFormatError for a database of another application or schema version; StoreUnavailableError when SQLite
+ * fails.
  */
 export function prepareDatabase(database: SqliteDatabase): string {
   const file = withStoreErrors({ location: '(given as an open database)', kind: 'read' }, () => {
@@ -53,20 +55,20 @@ export function prepareDatabase(database: SqliteDatabase): string {
   return location;
 }
 
-/** Is there a file with something in it? Makes the folder when it is missing. */
+/** True for a file that is not empty. Creates the folder when it is missing. */
 function hasContent(location: string): boolean {
   try {
     mkdirSync(dirname(location), { recursive: true });
     return (statSync(location, { throwIfNoEntry: false })?.size ?? 0) > 0;
   } catch (error) {
-    const message = `The session database ${location} could not be opened: its folder cannot be made or read.`;
-    throw unavailable(message, error);
+    const message = `The session database ${location} could not be opened, because its folder cannot be created or read.`;
+    throw unavailable(`${message} Check the path and the permissions of the folder.`, error);
   }
 }
 
 /**
- * Tells whether the path of an open database still names the file that was opened. SQLite does not look: it goes on in a
- * file that was deleted or replaced, where nobody finds what it writes.
+ * Returns a function that checks whether the path of an open database still names the opened file. SQLite does not
+ * check: it continues to write to a deleted or replaced file, and no other connection can read these writes.
  */
 export function fileIdentityCheck(location: string): () => boolean {
   if (location === MEMORY) return () => true;
@@ -83,9 +85,9 @@ export function fileIdentityCheck(location: string): () => boolean {
 }
 
 /**
- * Refuses a file that is not ours. A connection that can write would change even such a file: closing it takes
- * what a crash left in the write-ahead log into the file. (Nor may the header be read without SQLite: closing the
- * file would drop the locks that other connections of this process hold on it.)
+ * Refuses a file of another application. The connection is read-only, because a connection that can write would change
+ * even such a file: closing it moves the write-ahead log of a crashed process into the file. The header cannot be read
+ * without SQLite either, because closing the file would release the locks of the other connections of this process.
  */
 function checkFile(location: string, busyTimeout: string): void {
   const database = connect(location, { readOnly: true });
@@ -93,7 +95,7 @@ function checkFile(location: string, busyTimeout: string): void {
     database.exec(busyTimeout);
     hasSchema(database, location);
   } catch (error) {
-    // A journal that a crash left must be rolled back before anything can be read: opening it to write does that.
+    // The rollback journal of a crashed process must be applied before a read. The writable connection applies it.
     if (!isReadOnly(error)) throw error;
   } finally {
     database.close();
@@ -101,14 +103,14 @@ function checkFile(location: string, busyTimeout: string): void {
 }
 
 /**
- * What is acknowledged stays: readers and one writer at a time through a write-ahead log (a killed process loses
- * nothing), forced to the disk at each commit (nor does a power cut).
+ * Makes committed writes durable. With the write-ahead log, they survive the end of the process. Each commit waits for
+ * the disk, so that they survive a power failure too.
  */
 function makeDurable(database: SqliteDatabase, location: string): void {
   const mode = useWriteAheadLog(database);
   if (mode !== (location === MEMORY ? 'memory' : 'wal')) {
     throw unavailable(
-      `The session database ${location} cannot have a write-ahead log; found the journal mode "${mode}".`,
+      `The session database ${location} cannot use a write-ahead log: its journal mode is "${mode}". Use a file on a local disk.`,
     );
   }
   database.exec('PRAGMA synchronous = FULL');
@@ -121,7 +123,7 @@ function useWriteAheadLog(database: SqliteDatabase): string {
     } catch (error) {
       if (!isBusy(error) || attempts === MAX_WAL_ATTEMPTS) throw error;
     }
-    // Another connection is opening the new file too. Unlike the PRAGMA, this waits for it, up to the busy timeout.
+    // Another connection opens the new file too. Unlike the PRAGMA, BEGIN EXCLUSIVE waits for it, up to the busy timeout.
     database.exec('BEGIN EXCLUSIVE; ROLLBACK');
   }
 }

@@ -1,21 +1,21 @@
 import { StateFormatError } from '@holdfast/core';
 import type { SqliteDatabase } from './sqlite-database.ts';
 
-/** Marks a file as ours: "Hold" in ASCII. */
+/** The `application_id` of a session database: "Hold" in ASCII. */
 const APPLICATION_ID = 0x486f6c64;
 
 const SCHEMA_VERSION = 4;
 
 /**
- * A session is one row of `sessions`, which each write replaces in part, and rows of content, which are only added
- * to and cut off at the end. `record` and `head` say all there is to say; the columns before them repeat what the
- * conditions of writes and of lists ask for. Texts that may be anything, such as names, stand as between the quotes
- * of a JSON string; session ids are as they are, for their order. Each index answers one question in one order, so
- * that no page reads more rows than it returns.
+ * A session is one row of `sessions`, which each write updates in part, and rows of content, which writes append and
+ * truncate at the end. `record` and `head` are the JSON texts of the session. The columns before them repeat values that
+ * the conditions of writes and lists use. Names and other free texts are stored as between the quotes of a JSON string.
+ * Session ids are stored unescaped, so that their order is right. Each index serves one filter in one order, so that a
+ * page with at most one filter reads no more rows than it returns.
  *
- * Content has row numbers: in a table that is clustered by its key, what is longer than a quarter of a page goes to
- * pages of its own, and what is added goes to the middle. Measured with messages of 1 KB that is twice the pages. The
- * inbox is clustered: its items are few, are read in the order of their positions, and go soon.
+ * The tables of content have row ids. A table without row ids stores values of more than a quarter of a page on overflow
+ * pages, and inserts appended rows in its middle: with messages of 1 KB it took twice as many pages. The inbox has no row
+ * ids, because its items are few, short-lived and read in the order of their positions.
  */
 const SCHEMA = `
   CREATE TABLE sessions (
@@ -83,14 +83,14 @@ const SCHEMA = `
     DELETE FROM session_inbox WHERE session_key = old.session_key;
   END;`;
 
-/** One statement, so that it sees one moment: another process may be making the schema. */
+/** One statement reads all three values at one moment, because another process may be creating the schema. */
 const INSPECT = `SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema) AS has_content
   FROM pragma_application_id, pragma_user_version`;
 
 /**
- * Is the schema there? `false` when there is nothing at all. Writes nothing.
- * @throws StateFormatError when the database is not ours, or of a layout that this release does not know;
- * `STATE_VERSION` when a newer release wrote it.
+ * True when the database has the schema of this release, false when it is empty. Writes nothing.
+ * @throws StateFormatError `STATE_FORMAT` for a database of another application or of an older schema version,
+ * `STATE_VERSION` for a newer schema version.
  */
 export function hasSchema(database: SqliteDatabase, location: string): boolean {
   const { application_id, user_version, has_content } = database.prepare(INSPECT).get({}) ?? {};
@@ -99,23 +99,23 @@ export function hasSchema(database: SqliteDatabase, location: string): boolean {
   if (applicationId === 0 && version === 0 && Number(has_content) === 0) return false;
   if (applicationId !== APPLICATION_ID || version <= 0) {
     const found = `a database of another application (application_id ${applicationId}, user_version ${version})`;
-    throw new StateFormatError(location, 'a session database of Holdfast; choose another file', found);
+    throw new StateFormatError(location, 'a Holdfast session database; choose another file', found);
   }
   if (version === SCHEMA_VERSION) return true;
   const [code, advice] =
     version > SCHEMA_VERSION
-      ? (['STATE_VERSION', 'a newer release wrote this, open it with that release'] as const)
-      : (['STATE_FORMAT', 'no release reads the older layout, choose another file'] as const);
+      ? (['STATE_VERSION', 'a newer release wrote the database, so open it with that release'] as const)
+      : (['STATE_FORMAT', 'no release reads the older schema, so choose another file'] as const);
   const expected = `schema version ${SCHEMA_VERSION}; ${advice}`;
   throw new StateFormatError(location, expected, `schema version ${version}`, { code });
 }
 
-/** Makes the schema where there is nothing, whole or not at all. @throws StateFormatError as `hasSchema`. */
+/** Creates the schema in an empty database, in one transaction. @throws StateFormatError as `hasSchema` does. */
 export function prepareSchema(database: SqliteDatabase, location: string): void {
   if (hasSchema(database, location)) return;
   database.exec('BEGIN IMMEDIATE');
   try {
-    // Asked again: another process may have done it while this one waited for its turn.
+    // Checks again, because another process may have created the schema while this process waited for the lock.
     if (!hasSchema(database, location)) database.exec(SCHEMA);
     database.exec(
       `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
@@ -126,11 +126,11 @@ export function prepareSchema(database: SqliteDatabase, location: string): void 
   }
 }
 
-/** Ends a transaction without having done anything. */
+/** Rolls the transaction back. Does not throw. */
 export function rollBack(database: SqliteDatabase): void {
   try {
     database.exec('ROLLBACK');
   } catch {
-    // SQLite has rolled back by itself; what went wrong before is what the caller must hear of.
+    // SQLite has rolled back by itself. The caller throws the error before this one.
   }
 }

@@ -12,7 +12,7 @@ import { escapeText, unescapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteValue } from './sqlite-database.ts';
 
-/** Writes the rows beside the row of a session. `duplicate` when the item to enqueue waits already. */
+/** Writes the content and inbox rows of a session. Returns `duplicate` when the inbox already holds the item. */
 export function writeContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
@@ -54,7 +54,10 @@ function writeList(
   for (const content of append) connection.run(APPEND, { session_key, name, position: position++, content });
 }
 
-/** What was written of a session, as of one moment: within a transaction. @throws StateFormatError */
+/**
+ * Reads the values and lists of a session. The caller opens a transaction, so that both are of one moment.
+ * @throws StateFormatError for a damaged name or a list with a missing element.
+ */
 export function readContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
@@ -80,7 +83,7 @@ export function readContent(
   return { values, lists };
 }
 
-/** The items of the inbox of an incarnation in a range of positions, lowest first. */
+/** Reads the inbox items of an incarnation in a range of positions, lowest position first. */
 export function readInbox(
   connection: SqliteConnection,
   sessionId: string,
@@ -92,7 +95,7 @@ export function readInbox(
   return rows.map(({ position, content }) => ({ position: Number(position), json: String(content) }));
 }
 
-/** The size of the largest value that is to be written, in bytes. */
+/** The size in bytes of the largest value in a change. */
 export function largestValue({ plan, enqueue }: RecordChange): number {
   const texts = [
     plan?.head,

@@ -3,7 +3,7 @@ import type { ResolvedDueQuery, ResolvedSessionQuery } from '@holdfast/core/stor
 import { escapeText, RECORD_COLUMNS } from './session-row.ts';
 import type { SqliteParameters } from './sqlite-database.ts';
 
-/** A statement and what its parameters stand for. */
+/** A statement and the values of its parameters. */
 export interface BoundSql {
   readonly sql: string;
   readonly parameters: SqliteParameters;
@@ -14,8 +14,8 @@ const ORDER_COLUMNS = { createdAt: 'created_at', lastActiveAt: 'last_active_at' 
 const NOT_EXPIRED = '(expires_at <= :now) IS NOT TRUE';
 
 /**
- * The rows of one page, and one more if there is another page. Each part of the statement is one walk along an
- * index: what is left of the moment at which the page before ended, then the moments before it.
+ * Selects the rows of one page, and one more row if another page follows. Each SELECT walks along one index: the first
+ * reads the remaining sessions of the instant at which the last page ended, the second reads the earlier instants.
  */
 export function listSql(query: ResolvedSessionQuery, now: Instant): BoundSql {
   const { order, after, limit } = query;
@@ -35,7 +35,7 @@ export function listSql(query: ResolvedSessionQuery, now: Instant): BoundSql {
   };
 }
 
-/** The same for what is due: what is left of the moment at which the page before ended, then the moments after it. */
+/** Selects a page of due sessions: the remaining ones of the instant at which the last page ended, then the later ones. */
 export function dueSql({ at, after, limit }: ResolvedDueQuery, now: Instant): BoundSql {
   const conditions = ['due_at <= :at', NOT_EXPIRED];
   const places = after ? [['due_at = :after_at', 'session_id > :after_id'], ['due_at > :after_at']] : [[]];
@@ -55,7 +55,7 @@ function select(at: string, conditions: readonly string[]): string {
   return `SELECT session_id, ${at}, ${RECORD_COLUMNS} FROM sessions WHERE ${conditions.join(' AND ')}`;
 }
 
-/** The value that each filtered column must have. */
+/** The value of each filtered column. */
 function filterParameters(query: ResolvedSessionQuery): SqliteParameters {
   const { status, agentName, parentId, executionStatus, waitingFor } = query;
   return {

@@ -25,17 +25,18 @@ export function recordColumns(record: SessionRecord): SqliteParameters {
   return { record_name: rowRecordName(record), record: JSON.stringify(record) };
 }
 
-/** The name of a record as a column holds it. */
+/** The name of a record, escaped for its column. */
 export function rowRecordName(record: SessionRecord): string {
   return escapeText(recordName(record));
 }
 
-/** The columns of a record. The id is read as bytes, because Node 22 cuts a text at its first NUL. */
+/** The columns of a record. The id is read as bytes, because Node 22 truncates a text at its first NUL. */
 export const RECORD_COLUMNS = 'CAST(session_id AS BLOB) AS id_bytes, record_name, record';
 
 /**
- * The record in a row of `RECORD_COLUMNS`.
- * @throws StateFormatError naming the session when the record cannot be read, or belongs to another row.
+ * Reads the record in a row of `RECORD_COLUMNS`.
+ * @throws StateFormatError that names the session, for a damaged record or the record of another row. Its code is
+ * `STATE_VERSION` for a record of a newer release.
  */
 export function rowRecord(row: SqliteRow, location: string): SessionRecord {
   const where = rowName(row, location);
@@ -48,7 +49,7 @@ export function rowRecord(row: SqliteRow, location: string): SessionRecord {
   return record;
 }
 
-/** The session of a row of `RECORD_COLUMNS`, in messages. */
+/** The name of a row's session in messages. The row has `RECORD_COLUMNS`. */
 export function rowName(row: SqliteRow, location: string): string {
   return `session ${JSON.stringify(rowSessionId(row))} in ${location}`;
 }
@@ -68,16 +69,18 @@ function parseRecord(text: SqliteValue | undefined, where: string): SessionRecor
   }
 }
 
-/** Any text as between the quotes of a JSON string: without NUL and lone surrogates, which SQLite cannot hold. */
+/** Escapes a text as between the quotes of a JSON string, because SQLite cannot store NUL and lone surrogates. */
 export function escapeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Back again. @throws StateFormatError when it is not such a text. */
+/** Reverses `escapeText`. @throws StateFormatError for a text that is not escaped. */
 export function unescapeText(value: SqliteValue | undefined, where: string): string {
   try {
     return String(JSON.parse(`"${String(value)}"`));
   } catch (cause) {
-    throw new StateFormatError(where, 'a text as in a JSON string', JSON.stringify(String(value)), { cause });
+    throw new StateFormatError(where, 'a text that is escaped as in JSON', JSON.stringify(String(value)), {
+      cause,
+    });
   }
 }

@@ -30,7 +30,7 @@ import type { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteParameters, SqliteRow } from './sqlite-database.ts';
 import { MAX_VALUE_BYTES } from './sqlite-errors.ts';
 
-/** Sessions in a database of SQLite. Writes of one turn of the event loop share a transaction. */
+/** Stores sessions in an SQLite database. The writes of one iteration of the event loop share a transaction. */
 export class SqliteBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = {
     listing: 'strong',
@@ -96,7 +96,10 @@ export class SqliteBackend implements SessionBackend {
     return rows.map((row) => ({ sessionId: rowSessionId(row), dueAt: Number(row['due_at']) }));
   }
 
-  /** A few at a time: to delete a session costs what it holds, and others are to have their turn. */
+  /**
+   * Deletes expired sessions in small transactions, because the time of a delete grows with the size of the session.
+   * Between two transactions, the event loop and other connections continue.
+   */
   async prune(now: Instant, limit: number): Promise<number> {
     const { connection } = this;
     for (let pruned = 0; ; await setImmediate()) {
@@ -133,7 +136,7 @@ export class SqliteBackend implements SessionBackend {
     return row ? writeContent(this.connection, row['session_key'] ?? null, change) : 'outdated';
   }
 
-  /** Only what changed: each column that is named costs a page for every index that it is in. */
+  /** Sets the changed columns only: each column in the statement costs a page write for each index on it. */
   private update(
     sessionId: string,
     before: SessionRecord,

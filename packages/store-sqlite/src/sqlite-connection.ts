@@ -4,15 +4,15 @@ import { withStoreErrors, unavailable } from './sqlite-errors.ts';
 import type { MeasuredWrite } from './sqlite-errors.ts';
 
 /**
- * A database in use: statements that are prepared once, and transactions. What SQLite throws comes out as an error of
- * the store contract.
+ * Wraps an open database with cached statements and transactions. Its methods throw SQLite errors as errors of the store
+ * contract.
  */
 export class SqliteConnection {
   /** The database's name in messages. */
   readonly location: string;
-  /** What closing does to the database; nothing to one that was passed in. */
+  /** Closes the database. Does nothing for a database that the caller passed. */
   closeDatabase: () => void = () => undefined;
-  /** Is the database still the one that others open under its name? */
+  /** True while the path of the database still names the opened file. */
   isSameFile: () => boolean = () => true;
   private readonly database: SqliteDatabase;
   private readonly statements = new Map<string, SqliteStatement>();
@@ -23,13 +23,13 @@ export class SqliteConnection {
     this.location = location;
   }
 
-  /** Reads. */
+  /** Calls a function that reads. */
   read<T>(act: () => T): T {
     this.check();
     return withStoreErrors({ location: this.location, kind: 'read' }, act);
   }
 
-  /** Within a read: several statements as of one moment. */
+  /** Within `read`: calls a function whose statements all read the same moment. */
   inReadTransaction<T>(act: () => T): T {
     this.run('BEGIN', {});
     return this.orRollBack(() => {
@@ -39,7 +39,7 @@ export class SqliteConnection {
     });
   }
 
-  /** Writes all of it, or nothing when it throws. */
+  /** Calls a function that writes, in one transaction. When the function throws, rolls the transaction back. */
   write<T>(act: () => T): T {
     this.begin();
     return this.orRollBack(() => {
@@ -49,33 +49,36 @@ export class SqliteConnection {
     });
   }
 
-  /** Begins to write. Waits for other writers first, so that none comes between. */
+  /** Begins a write transaction. Waits for other writers, up to the busy timeout. */
   begin(): void {
     this.check();
     this.execute(() => this.run('BEGIN IMMEDIATE', {}));
   }
 
-  /** Does part of a write. */
+  /** Within a write transaction: calls a function that writes. */
   execute<T>(act: () => T, written?: MeasuredWrite): T {
     return withStoreErrors({ location: this.location, kind: 'write', written }, act);
   }
 
-  /** Ends a write. When it throws, the write may have been done unless the error says that it was not. */
+  /** Commits the write transaction. @throws StoreUnavailableError; the write may have been done if it is ambiguous. */
   commit(): void {
     withStoreErrors({ location: this.location, kind: 'commit' }, () => this.run('COMMIT', {}));
   }
 
-  /** Ends a transaction without having done anything. */
+  /** Rolls the transaction back. Does not throw. */
   rollBack(): void {
     rollBack(this.database);
   }
 
-  /** Within a write: what is written from here on can be undone without the rest. */
+  /** Opens a savepoint, to which `closeSavepoint` can roll back. */
   openSavepoint(): void {
     this.execute(() => this.run('SAVEPOINT part', {}));
   }
 
-  /** Keeps or undoes what was written since the savepoint. Throws when SQLite has undone the whole write by itself. */
+  /**
+   * Closes the savepoint, and rolls back to it unless `isKept`.
+   * @throws StoreUnavailableError when SQLite has rolled back the whole transaction by itself.
+   */
   closeSavepoint(isKept: boolean): void {
     this.execute(() => {
       if (!isKept) this.run('ROLLBACK TO part', {});
@@ -83,7 +86,7 @@ export class SqliteConnection {
     });
   }
 
-  /** The first row. */
+  /** Returns the first row. */
   get(sql: string, parameters: SqliteParameters): SqliteRow | undefined {
     return this.statement(sql).get(parameters);
   }
@@ -92,12 +95,12 @@ export class SqliteConnection {
     return this.statement(sql).all(parameters);
   }
 
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, parameters: SqliteParameters): number {
     return Number(this.statement(sql).run(parameters).changes);
   }
 
-  /** All that is asked for afterwards is refused. */
+  /** Closes the connection. Later reads and writes throw a StoreUnavailableError. */
   close(): void {
     this.isClosed = true;
     this.statements.clear();
@@ -115,11 +118,11 @@ export class SqliteConnection {
 
   private check(): void {
     const { location } = this;
-    if (this.isClosed) throw unavailable(`The session store ${location} is closed: open it again.`);
+    if (this.isClosed) throw unavailable(`The session store ${location} is closed. Open the store again.`);
     if (this.isSameFile()) return;
-    const advice = 'Nothing was written: put it back, or open the store again';
+    const advice = 'Restore the file, or open the store again';
     throw unavailable(
-      `The session database ${location} was deleted or replaced while it was open. ${advice}.`,
+      `The session database ${location} was deleted or replaced while it was open, and nothing was written. ${advice}.`,
     );
   }
 

@@ -2,23 +2,23 @@
 export type SqliteValue = null | number | bigint | string | Uint8Array;
 /** One row, by column name. */
 export type SqliteRow = Readonly<Record<string, SqliteValue>>;
-/** What a statement's named parameters stand for. */
+/** The values of a statement's named parameters, by name. */
 export type SqliteParameters = Record<string, SqliteValue>;
 
 /** The members of a `StatementSync` that the store uses. */
 export interface SqliteStatement {
-  /** The first row, `undefined` when there is none. */
+  /** Returns the first row, or `undefined` without a row. */
   get(parameters: SqliteParameters): SqliteRow | undefined;
-  /** All rows. */
+  /** Returns all rows. */
   all(parameters: SqliteParameters): readonly SqliteRow[];
-  /** Carries the statement out and tells how many rows it changed. */
+  /** Executes the statement and returns the number of changed rows. */
   run(parameters: SqliteParameters): { readonly changes: number | bigint };
 }
 
 /** The members of a `DatabaseSync` of `node:sqlite` that the store uses. */
 export interface SqliteDatabase {
-  /** Carries out SQL that returns nothing. */
+  /** Executes SQL that returns no rows. */
   exec(sql: string): void;
-  /** Makes a statement that can be carried out many times. */
+  /** Prepares a statement, which can be executed many times. */
   prepare(sql: string): SqliteStatement;
 }

@@ -1,14 +1,14 @@
 import { SessionTooLargeError, StateFormatError, StoreUnavailableError } from '@holdfast/core';
 
-/** The content of a write: its session, and the size of its largest value, in bytes. */
+/** The session of a write, and the size in bytes of the largest value that it writes. */
 export interface MeasuredWrite {
   readonly sessionId: string;
   readonly largest: () => number;
 }
 
-/** What the store was doing when SQLite failed. */
+/** The operation of the store during which SQLite failed. */
 export interface SqliteOperation {
-  /** The file, or what stands for it, as messages name it. */
+  /** The name of the database in messages, usually the path of its file. */
   readonly location: string;
   readonly kind: 'read' | 'write' | 'commit';
   readonly written?: MeasuredWrite | undefined;
@@ -26,21 +26,21 @@ const CANTOPEN = 14;
 const TOOBIG = 18;
 const NOTADB = 26;
 
-/** Bytes of one value; SQLite's own limit, and Node's. */
+/** The largest size of one value in bytes: the default limit of SQLite, which Node does not change. */
 export const MAX_VALUE_BYTES = 1_000_000_000;
 
 const LOCKED_ADVICE =
-  'is locked by another connection for longer than the busy timeout. Nothing was written: try again, end the transaction that holds it, or raise busyTimeoutSeconds';
+  'was locked by another connection for longer than the busy timeout, and nothing was written. Retry, end the transaction that locks the database, or raise busyTimeoutSeconds';
 
-/** What is wrong and what to do, by primary result code. */
+/** The problem and the advice, by primary result code. */
 const ADVICE: Readonly<Record<number, string>> = {
   [BUSY]: LOCKED_ADVICE,
   [LOCKED]: LOCKED_ADVICE,
-  [NOMEM]: 'ran out of memory',
-  [READONLY]: 'cannot be written to. Check the permissions of the file and of its folder',
-  [IOERR]: 'could not be read or written. Check the disk, and that the path is a file',
-  [FULL]: 'has no room left. Make room on the disk',
-  [CANTOPEN]: 'could not be opened. Check that the path is a file and that its folder can be written to',
+  [NOMEM]: 'ran out of memory. Give the process more memory',
+  [READONLY]: 'is read-only. Check the permissions of the file and of its folder',
+  [IOERR]: 'could not be read or written. Check the disk, and that the path names a file',
+  [FULL]: 'has no space left. Free space on the disk',
+  [CANTOPEN]: 'could not be opened. Check that the path names a file and that its folder is writable',
 };
 
 /** The primary result code of an error of `node:sqlite`; `undefined` for any other error. */
@@ -49,12 +49,12 @@ function sqliteCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** True when another connection was in the way. */
+/** True when another connection held the lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error) === BUSY;
 }
 
-/** True when a connection that only reads met something that must be written first, such as a recovery. */
+/** True when a read-only connection failed because SQLite had to write first, for example to recover the file. */
 export function isReadOnly(error: unknown): boolean {
   return sqliteCode(error) === READONLY;
 }
@@ -64,7 +64,7 @@ function extendedCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** Does something with the database. What SQLite throws comes out as an error of the store contract. */
+/** Calls a function that uses the database. Throws SQLite errors as errors of the store contract. */
 export function withStoreErrors<T>(what: SqliteOperation, act: () => T): T {
   try {
     return act();
@@ -73,9 +73,10 @@ export function withStoreErrors<T>(what: SqliteOperation, act: () => T): T {
   }
 }
 
-/** The contract's name for an error of `node:sqlite`; `undefined` for an error that is not SQLite's. */
+/** The error of the store contract for an error of `node:sqlite`; `undefined` for any other error. */
 function toStoreError(error: unknown, { location, kind, written }: SqliteOperation): Error | undefined {
-  if (isClosed(error)) return unavailable(`The session database ${location} was closed by its owner.`, error);
+  if (isClosed(error))
+    return unavailable(`The session database ${location} was closed outside the store.`, error);
   const code = sqliteCode(error);
   if (code === undefined || !(error instanceof Error)) return undefined;
   const detail = `SQLite error ${extendedCode(error)}: ${error.message}`;
@@ -85,30 +86,30 @@ function toStoreError(error: unknown, { location, kind, written }: SqliteOperati
   }
   const isAmbiguous = mayBeDone(kind, code);
   const doubt = isAmbiguous ? '; the write may have been done' : '';
-  const message = `The session database ${location} ${ADVICE[code] ?? 'refused to answer'}${doubt} (${detail}).`;
+  const message = `The session database ${location} ${ADVICE[code] ?? 'returned an error'}${doubt} (${detail}).`;
   return unavailable(message, error, isAmbiguous);
 }
 
 /**
- * Whether a write that failed may have been done. A commit that fails on a full disk may have reached the disk before:
- * it is found there after a crash. A commit that meets another connection has not begun.
+ * Whether a failed write may have been done. A commit that fails on a full disk may already be in the write-ahead log,
+ * where SQLite finds it after a crash. A commit that fails because of a lock has not begun.
  */
 function mayBeDone(kind: SqliteOperation['kind'], code: number): boolean {
   return kind === 'commit' ? code !== BUSY : kind === 'write' && code === IOERR;
 }
 
-/** `node:sqlite` says so when the database, and with it the statement, was closed. */
+/** True for the error of `node:sqlite` when the database was closed, and its statements with it. */
 function isClosed(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE';
 }
 
-/** The storage did not do it, and may have done it only if `isAmbiguous`. */
+/** A StoreUnavailableError. The operation was not done; if `isAmbiguous`, it may have been done. */
 export function unavailable(message: string, cause?: unknown, isAmbiguous = false): StoreUnavailableError {
   return new StoreUnavailableError(message, { isAmbiguous, cause });
 }
 
 function notReadable(location: string, detail: string, cause: Error): StateFormatError {
   const expected =
-    'an intact SQLite database; if it was one, restore a backup or salvage it with the sqlite3 shell';
+    'an intact SQLite database; restore a backup, or recover the database with the sqlite3 shell';
   return new StateFormatError(location, expected, detail, { cause });
 }

@@ -9,24 +9,29 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 const DEFAULT_BUSY_TIMEOUT_SECONDS = 5;
 const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;
 
-/** How sessions are kept, in a database of yours. */
+/** The options of a store that uses an open database. */
 export interface SqliteSessionStoreOptions extends StoreOptions {
   /**
-   * An open `DatabaseSync` that holds sessions or nothing. It stays open when the store is closed. Its journal mode,
-   * `synchronous` and `busy_timeout` stay as they are: durability and waiting are what its owner chose.
+   * An open `DatabaseSync`, empty or with the schema of this package. `close()` does not close it. The store does not
+   * change its journal mode, `synchronous` and `busy_timeout`: the application sets durability and lock timeout.
    */
   readonly database: SqliteDatabase;
 }
 
-/** Where to keep sessions, and how. */
+/** The options of a store that opens its own database. */
 export interface OpenSqliteOptions extends StoreOptions {
-  /** The file; it and its folder are made when they are missing. `:memory:` keeps sessions as long as the store. */
+  /**
+   * The path of the file. The store creates the file and its folder when they are missing. With `:memory:`, the sessions
+   * exist until the store is closed.
+   */
   readonly path: string;
-  /** How long to wait, with the event loop blocked, for another writer of the same file; default 5. */
+  /**
+   * The seconds that the store waits for another writer of the same file, default 5. The wait blocks the event loop.
+   */
   readonly busyTimeoutSeconds?: number | undefined;
 }
 
-const EXPIRY = 'give an expiry, as in expiry: { afterSeconds: 3600 }';
+const EXPIRY = 'set "expiry", as in expiry: { afterSeconds: 3600 }';
 const OPEN = 'SqliteSessionStore.open({ path: "sessions.db" }) opens a file';
 
 const checkOptions = optionsCheck<SqliteSessionStoreOptions>(
@@ -40,7 +45,7 @@ const checkOptions = optionsCheck<SqliteSessionStoreOptions>(
       ]),
     ),
   },
-  { path: OPEN, file: OPEN, filename: OPEN, db: 'write "database"', ttl: EXPIRY },
+  { path: OPEN, file: OPEN, filename: OPEN, db: 'use "database"', ttl: EXPIRY },
 );
 
 const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
@@ -48,25 +53,25 @@ const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
   {
     ...storeOptionChecks,
     path: mustBe.required({
-      expected: 'the name of a file, or ":memory:"',
+      expected: 'the path of a file, or ":memory:"',
       accepts: (value) => typeof value === 'string' && value !== '',
       type: 'string',
     }),
     busyTimeoutSeconds: mustBe.number(0, MAX_BUSY_TIMEOUT_SECONDS),
   },
   {
-    file: 'write "path"',
-    filename: 'write "path"',
-    url: 'give a path, as in path: "sessions.db"',
-    database: 'new SqliteSessionStore({ database }) takes an open one',
-    timeout: 'give seconds, as in busyTimeoutSeconds: 5',
+    file: 'use "path"',
+    filename: 'use "path"',
+    url: 'use "path", as in path: "sessions.db"',
+    database: 'new SqliteSessionStore({ database }) uses an open database',
+    timeout: 'use "busyTimeoutSeconds", as in busyTimeoutSeconds: 5',
     ttl: EXPIRY,
   },
 );
 
 /**
- * Keeps sessions in one SQLite file, through `node:sqlite`. Any number of processes of one machine may share it. A
- * save writes what was added since `base`, however long the session is.
+ * Stores sessions in one SQLite file, through `node:sqlite`. The processes of one machine can share the file. The cost
+ * of a save depends on the changes since `base`, not on the length of the session.
  *
  * @example
  * const store = await SqliteSessionStore.open({ path: 'data/sessions.db' });
@@ -75,8 +80,10 @@ export class SqliteSessionStore extends BackedSessionStore {
   private readonly connection: SqliteConnection;
 
   /**
-   * @throws StateFormatError when there is something else in the database: it is left as it is; StoreUnavailableError
-   * when it does not answer; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
+   * Creates a store that uses an open database. Creates the schema in an empty database.
+   * @throws StateFormatError for a database of another application or schema version, which stays unchanged;
+   * StoreUnavailableError when the database cannot be read or written; RangeError or TypeError `ARGUMENT_INVALID` for an
+   * unknown option or an invalid value.
    */
   constructor(init: SqliteSessionStoreOptions) {
     const { database, ...options } = checkOptions(init);
@@ -86,10 +93,10 @@ export class SqliteSessionStore extends BackedSessionStore {
   }
 
   /**
-   * A store with a database of its own, which `close()` closes.
-   * @throws StateFormatError for a file that is not a session database, or is of another release's layout: it is left
-   * as it is; StoreUnavailableError when it cannot be opened; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option
-   * or a value that does not fit.
+   * Opens a database file and creates a store that uses it. `close()` closes the file.
+   * @throws StateFormatError for a file of another application or schema version, which stays unchanged;
+   * StoreUnavailableError when the file cannot be opened; RangeError or TypeError `ARGUMENT_INVALID` for an unknown option
+   * or an invalid value.
    */
   static async open(options: OpenSqliteOptions): Promise<SqliteSessionStore> {
     const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS, ...rest } = checkOpenOptions(options);

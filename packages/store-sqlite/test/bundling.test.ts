@@ -11,7 +11,7 @@ const { newFolder, newFile } = temporaryFolders();
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('children/save-and-load.ts', import.meta.url));
 
-/** tsup does this by default, and esbuild itself for old targets. */
+/** tsup bundles with this option by default, and esbuild itself does so for old targets. */
 const stripPrefix: Plugin = {
   name: 'strip-node-prefix',
   setup: (bundler) => {

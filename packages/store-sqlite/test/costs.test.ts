@@ -22,7 +22,7 @@ function withMessages(session: AgentSession, count: number): AgentSession {
   return session.withState(state);
 }
 
-/** What it costs to save a session of so many messages with two more, on the average of some saves. */
+/** The average cost of a save that adds two messages to a session of `messages` messages. */
 async function costOfSaves(messages: number): Promise<{ pages: number; statements: string[][] }> {
   const path = newFile();
   const database = new DatabaseSync(path);
@@ -45,15 +45,19 @@ async function costOfSaves(messages: number): Promise<{ pages: number; statement
   return { pages: pages / SAVES, statements };
 }
 
-test('a save of a session with 5,000 messages costs what one with 10 does', { timeout: 60_000 }, async () => {
-  const short = await costOfSaves(10);
-  const long = await costOfSaves(5_000);
-  expect(long.statements).toEqual(short.statements);
-  expect(Math.abs(long.pages - short.pages)).toBeLessThanOrEqual(1);
-  expect(long.pages).toBeLessThan(12);
-});
+test(
+  'a save costs the same for a session of 5,000 messages as for a session of 10',
+  { timeout: 60_000 },
+  async () => {
+    const short = await costOfSaves(10);
+    const long = await costOfSaves(5_000);
+    expect(long.statements).toEqual(short.statements);
+    expect(Math.abs(long.pages - short.pages)).toBeLessThanOrEqual(1);
+    expect(long.pages).toBeLessThan(12);
+  },
+);
 
-/** The first words of the statements that it takes to do something with a session that was just created. */
+/** The first words of the statements that `act` executes on a new session. */
 async function statementsOf(
   act: (store: SqliteSessionStore, created: AgentSession) => Promise<unknown>,
 ): Promise<string[]> {
@@ -79,12 +83,12 @@ const write = (...statements: readonly string[]): string[] => [
 
 test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: readonly string[] }>([
   {
-    what: 'a save after a known session writes what changed, and reads nothing',
+    what: 'a save with a base writes the changes, and reads nothing',
     act: (store, base) => store.save(withFact(base, 'fact', 1), { base }),
     statements: write('UPDATE sessions', 'INSERT INTO session_values'),
   },
   {
-    what: 'a save of added messages cuts and adds, and leaves the rest',
+    what: 'a save of added messages truncates the list and appends to it',
     act: (store, base) => store.save(withMessages(base, 2), { base }),
     statements: write(
       'UPDATE sessions',
@@ -94,7 +98,7 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
     ),
   },
   {
-    what: 'a save after an unknown session replaces it',
+    what: 'a save without a base replaces the content',
     act: (store, base) => store.save(withFact(base, 'fact', 1)),
     statements: [
       'SELECT',
@@ -108,30 +112,30 @@ test.each<{ what: string; act: Parameters<typeof statementsOf>[0]; statements: r
     ],
   },
   {
-    what: 'a claim reads the record, then the content at once, and writes one row',
+    what: 'a claim reads the record, then the whole content in one transaction, and writes one row',
     act: (store) => store.claim('a', { workerId: 'worker', leaseSeconds: 1 }),
     statements: ['SELECT', 'BEGIN', 'SELECT', 'SELECT', 'SELECT', 'COMMIT', ...write('UPDATE sessions')],
   },
   {
-    what: 'a claim of a known session reads no content',
+    what: 'a claim with a base reads no content',
     act: (store, base) => store.claim('a', { workerId: 'worker', leaseSeconds: 1, base }),
     statements: ['SELECT', ...write('UPDATE sessions')],
   },
   {
-    what: 'an item is left with one row more',
+    what: 'enqueue adds one row for the item',
     act: (store) => store.enqueue('a', { id: 'item', content: 1 }),
     statements: ['SELECT', ...write('UPDATE sessions', 'INSERT INTO session_inbox')],
   },
-  { what: 'exists', act: (store) => store.exists('a'), statements: ['SELECT'] },
-  { what: 'list', act: (store) => store.list(), statements: ['SELECT'] },
-  { what: 'due', act: (store) => store.due(), statements: ['SELECT'] },
+  { what: 'exists executes one SELECT', act: (store) => store.exists('a'), statements: ['SELECT'] },
+  { what: 'list executes one SELECT', act: (store) => store.list(), statements: ['SELECT'] },
+  { what: 'due executes one SELECT', act: (store) => store.due(), statements: ['SELECT'] },
   {
-    what: 'prune, when there is nothing to do',
+    what: 'prune without expired sessions executes one transaction',
     act: (store) => store.prune(),
     statements: ['BEGIN IMMEDIATE', 'DELETE FROM sessions', 'COMMIT'],
   },
   {
-    what: 'delete',
+    what: 'delete reads the record and deletes the row',
     act: (store) => store.delete('a'),
     statements: ['SELECT', ...write('DELETE FROM sessions')],
   },
@@ -144,12 +148,15 @@ test.each([
   { limit: 20, pruned: 20, transactions: 1 },
   { limit: 45, pruned: 45, transactions: 3 },
   { limit: undefined, pruned: 50, transactions: 3 },
-])('at most $limit expired sessions go, 20 at a time', async ({ limit, pruned, transactions }) => {
-  const statements = await statementsOf(async (store) => {
-    for (let index = 0; index < 50; index++) {
-      await store.create(newSession(`expired ${index}`), { expiry: { at: clock.now() } });
-    }
-    await expect(store.prune({ limit })).resolves.toBe(pruned);
-  });
-  expect(statements.filter((sql) => sql === 'DELETE FROM sessions')).toHaveLength(transactions);
-});
+])(
+  'prune with limit $limit deletes $pruned expired sessions, 20 in a transaction',
+  async ({ limit, pruned, transactions }) => {
+    const statements = await statementsOf(async (store) => {
+      for (let index = 0; index < 50; index++) {
+        await store.create(newSession(`expired ${index}`), { expiry: { at: clock.now() } });
+      }
+      await expect(store.prune({ limit })).resolves.toBe(pruned);
+    });
+    expect(statements.filter((sql) => sql === 'DELETE FROM sessions')).toHaveLength(transactions);
+  },
+);

@@ -28,7 +28,7 @@ async function openStore(path: string, busyTimeoutSeconds = 0): Promise<SqliteSe
 }
 
 describe('a file', () => {
-  test('that was replaced while it was open is not gone on with, and is when it is back', async () => {
+  test('that was replaced while it was open is refused, and is used again when it is back', async () => {
     const [path, aside] = [newFile(), newFile()];
     const store = await openStore(path);
     const created = await store.create(newSession('a'));
@@ -51,7 +51,7 @@ describe('a file', () => {
 });
 
 describe('a locked database', () => {
-  test('refuses writes without having written, and goes on when it is free', async () => {
+  test('refuses writes unambiguously, and accepts them after the lock is released', async () => {
     const path = newFile();
     const store = await openStore(path, 0.02);
     const created = await store.create(newSession('a'));
@@ -67,13 +67,13 @@ describe('a locked database', () => {
     await expect(store.save(created)).resolves.toHaveProperty('version', 2);
   });
 
-  test('refuses to be opened while another makes it', async () => {
+  test('refuses to be opened while another connection creates the schema', async () => {
     const path = newFile();
     connect(path).exec('BEGIN EXCLUSIVE');
     await expect(openStore(path)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
   });
 
-  test('refuses to be opened while another reads and there is no write-ahead log yet', async () => {
+  test('refuses to be opened while another connection reads, before the write-ahead log exists', async () => {
     const path = newFile();
     const other = connect(path);
     await new SqliteSessionStore({ database: other, clock }).exists('a');
@@ -84,7 +84,7 @@ describe('a locked database', () => {
   });
 });
 
-test('a full database refuses a write and keeps what it has', async () => {
+test('a full database refuses a write and keeps its sessions', async () => {
   const database = connect(newFile());
   const store = new SqliteSessionStore({ database, clock });
   const created = await store.create(newSession('a'));
@@ -94,7 +94,7 @@ test('a full database refuses a write and keeps what it has', async () => {
   await expect(store.save(created.withState(state))).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
     isAmbiguous: false,
-    message: expect.stringContaining('no room left'),
+    message: expect.stringContaining('no space left'),
   });
   await expect(store.load('a')).resolves.toEqual(created);
   database.exec('PRAGMA max_page_count = 1000');
@@ -109,11 +109,11 @@ test('a database that is open for reading refuses writes', async () => {
   await expect(store.save(created)).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
     isAmbiguous: false,
-    message: expect.stringContaining('cannot be written to'),
+    message: expect.stringContaining('is read-only'),
   });
 });
 
-test('a database that its owner has closed is unavailable', async () => {
+test('a database that the application has closed is unavailable', async () => {
   const database = new DatabaseSync(':memory:');
   const store = new SqliteSessionStore({ database, clock });
   await store.create(newSession('a'));
@@ -122,7 +122,7 @@ test('a database that its owner has closed is unavailable', async () => {
   await expect(store.exists('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 });
 
-test('a damaged file is told as such and not written to', async () => {
+test('a damaged file is reported as damaged and not written to', async () => {
   const path = newFile();
   const first = await SqliteSessionStore.open({ path, clock });
   for (let index = 0; index < 50; index++) await first.create(newSession(`session ${index}`));
@@ -142,7 +142,10 @@ test('a damaged file is told as such and not written to', async () => {
   expect(readFileSync(path)).toEqual(damaged);
 });
 
-/** A database whose statements, or those that begin so, fail as they do on broken hardware, once it is told to. */
+/**
+ * A database with faults. From a call of `fail` until `heal`, its statements throw an SQLite error; with `only`, the
+ * statements that begin with this text do.
+ */
 function faulty(): {
   readonly database: SqliteDatabase;
   readonly fail: (errcode: number, errstr: string, only?: string) => void;
@@ -179,7 +182,7 @@ function faulty(): {
   };
 }
 
-describe('SQLite errors that cannot be brought about here', () => {
+describe('SQLite errors that a test cannot cause', () => {
   test.each([
     { errcode: 10 + (4 << 8), errstr: 'disk I/O error', write: true, read: false },
     { errcode: 7, errstr: 'out of memory', write: false, read: false },
@@ -204,7 +207,7 @@ describe('SQLite errors that cannot be brought about here', () => {
   });
 
   test.each(['UPDATE sessions', 'INSERT INTO session_values', 'INSERT INTO session_lists', 'COMMIT'])(
-    'a save that fails at %s has changed nothing, and the next one is done',
+    'a save that fails at %s changes nothing, and the next save succeeds',
     async (statement) => {
       const { database, fail, heal } = faulty();
       const store = new SqliteSessionStore({ database, clock });
@@ -220,7 +223,7 @@ describe('SQLite errors that cannot be brought about here', () => {
     },
   );
 
-  test('a value beyond the limit is too large, and its size is told', async () => {
+  test('a value above the limit is refused with its size', async () => {
     const { database, fail } = faulty();
     const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
@@ -241,7 +244,7 @@ describe('SQLite errors that cannot be brought about here', () => {
     await expect(store.load('a')).resolves.toEqual(created);
   });
 
-  test('an error that is not of SQLite comes out as it is', async () => {
+  test('an error of another origin is thrown unchanged', async () => {
     const inner = connect(':memory:');
     const error = new TypeError('Not of SQLite');
     const prepare: SqliteDatabase['prepare'] = (sql) => {
@@ -253,7 +256,7 @@ describe('SQLite errors that cannot be brought about here', () => {
   });
 });
 
-test('misuse is told by a rejection, not by throwing', async () => {
+test('an invalid call rejects and does not throw', async () => {
   const store = await openStore(newFile());
   const created = await store.create(newSession('a'));
   for (const call of [() => store.create(created), () => store.list({ limit: 0 })]) {

@@ -14,9 +14,9 @@ const asked: AskedSql[] = [];
 let path: string;
 let database: DatabaseSync;
 let store: SqliteSessionStore;
-/** Called before each statement, with its SQL and parameters. May throw in its place. */
+/** Called before each statement, with its SQL and parameters. It can throw, and then the statement is not executed. */
 let onStatement: (asked: AskedSql) => void;
-/** What `performance.now` answers. */
+/** The time that `performance.now` returns. */
 let milliseconds: number;
 /** Sessions "a", "b" and "c". */
 let sessions: AgentSession[];
@@ -64,16 +64,16 @@ const saveOf = (base: AgentSession | undefined, fact: string | number = 1): Prom
   return store.save(withFact(base, 'fact', fact), { base });
 };
 
-/** Saves each session in one turn of the event loop. */
+/** Saves each session in one iteration of the event loop. */
 const saveEach = (): Promise<PromiseSettledResult<AgentSession>[]> =>
   Promise.allSettled(sessions.map((base) => saveOf(base)));
 
-/** Lets pending promises go on, within this turn of the event loop. */
+/** Runs pending promise callbacks, within this iteration of the event loop. */
 async function microtasks(count = 20): Promise<void> {
   for (let step = 0; step < count; step++) await Promise.resolve();
 }
 
-/** How many writes there were in each transaction. */
+/** The number of writes in each transaction. */
 function batches(): number[] {
   const sizes: number[] = [];
   for (const { sql } of asked) {
@@ -83,7 +83,7 @@ function batches(): number[] {
   return sizes;
 }
 
-/** The versions and facts of the sessions, as another process sees them. */
+/** The versions and facts of the sessions, as another process reads them. */
 async function kept(): Promise<unknown[]> {
   const other = await SqliteSessionStore.open({ path, clock });
   const loaded = await Promise.all(['a', 'b', 'c'].map((id) => other.load(id)));
@@ -101,8 +101,8 @@ const sqliteError = (errcode: number, errstr: string): Error =>
 const isWriteOfB = ({ sql, parameters }: AskedSql): boolean =>
   sql.startsWith('INSERT INTO session_values') && parameters['content'] === '{"fact":"b"}';
 
-describe('writes of one turn of the event loop', () => {
-  test('are committed at once', async () => {
+describe('writes of one iteration of the event loop', () => {
+  test('are committed in one transaction', async () => {
     const results = await saveEach();
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
     expect(batches()).toEqual([3]);
@@ -110,7 +110,7 @@ describe('writes of one turn of the event loop', () => {
     await expect(kept()).resolves.toEqual([SAVED, SAVED, SAVED]);
   });
 
-  test('are committed in several turns when they take long', async () => {
+  test('are committed in several iterations when they take long', async () => {
     onStatement = ({ sql }) => {
       if (sql.startsWith('UPDATE')) milliseconds += 3;
     };
@@ -127,7 +127,7 @@ describe('writes of one turn of the event loop', () => {
     await expect(kept()).resolves.toEqual([SAVED, SAVED, SAVED]);
   });
 
-  test('on one session are done in order: the second sees the first', async () => {
+  test('to one session are executed in order: the second reads the result of the first', async () => {
     const [a] = sessions;
     const [first, second] = await Promise.allSettled([saveOf(a, 'first'), saveOf(a, 'second')]);
     expect(batches()[0]).toBe(2);
@@ -139,7 +139,7 @@ describe('writes of one turn of the event loop', () => {
     await expect(kept()).resolves.toEqual([[2, 'first'], BEFORE, BEFORE]);
   });
 
-  test('on one inbox are all kept, each at a position of its own', async () => {
+  test('to one inbox are all saved, each at a position of its own', async () => {
     const ids = ['i', 'j', 'k'];
     await expect(Promise.all(ids.map((id) => store.enqueue('a', { id, content: id })))).resolves.toEqual([
       true,
@@ -150,7 +150,7 @@ describe('writes of one turn of the event loop', () => {
     expect(inbox.map(({ id, position }) => [id, position])).toEqual(ids.map((id, index) => [id, index]));
   });
 
-  test('come from one process among several', async () => {
+  test('of two stores on one file are all committed', async () => {
     const other = await SqliteSessionStore.open({ path, clock });
     const turns = Array.from({ length: 10 }, async (_, index) => {
       const writer = index % 2 === 0 ? store : other;
@@ -163,8 +163,8 @@ describe('writes of one turn of the event loop', () => {
   });
 });
 
-describe('a write that is not done', () => {
-  test('because somebody else was first leaves the others of its batch alone', async () => {
+describe('a write that fails', () => {
+  test('because another writer was first does not affect the other writes of its batch', async () => {
     const [a, b, c] = sessions;
     await saveOf(b, 'other');
     asked.length = 0;
@@ -175,7 +175,7 @@ describe('a write that is not done', () => {
     await expect(kept()).resolves.toEqual([SAVED, [2, 'other'], SAVED]);
   });
 
-  test('because its item is in the inbox is undone, and the others of its batch are not', async () => {
+  test('because its item is in the inbox already is rolled back alone', async () => {
     const [a, , c] = sessions;
     await store.enqueue('b', { id: 'item', content: 1 });
     const row = (): unknown => database.prepare(`SELECT * FROM sessions WHERE session_id = 'b'`).get();
@@ -195,7 +195,7 @@ describe('a write that is not done', () => {
     { errcode: 18, errstr: 'string or blob too big', code: 'SESSION_TOO_LARGE' },
     { errcode: 19, errstr: 'constraint failed', code: 'STORE_UNAVAILABLE' },
     { errcode: 13, errstr: 'database or disk is full', code: 'STORE_UNAVAILABLE' },
-  ])('because of "$errstr" is undone alone', async ({ errcode, errstr, code }) => {
+  ])('with "$errstr" is rolled back alone', async ({ errcode, errstr, code }) => {
     onStatement = (statement) => {
       if (isWriteOfB(statement)) throw sqliteError(errcode, errstr);
     };
@@ -208,7 +208,7 @@ describe('a write that is not done', () => {
     await expect(kept()).resolves.toEqual([SAVED, BEFORE, SAVED]);
   });
 
-  test('because the disk is full is undone alone', async () => {
+  test('because the disk is full is rolled back alone', async () => {
     const [a, b, c] = sessions;
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
     database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
@@ -218,7 +218,7 @@ describe('a write that is not done', () => {
     await expect(kept()).resolves.toEqual([SAVED, BEFORE, SAVED]);
   });
 
-  test('and makes SQLite undo the whole batch: the others are done all the same', async () => {
+  test('and makes SQLite roll back the whole batch does not affect the other writes', async () => {
     onStatement = (statement) => {
       if (!isWriteOfB(statement)) return;
       database.exec('ROLLBACK');
@@ -234,7 +234,7 @@ describe('a write that is not done', () => {
 });
 
 describe('a batch', () => {
-  /** The rejections of saves of each session, and what is kept then. */
+  /** The rejections of saves of each session, and the sessions after them. */
   async function refused(): Promise<{ errors: unknown[]; content: unknown[] }> {
     const results = await saveEach();
     const errors = results.map((result): unknown => (result.status === 'rejected' ? result.reason : 'done'));
@@ -245,7 +245,7 @@ describe('a batch', () => {
   const three = (isAmbiguous: boolean): unknown[] =>
     Array.from({ length: 3 }, () => expect.objectContaining({ code: 'STORE_UNAVAILABLE', isAmbiguous }));
 
-  test('that another writer does not let begin is refused, once for all', async () => {
+  test('that cannot begin because of another writer is refused as a whole, after one wait', async () => {
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
     const { errors, content } = await refused();
@@ -262,7 +262,7 @@ describe('a batch', () => {
     { errcode: 10 + (4 << 8), errstr: 'disk I/O error', isAmbiguous: true },
     { errcode: 13, errstr: 'database or disk is full', isAmbiguous: true },
     { errcode: 5, errstr: 'database is locked', isAmbiguous: false },
-  ])('whose commit fails with "$errstr" is ambiguous for each: $isAmbiguous', async (fault) => {
+  ])('whose commit fails with "$errstr" is ambiguous for each write: $isAmbiguous', async (fault) => {
     onStatement = ({ sql }) => {
       if (sql === 'COMMIT') throw sqliteError(fault.errcode, fault.errstr);
     };
@@ -273,7 +273,7 @@ describe('a batch', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
   });
 
-  test('that was committed though its commit seemed to fail is found done by operation id', async () => {
+  test('that was committed although its commit threw is recognised by its operation ids', async () => {
     onStatement = ({ sql }) => {
       if (sql !== 'COMMIT') return;
       database.exec('COMMIT');
@@ -293,7 +293,7 @@ describe('a batch', () => {
     await expect(kept()).resolves.toEqual([SAVED, SAVED, SAVED]);
   });
 
-  test('in a transaction of the owner is refused, and the transaction stays open', async () => {
+  test('in a transaction of the application is refused, and the transaction stays open', async () => {
     database.exec(`BEGIN; UPDATE sessions SET status = 'failed'`);
     const results = await saveEach();
     expect(results).toMatchObject(three(false).map((reason) => ({ status: 'rejected', reason })));
@@ -303,7 +303,7 @@ describe('a batch', () => {
     await expect(kept()).resolves.toEqual([SAVED, SAVED, SAVED]);
   });
 
-  test('that an owner closed the database under is refused', async () => {
+  test('whose database the application has closed is refused', async () => {
     const saves = saveEach();
     await microtasks();
     database.close();
@@ -314,14 +314,14 @@ describe('a batch', () => {
 });
 
 describe('a read while writes wait', () => {
-  test('sees them', async () => {
+  test('returns their results', async () => {
     const saves = saveEach();
     await microtasks();
     await expect(store.load('c')).resolves.toHaveProperty('version', 2);
     await saves;
   });
 
-  test('never sees what is not committed', async () => {
+  test('never returns uncommitted changes', async () => {
     onStatement = ({ sql }) => {
       if (sql === 'COMMIT') throw sqliteError(13, 'database or disk is full');
     };
@@ -333,7 +333,7 @@ describe('a read while writes wait', () => {
     expect((await saves).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  test('lets them be done: reading until a write is there comes to an end', async () => {
+  test('does not block them: a loop that polls for a write ends', async () => {
     const saves = saveEach();
     await microtasks();
     let reads = 1;
@@ -343,7 +343,7 @@ describe('a read while writes wait', () => {
   });
 });
 
-test('a store that is closed has done what waited, and refuses the rest unambiguously', async () => {
+test('close commits the waiting writes, and later writes are refused unambiguously', async () => {
   const statuses = new Set<string>();
   const refusals: unknown[] = [];
   for (let steps = 0; steps < 20; steps++) {

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 
-/** A statement that was carried out. */
+/** A statement that was executed. */
 export interface AskedSql {
   readonly sql: string;
   readonly parameters: SqliteParameters;
 }
 
-/** The database, noting down what it is asked for. */
+/** A database that records the executed statements. */
 export function notingDatabase(database: DatabaseSync, asked: AskedSql[]): SqliteDatabase {
   return {
     exec: (sql) => database.exec(sql),

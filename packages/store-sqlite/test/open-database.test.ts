@@ -6,7 +6,7 @@ import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile, databaseFile } = temporaryFolders();
 
-/** A file as our schema leaves it, with another version number on it. */
+/** A session database with another schema version. */
 function fileOfVersion(version: number): string {
   return databaseFile(
     `CREATE TABLE sessions (id TEXT); INSERT INTO sessions VALUES ('kept');
@@ -14,7 +14,7 @@ function fileOfVersion(version: number): string {
   );
 }
 
-/** Another application's database, whose last writes a crash left in the write-ahead log. */
+/** The database of another application that crashed: its last writes are in the write-ahead log. */
 function crashedDatabase(): string {
   const path = newFile();
   const database = new DatabaseSync(path);
@@ -52,7 +52,7 @@ const REFUSED: readonly {
     says: 'another application',
   },
   {
-    what: 'a marked database of another application',
+    what: 'a database with the application_id of another application',
     make: () => databaseFile('CREATE TABLE t (c); PRAGMA application_id = 7'),
     says: 'application_id 7',
   },
@@ -62,21 +62,25 @@ const REFUSED: readonly {
     says: 'user_version 4',
   },
   {
-    what: 'a database that another application left in a crash',
+    what: 'a database of another application that crashed',
     make: crashedDatabase,
     says: 'another application',
   },
   { what: 'a newer schema', make: () => fileOfVersion(5), code: 'STATE_VERSION', says: 'schema version 5' },
   {
-    what: 'the layout before this one',
+    what: 'the previous schema',
     make: () => fileOfVersion(3),
-    says: 'no release reads the older layout',
+    says: 'no release reads the older schema',
   },
-  { what: 'a file of ours without a version', make: () => fileOfVersion(0), says: 'user_version 0' },
+  {
+    what: 'a session database without a schema version',
+    make: () => fileOfVersion(0),
+    says: 'user_version 0',
+  },
 ];
 
 describe.each(REFUSED)('$what', ({ make, code = 'STATE_FORMAT', says }) => {
-  test('is refused and left byte for byte as it was', async () => {
+  test('is refused, and no byte of it changes', async () => {
     const path = make();
     const before = contentOf(path);
     await expect(SqliteSessionStore.open({ path })).rejects.toMatchObject({

@@ -28,11 +28,11 @@ describe('SqliteSessionStore', () => {
 
 test.each<readonly [object | string | undefined, string]>([
   [{ path: ':memory:', nonsense: 1 }, 'SqliteSessionStore.open has no option "nonsense".'],
-  [{ file: 'a.db' }, 'has no option "file": write "path".'],
+  [{ file: 'a.db' }, 'has no option "file": use "path".'],
   [{ path: ':memory:', busyTimeout: 5 }, 'did you mean "busyTimeoutSeconds"?'],
-  [{ path: ':memory:', ttl: 5 }, 'give an expiry, as in expiry: { afterSeconds: 3600 }'],
-  [{}, 'path of SqliteSessionStore.open must be the name of a file, or ":memory:", found nothing.'],
-  [{ path: '' }, 'path of SqliteSessionStore.open must be the name of a file'],
+  [{ path: ':memory:', ttl: 5 }, 'set "expiry", as in expiry: { afterSeconds: 3600 }'],
+  [{}, 'path of SqliteSessionStore.open must be the path of a file, or ":memory:", found nothing.'],
+  [{ path: '' }, 'path of SqliteSessionStore.open must be the path of a file'],
   [{ path: ':memory:', busyTimeoutSeconds: -1 }, 'busyTimeoutSeconds of SqliteSessionStore.open must be'],
   ['a.db', 'SqliteSessionStore.open takes an object with options'],
   [undefined, 'SqliteSessionStore.open takes an object with options, found nothing.'],

@@ -21,11 +21,11 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A process that runs a file of `children/`, and what it says. */
+/** A process that runs a file of `children/`, and its output. */
 function start(file: string, ...args: readonly string[]) {
   const child = spawn(process.execPath, ['--conditions=@holdfast/source', '--no-warnings', file, ...args]);
   children.push(child);
-  // A process that has died says why in its complaints; that nobody reads what is written to it says nothing more.
+  // The error output of a dead process states the cause. An error of writing to its closed input adds nothing.
   child.stdin.on('error', () => undefined);
   let complaints = '';
   child.stderr.on('data', (data) => (complaints += String(data)));
@@ -38,7 +38,7 @@ function start(file: string, ...args: readonly string[]) {
   return { child, lines, exited };
 }
 
-/** Is the file sound, by SQLite's own examination? */
+/** The result of SQLite's integrity check of the file. */
 function examine(path: string): object | undefined {
   const database = new DatabaseSync(path);
   const result = database.prepare('PRAGMA integrity_check').get();
@@ -52,7 +52,7 @@ async function loadVictim(store: SqliteSessionStore): Promise<AgentSession> {
   return loaded;
 }
 
-/** Runs processes that begin together, to their end. */
+/** Lets processes begin at the same time, and waits until they have ended. */
 async function runTogether(children: readonly ReturnType<typeof start>[]): Promise<void> {
   await Promise.all(children.map(({ lines, exited }) => Promise.race([once(lines, 'line'), exited])));
   for (const { child } of children) child.stdin.write('go\n');
@@ -61,7 +61,7 @@ async function runTogether(children: readonly ReturnType<typeof start>[]): Promi
   }
 }
 
-/** What a file has at the end, and whether it is sound. */
+/** The final count in a file, and the result of its integrity check. */
 async function countIn(path: string): Promise<unknown> {
   const store = await SqliteSessionStore.open({ path });
   const counted = await store.load('counter');
@@ -70,7 +70,7 @@ async function countIn(path: string): Promise<unknown> {
 }
 
 test(
-  '4 processes that count to 100 in a file that they also make count to 400',
+  '4 processes that create a file together and each count 100 times count to 400',
   { timeout: 120_000 },
   async () => {
     const path = newFile();
@@ -109,7 +109,7 @@ describe('a process that is killed while it saves', () => {
 
       const store = await SqliteSessionStore.open({ path });
       const loaded = await loadVictim(store);
-      // The save that it was killed in may have been done, the ones before it must have been.
+      // The save during which the process was killed may be done. All saves before it must be done.
       expect([acknowledged, acknowledged + 1]).toContain(loaded.version);
       expect(loaded.state.metadata.get('text')).toBe(`${loaded.version - 1} `.repeat(2_000));
       await expect(store.save(loaded)).resolves.toHaveProperty('version', loaded.version + 1);
@@ -121,14 +121,14 @@ describe('a process that is killed while it saves', () => {
 
 const SEED = Number(process.env['SEED'] ?? 20_261_122);
 
-/** Where a process dies: before or after the nth statement that begins so. */
+/** The point at which a process dies: before or after the nth statement that begins with a text. */
 interface Death {
   readonly moment: 'before' | 'after';
   readonly nth: number;
   readonly beginning: string;
 }
 
-/** Moments in the first few batches, the same in each run; `SEED=7` takes others. */
+/** Points in the first batches, the same in each run. `SEED=7` chooses others. */
 function seededDeaths(count: number, statements: number): Death[] {
   let random = SEED;
   const next = (limit: number): number => {

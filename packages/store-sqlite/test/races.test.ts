@@ -20,7 +20,7 @@ afterEach(() => {
   database.close();
 });
 
-/** The database, with something that happens just before the first time a piece of SQL is carried out. */
+/** A database that calls a function immediately before the first execution of a piece of SQL. */
 function interrupted(sql: string, happens: () => void): SqliteDatabase {
   let isDue = true;
   const look = (text: string): void => {
@@ -53,7 +53,7 @@ function interrupted(sql: string, happens: () => void): SqliteDatabase {
   };
 }
 
-test('a schema that another process makes meanwhile is not made again', async () => {
+test('a schema that another process creates meanwhile is not created again', async () => {
   let winner: Promise<SqliteSessionStore> | undefined;
   const loser = new SqliteSessionStore({
     database: interrupted('BEGIN IMMEDIATE', () => {
@@ -67,7 +67,7 @@ test('a schema that another process makes meanwhile is not made again', async ()
   await store?.close();
 });
 
-test('a migration that fails leaves nothing behind', () => {
+test('a creation of the schema that fails writes nothing', () => {
   const other = new DatabaseSync(path);
   const failing = interrupted('CREATE TABLE', () => {
     throw new TypeError('Interrupted');
@@ -80,7 +80,7 @@ test('a migration that fails leaves nothing behind', () => {
 
 const READ = 'SELECT CAST(session_id';
 
-test('an id whose session is deleted while another is created with it is free', async () => {
+test('an id is free when its session is deleted while a create with the id runs', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
   const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const old = await store.create(newSession('a'));
@@ -89,7 +89,7 @@ test('an id whose session is deleted while another is created with it is free', 
   await expect(store.load('a')).resolves.toEqual(anew);
 });
 
-test('a session that is deleted between a refused save and its diagnosis is not found', async () => {
+test('a save is refused with "not found" when the session is deleted before the diagnosis of the refusal', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
   const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const base = await store.create(newSession('a'));
@@ -97,7 +97,7 @@ test('a session that is deleted between a refused save and its diagnosis is not 
   await expect(store.save(base, { base })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
 });
 
-test('a session that is deleted before a delete looks at it was not there', async () => {
+test('a delete returns false when another delete comes first', async () => {
   const happens = (): void => database.exec('DELETE FROM sessions');
   const store = new SqliteSessionStore({ database: interrupted(READ, happens), clock });
   const base = await store.create(newSession('a'));
@@ -105,7 +105,7 @@ test('a session that is deleted before a delete looks at it was not there', asyn
   await expect(store.delete('a', { revision: base.revision })).resolves.toBe(false);
 });
 
-test('a session that is deleted while it is read is read as it was', async () => {
+test('a session that is deleted during a read is read as it was before', async () => {
   database.exec('PRAGMA journal_mode = WAL');
   const other = new DatabaseSync(path);
   const happens = (): void => other.exec('DELETE FROM sessions');
@@ -116,8 +116,8 @@ test('a session that is deleted while it is read is read as it was', async () =>
   other.close();
 });
 
-describe('a write that comes between reading and writing', () => {
-  /** A store with session "a", which somebody else writes to just before it does. */
+describe('when another writer writes between the read and the write', () => {
+  /** A store with session "a", to which another writer writes immediately before the store does. */
   async function overtaken(change: string): Promise<{ store: SqliteSessionStore; created: AgentSession }> {
     database.exec('PRAGMA journal_mode = WAL');
     const created = await new SqliteSessionStore({ database, clock }).create(newSession('a'));
@@ -131,7 +131,7 @@ describe('a write that comes between reading and writing', () => {
     return { store, created };
   }
 
-  test('an item is left all the same', async () => {
+  test('an item is still enqueued', async () => {
     const { store } = await overtaken(`'$.epoch', 7`);
     await expect(store.enqueue('a', { id: 'item', content: 1 })).resolves.toBe(true);
     const { claim, inbox } = await store.claim('a', { workerId: 'worker', leaseSeconds: 1 });
@@ -139,7 +139,7 @@ describe('a write that comes between reading and writing', () => {
     expect(inbox).toMatchObject([{ id: 'item' }]);
   });
 
-  test('a save finds the claim of another', async () => {
+  test('a save is refused because of the other claim', async () => {
     const lease = `json_object('workerId', 'other', 'until', ${clock.now() + 1_000})`;
     const { store, created } = await overtaken(`'$.lease', ${lease}`);
     const save = store.save(withFact(created, 'fact', 1), { base: created });
@@ -147,7 +147,7 @@ describe('a write that comes between reading and writing', () => {
     expect((await store.load('a'))?.state.metadata.get('fact')).toBeUndefined();
   });
 
-  test('a delete of one revision keeps the next', async () => {
+  test('a delete of a revision does not delete the next revision', async () => {
     const { store, created } = await overtaken(`'$.info.version', 2`);
     const removal = store.delete('a', { revision: created.revision });
     await expect(removal).rejects.toMatchObject({ code: 'SESSION_CONFLICT', kind: 'stale' });

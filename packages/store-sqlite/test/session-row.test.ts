@@ -17,7 +17,7 @@ afterEach(() => {
   database.close();
 });
 
-/** Two sessions, each with two messages and an item in its inbox. */
+/** Creates two sessions, each with two messages and an item in its inbox. */
 async function createTwo(): Promise<void> {
   for (const id of ['a', 'b']) {
     const session = newSession(id);
@@ -31,7 +31,7 @@ async function createTwo(): Promise<void> {
   }
 }
 
-/** All that is in the database. */
+/** All rows of the database. */
 function content(): unknown[] {
   const tables = ['sessions', 'session_values', 'session_lists', 'session_inbox'];
   return tables.map((table) => database.prepare(`SELECT * FROM ${table}`).all());
@@ -41,10 +41,10 @@ const OF_A = `session_key = (SELECT session_key FROM sessions WHERE session_id =
 const setRow = (sql: string): string => `UPDATE sessions SET ${sql} WHERE session_id = 'a'`;
 
 const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly found: string }[] = [
-  { what: 'a record that is no JSON', sql: `record = '{"info"'`, found: 'JSON' },
-  { what: 'another kind of record', sql: `record = '{"format":"x","version":1}'`, found: 'format' },
+  { what: 'a record that is not JSON', sql: `record = '{"info"'`, found: 'JSON' },
+  { what: 'a record of another format', sql: `record = '{"format":"x","version":1}'`, found: 'format' },
   {
-    what: 'a record with a value out of place',
+    what: 'a record with an invalid value',
     sql: `record = json_set(record, '$.info.status', 'asleep')`,
     found: '$.info.status',
   },
@@ -71,7 +71,7 @@ const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly f
 ];
 
 const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readonly found: string }[] = [
-  { what: 'a head that is no JSON', sql: setRow(`head = '{"version"'`), found: 'the head' },
+  { what: 'a head that is not JSON', sql: setRow(`head = '{"version"'`), found: 'the head' },
   {
     what: 'the head of another version',
     sql: setRow(`head = json_set(head, '$.version', 9)`),
@@ -82,14 +82,14 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
     sql: setRow(`head = json_remove(head, '$.document.state')`),
     found: 'the head',
   },
-  { what: 'a value that is missing', sql: `DELETE FROM session_values WHERE ${OF_A}`, found: 'definition' },
+  { what: 'a missing value', sql: `DELETE FROM session_values WHERE ${OF_A}`, found: 'definition' },
   {
-    what: 'a value that cannot be',
+    what: 'an invalid value',
     sql: `UPDATE session_values SET content = '7' WHERE ${OF_A}`,
     found: '$.definition',
   },
   {
-    what: 'a value with a name that cannot be',
+    what: 'a value with an invalid name',
     sql: `UPDATE session_values SET name = '"' WHERE ${OF_A}`,
     found: 'the name of a value of session "a"',
   },
@@ -109,18 +109,21 @@ const IN_CONTENT: readonly { readonly what: string; readonly sql: string; readon
     found: 'element 5',
   },
   {
-    what: 'a list with a name that cannot be',
+    what: 'a list with an invalid name',
     sql: `UPDATE session_lists SET name = '"' WHERE ${OF_A}`,
     found: 'the name of a list of session "a"',
   },
   {
-    what: 'an element that is no JSON',
+    what: 'an element that is not JSON',
     sql: `UPDATE session_lists SET content = '{' WHERE ${OF_A} AND position = 1`,
     found: 'element 1 of',
   },
 ];
 
-/** A load, and a claim, are refused with the session's id; nothing is changed, and others are not affected. */
+/**
+ * Expects that a load and a claim of session "a" are refused with its id and with `found`, that session "b" can be loaded,
+ * and that no row changes.
+ */
 async function expectRefusal(found: string): Promise<void> {
   const before = content();
   const claim = { workerId: 'worker', leaseSeconds: 1 };
@@ -134,8 +137,8 @@ async function expectRefusal(found: string): Promise<void> {
   expect(content()).toEqual(before);
 }
 
-describe('a row that cannot be read', () => {
-  test.each(IN_ROW)('$what: is told with its session and left as it is', async ({ sql, found }) => {
+describe('an unreadable row', () => {
+  test.each(IN_ROW)('$what is reported with its session and stays unchanged', async ({ sql, found }) => {
     await createTwo();
     for (const id of ['a', 'b']) await store.enqueue(id, { id: 'item', content: 1 });
     database.exec(setRow(sql));
@@ -144,11 +147,11 @@ describe('a row that cannot be read', () => {
     await expect(store.exists('a')).rejects.toMatchObject(refusal);
     await expect(store.enqueue('a', { id: 'next', content: 1 })).rejects.toMatchObject(refusal);
     await expect(store.list()).rejects.toMatchObject(refusal);
-    // Work on the others goes on.
+    // The workers continue with the other sessions.
     expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual(['a', 'b']);
   });
 
-  test('a newer format is told as such, and a save over it is refused', async () => {
+  test('a newer format is reported as newer, and a save that would replace it is refused', async () => {
     const created = await store.create(newSession('a'));
     database.exec(`UPDATE sessions SET record_name = '2' || substr(record_name, 2),
       record = json_set(record, '$.writes', 2, '$.info.version', 2),
@@ -162,7 +165,7 @@ describe('a row that cannot be read', () => {
     await expect(store.save(created, { base: created })).rejects.toMatchObject({ kind: 'stale' });
   });
 
-  test('goes when its row is deleted by hand, with all that belongs to it', async () => {
+  test('that a person deletes takes its content with it', async () => {
     await createTwo();
     database.exec(`DELETE FROM sessions WHERE session_id = 'a'; UPDATE sessions SET session_id = session_id`);
     expect(content().map((rows) => (Array.isArray(rows) ? rows.length : 0))).toEqual([1, 1, 2, 1]);
@@ -170,8 +173,8 @@ describe('a row that cannot be read', () => {
   });
 });
 
-describe('content that cannot be read', () => {
-  test.each(IN_CONTENT)('$what: is told with its session and left as it is', async ({ sql, found }) => {
+describe('unreadable content', () => {
+  test.each(IN_CONTENT)('$what is reported with its session and stays unchanged', async ({ sql, found }) => {
     await createTwo();
     database.exec(sql);
     await expectRefusal(found);

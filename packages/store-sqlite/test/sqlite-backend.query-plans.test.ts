@@ -27,7 +27,7 @@ afterEach(() => {
 
 const isBoundary = ({ sql }: AskedSql): boolean => /^(BEGIN|COMMIT|SAVEPOINT|RELEASE)/u.test(sql);
 
-/** How SQLite goes about a statement. */
+/** The query plan of a statement. */
 function planOf({ sql, parameters }: AskedSql): string[] {
   return database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
@@ -35,7 +35,7 @@ function planOf({ sql, parameters }: AskedSql): string[] {
     .map((row) => String(row['detail']));
 }
 
-/** How it went about what it was asked for since this was asked last. */
+/** The query plans of the statements since the last call of this function. */
 function plans(): string[][] {
   return asked
     .splice(0)
@@ -92,7 +92,7 @@ test('a list of several filters walks along the index of one of them', async () 
   ]);
 });
 
-test('what is due is one walk along an index', async () => {
+test('a list of due sessions is one walk along an index', async () => {
   const { cursor, sessions } = await store.due({ limit: 1 });
   expect(sessions).toHaveLength(1);
   expect(plans()).toEqual([['SEARCH sessions USING INDEX sessions_due (due_at<?)']]);
@@ -108,7 +108,7 @@ test('what is due is one walk along an index', async () => {
   ]);
 });
 
-test('what has expired is found along an index, and no more of it than asked for', async () => {
+test('prune finds expired sessions by an index, and reads no more of them than its limit', async () => {
   await store.prune({ limit: 7 });
   expect(asked[1]?.parameters).toMatchObject({ most: 7 });
   // Some releases of SQLite add a filter for the subquery's result.
@@ -119,7 +119,7 @@ test('what has expired is found along an index, and no more of it than asked for
   ]);
 });
 
-test('all that is done with a session finds it, and what belongs to it, by an index', async () => {
+test('every operation on a session finds its rows by an index', async () => {
   const created = await store.create(newSession('c'));
   await store.enqueue('c', { id: 'item', content: 'Hello' });
   const { session, claim } = await store.claim('c', { workerId: 'worker', leaseSeconds: 60 });
@@ -139,7 +139,7 @@ test('all that is done with a session finds it, and what belongs to it, by an in
   expect(done.flat().filter((detail) => !isSearch.test(detail))).toEqual([]);
 });
 
-test('the inbox is read from a position on, in the order that it has', async () => {
+test('the inbox is read from a position on, without sorting', async () => {
   await store.claim('a', { workerId: 'worker', leaseSeconds: 60 });
   const read = asked.filter(({ sql }) => sql.includes('FROM session_inbox'));
   expect(read.map(({ parameters }) => parameters)).toEqual([
@@ -154,7 +154,7 @@ test('the inbox is read from a position on, in the order that it has', async () 
   ]);
 });
 
-test('a save under a claim names no column that a list orders by', async () => {
+test('a save under a claim sets no column that a list is ordered by', async () => {
   const { session, claim } = await store.claim('a', { workerId: 'worker', leaseSeconds: 60 });
   asked.length = 0;
   clock.time += 1_000;
@@ -165,7 +165,7 @@ test('a save under a claim names no column that a list orders by', async () => {
   ]);
 });
 
-test('what belongs to a session that is deleted is found by an index', () => {
+test('a delete finds the content of its session by an index', () => {
   const trigger = database.prepare(`SELECT sql FROM sqlite_schema WHERE type = 'trigger'`).get();
   const deletes = String(trigger?.['sql']).match(/DELETE FROM [^;]+/gu) ?? [];
   expect(deletes).toHaveLength(3);

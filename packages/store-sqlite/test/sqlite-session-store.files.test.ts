@@ -17,7 +17,7 @@ function pragmas(path: string, ...names: string[]): unknown[] {
 }
 
 describe('open', () => {
-  test('makes the file and its folder, marked as ours and with a write-ahead log', async () => {
+  test('creates the file and its folder, with an application_id and a write-ahead log', async () => {
     const path = join(newFolder(), 'data', 'agents', 'sessions.db');
     const store = await SqliteSessionStore.open({ path, clock });
     await store.create(newSession('a'));
@@ -26,7 +26,7 @@ describe('open', () => {
     expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 4, 'wal']);
   });
 
-  test('finds what an earlier store kept', async () => {
+  test('finds the sessions of an earlier store', async () => {
     const path = newFile();
     const first = await SqliteSessionStore.open({ path, clock });
     const created = await first.create(newSession('a'));
@@ -36,7 +36,7 @@ describe('open', () => {
     await second.close();
   });
 
-  test.each(['an empty file', 'a database with nothing in it'])('begins in %s', async (what) => {
+  test.each(['an empty file', 'an empty database'])('creates the schema in %s', async (what) => {
     const path = what === 'an empty file' ? newFile() : databaseFile('PRAGMA journal_mode = WAL; VACUUM');
     if (!existsSync(path)) writeFileSync(path, '');
     const store = await SqliteSessionStore.open({ path, clock });
@@ -45,7 +45,7 @@ describe('open', () => {
     await store.close();
   });
 
-  test('takes back what a crash left half done before there was a write-ahead log', async () => {
+  test('rolls back the unfinished transaction of a process that crashed without a write-ahead log', async () => {
     const path = newFile();
     const database = new DatabaseSync(path);
     const store = new SqliteSessionStore({ database, clock });
@@ -86,16 +86,16 @@ describe('open', () => {
     },
   );
 
-  test('refuses an expiry that cannot be, and holds on to nothing', async () => {
+  test('refuses an invalid expiry, and leaves no file open', async () => {
     const path = newFile();
     const expiry = { afterSeconds: 0 };
     const misuse = { code: 'ARGUMENT_INVALID', message: expect.stringContaining('expiry') };
     await expect(SqliteSessionStore.open({ path, expiry })).rejects.toMatchObject(misuse);
-    // The last connection to close takes the write-ahead log away.
+    // The last connection deletes the write-ahead log when it closes.
     expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
   });
 
-  test('passes on when sessions expire', async () => {
+  test('passes the expiry to the store', async () => {
     const own = testClock();
     const store = await SqliteSessionStore.open({
       path: newFile(),
@@ -115,7 +115,7 @@ describe('open', () => {
     );
   });
 
-  test('says so when the path is a folder, or leads through a file', async () => {
+  test('refuses a path that names a folder, or that leads through a file', async () => {
     const folder = newFolder();
     await expect(SqliteSessionStore.open({ path: folder })).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
@@ -134,7 +134,7 @@ describe('open', () => {
 });
 
 describe('a database that was passed in', () => {
-  test('is used as it is and stays open', async () => {
+  test('keeps its settings and stays open', async () => {
     const path = newFile();
     const database = new DatabaseSync(path);
     const store = new SqliteSessionStore({ database, clock });
@@ -147,7 +147,7 @@ describe('a database that was passed in', () => {
     database.close();
   });
 
-  test('is not written to within a transaction of its owner, who may end it', async () => {
+  test('is not written to within a transaction of the application, which stays open', async () => {
     const database = new DatabaseSync(':memory:');
     const store = new SqliteSessionStore({ database, clock });
     const created = await store.create(newSession('a'));
@@ -161,7 +161,7 @@ describe('a database that was passed in', () => {
     database.close();
   });
 
-  test('is refused by its name when something else is in it, and left as it is', () => {
+  test('of another application is refused by its name, and stays unchanged', () => {
     const path = newFile();
     const database = new DatabaseSync(path);
     database.exec('CREATE TABLE notes (note TEXT)');
@@ -173,7 +173,7 @@ describe('a database that was passed in', () => {
 });
 
 describe('close', () => {
-  test('may be called twice; what is asked for afterwards is refused', async () => {
+  test('may be called twice, and later calls of the store are refused', async () => {
     const store = await SqliteSessionStore.open({ path: newFile(), clock });
     const created = await store.create(newSession('a'));
     await store.close();
@@ -196,7 +196,7 @@ describe('close', () => {
   });
 });
 
-test('a path is a path: it is neither a URI nor relative to anything but the working folder', async () => {
+test('a path is not read as a URI, and is relative to the working folder', async () => {
   const folder = newFolder();
   mkdirSync(join(folder, 'x'));
   const path = join(folder, 'x', '..', 'file:sessions.db?mode=memory');

@@ -6,7 +6,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
 
-/** Of a session of 100 messages of 1 KB. Correct it when a change makes an operation cheaper. */
+/**
+ * The statements and values of each operation on a session of 100 messages of 1 KB. Update a number when a change makes
+ * its operation cheaper.
+ */
 const COSTS: Readonly<Record<MeasuredOperation, StoreCost>> = {
   create: { requests: 109, bytes: 120_663 },
   load: { requests: 5, bytes: 118_030 },
@@ -45,7 +48,7 @@ const inFile: CreateStore = (clock, settings) => {
 
 const TABLES = ['sessions', 'session_values', 'session_lists', 'session_inbox'];
 
-/** Copies the file as it is now; what it answers puts the rows of the copy in the place of those that are there. */
+/** Copies the file. The returned function replaces the rows of the file by those of the copy. */
 async function remember(): Promise<() => Promise<void>> {
   const [file, copy] = [path, newFile()];
   overFile(file, (database) => database.exec(`VACUUM INTO '${copy}'`));
@@ -57,7 +60,7 @@ async function remember(): Promise<() => Promise<void>> {
     });
 }
 
-/** Uses a connection of its own to a file. */
+/** Calls a function with a new connection to a file. */
 function overFile(file: string, act: (database: DatabaseSync) => void): void {
   const database = new DatabaseSync(file);
   try {
@@ -82,7 +85,7 @@ const throughWire: CreateStore = async (clock, settings) => {
 const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faults):/u.test(name);
 const ofWire = sessionStoreTests(throughWire, { measure: wire.measure, faults: wire }).filter(isOfWire);
 
-test('each operation takes the statements and values that it did before', async () => {
+test('each operation executes the statements and values that the table lists', async () => {
   const costs = assertStoreCosts(throughWire, { measure: wire.measure }, COSTS);
   await expect(costs).resolves.toBeUndefined();
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 
-/** Makes folders that are gone when the tests of the file have run. */
+/** Creates folders, and removes them after the tests of the file. */
 export function temporaryFolders(): {
   readonly newFolder: () => string;
-  /** The path of a file that is not there yet. */
+  /** Returns the path of a new file, which does not exist yet. */
   readonly newFile: () => string;
-  /** A file that a database with this content was written to. */
+  /** Creates a database file with this content, and returns its path. */
   readonly databaseFile: (sql: string) => string;
 } {
   const folders: string[] = [];

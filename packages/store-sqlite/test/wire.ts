@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SqliteDatabase, SqliteParameters, SqliteRow } from '@holdfast/store-sqlite';
 import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
-/** SQLite's extended result codes, and what it says. */
+/** Extended result codes of SQLite, and their messages. */
 const ERRORS: Readonly<Record<Fault, readonly [errcode: number, errstr: string]>> = {
   loseReply: [10 + (4 << 8), 'disk I/O error'],
   cut: [10 + (3 << 8), 'disk I/O error'],
   throttle: [5, 'database is locked'],
 };
 
-/** What stands between a store and its database: it counts statements and values, and makes a statement fail. */
+/** Wraps the database of a store, counts statements and values, and makes a statement fail. */
 export class Wire implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
   private requests = 0;
@@ -48,7 +48,7 @@ export class Wire implements StoreFaults {
 
   private send<T>(sql: string, parameters: SqliteParameters, carryOut: () => T): T {
     const fault = ++this.requests === this.armed?.request ? this.armed.fault : undefined;
-    // A transaction that SQLite says could not begin has not begun.
+    // A BEGIN that fails begins no transaction.
     const isDone = fault === undefined || (fault === 'loseReply' && !sql.startsWith('BEGIN'));
     const reply = isDone ? carryOut() : undefined;
     this.bytes += sizeOf(parameters) + sizeOf(reply);

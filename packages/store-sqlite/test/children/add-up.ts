@@ -1,4 +1,5 @@
-// Many writers of one process add 1 to the count of session "counter", as often as the arguments say, through a runtime.
+// Writers of one process add 1 to the count of session "counter" through a runtime. The arguments are the number of
+// writers and the number of additions of each.
 import { hasErrorCode, SessionRuntime } from '@holdfast/core';
 import { withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
@@ -16,7 +17,7 @@ async function addOne(): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    // Somebody else was first, or works on the session: then it is done again.
+    // Another writer was first, or works on the session: the caller retries.
     if (!hasErrorCode(error, 'SESSION_CONFLICT') && !hasErrorCode(error, 'SESSION_BUSY')) throw error;
     conflicts++;
     return false;

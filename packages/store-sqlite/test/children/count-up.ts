@@ -1,10 +1,11 @@
-// Adds 1 to the count of session "counter", as often as the second argument says, in competition with others.
+// Adds 1 to the count of session "counter", in competition with other processes. The second argument is the number of
+// additions.
 import { hasErrorCode } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { newSession, withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
 
-/** The session, which the first process to come makes. */
+/** The session, which the first process creates. */
 async function counter(store: SessionStore): Promise<AgentSession> {
   const session = await store.load('counter');
   return session ?? store.create(newSession('counter'));

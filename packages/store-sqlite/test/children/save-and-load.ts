@@ -1,7 +1,7 @@
 import { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 
-/** Saves a session in the file that the first argument names, and prints what a second store loads from it. */
+/** Saves a session in the file of the first argument, and prints the session that a second store loads from it. */
 async function saveAndLoad(path: string): Promise<void> {
   const writer = await SqliteSessionStore.open({ path });
   const { sessionId } = await writer.create(AgentSession.create({ definition: { name: 'writer' } }));

@@ -1,5 +1,5 @@
-// Many sessions save at once, again and again, and say which version was acknowledged. The process kills itself before
-// or after the nth statement that begins with a text: the arguments say which.
+// Saves many sessions at once, repeatedly, and prints each acknowledged version. The process kills itself before or after
+// the nth statement that begins with a text. The arguments are this point, n and the text.
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentSession } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';

@@ -1,4 +1,4 @@
-// Saves session "victim" again and again, and says which version was acknowledged.
+// Saves session "victim" repeatedly, and prints each acknowledged version.
 import { newSession, withFact } from '@holdfast/conformance';
 import { openChildStore, say } from './child-store.ts';
 
