@@ -4,17 +4,20 @@ import { adviceForUnknown, adviceForValue, isKnownKey, LIST_KEYS, OBJECT_KEYS } 
 import type { ProblemReport } from './problem-report.ts';
 import type { Path, SourceTree } from './source-tree.ts';
 
-/** The members of one file, and where to say what does not fit. */
+/** The members of one file, and the report for its problems. */
 export interface CheckedFile {
   readonly members: Members;
   readonly tree: SourceTree;
   readonly isJson: boolean;
-  /** What stands below the front matter of a Markdown file; `undefined` in other files. */
+  /** The text below the front matter of a Markdown file; `undefined` for other files. */
   readonly body: string | undefined;
   readonly report: ProblemReport;
 }
 
-/** Reports all that does not fit. Core judges, one part at a time, so that one problem does not hide another. */
+/**
+ * Reports all problems of a file. `agentDefinition` of the core checks each part on its own, so that one problem does not
+ * hide another.
+ */
 export function checkMembers(file: CheckedFile): void {
   const { members, report, isJson } = file;
   for (const [key, value] of Object.entries(members)) {
@@ -40,7 +43,7 @@ function checkMember(file: CheckedFile, key: string, value: unknown): void {
   if (fits) checkFit(file, [key], whole);
 }
 
-/** The members of an object, or the elements of a list, each as if it were the only one. */
+/** Yields each member of an object, or element of a list, with its path, as the only member of its key. */
 function* partsOf(key: string, value: unknown): Iterable<readonly [Path, Members]> {
   if (LIST_KEYS.has(key) && Array.isArray(value)) {
     for (const [index, element] of value.entries()) yield [[key, index], { [key]: [element] }];
@@ -59,7 +62,7 @@ function checkPart(file: CheckedFile, path: Path, part: Members): boolean {
 function checkFit({ tree, report, isJson }: CheckedFile, path: Path, members: Members): boolean {
   const misfit = misfitOf(members);
   if (misfit === undefined) return true;
-  // `model` is a short form of `llmConfig.model`.
+  // `model` is short for `llmConfig.model`, so the core's path has one key more.
   const depth = path[0] === 'model' ? 2 : path.length;
   const place = [...path, ...misfit.path.slice(depth)];
   const key = keyText(place);
@@ -78,7 +81,7 @@ function reportUnknown({ tree, report }: CheckedFile, path: Path): void {
 function checkModel(file: CheckedFile): void {
   const { model, llmConfig } = file.members;
   if (model === undefined || !isMembers(llmConfig) || llmConfig['model'] === undefined) return;
-  reportTwice(file, 'model', 'it in llmConfig.model too');
+  reportBoth(file, 'model', 'either model or llmConfig.model');
 }
 
 function checkPrompt(file: CheckedFile): void {
@@ -86,18 +89,17 @@ function checkPrompt(file: CheckedFile): void {
   if (body === undefined) return;
   const key = 'systemPrompt';
   const hasKey = Object.hasOwn(members, key);
-  if (hasKey && body !== '') reportTwice(file, key, 'it below the front matter too');
+  if (hasKey && body !== '') reportBoth(file, key, 'either systemPrompt or a prompt below the front matter');
   if (hasKey || body !== '') return;
-  const advice = 'Write it there: it is what the model is told first.';
+  const advice = 'Write the prompt below the second line of ---.';
   report.add({ key, expected: 'a system prompt below the front matter', found: 'nothing', advice });
 }
 
-function reportTwice({ tree, report }: CheckedFile, key: string, found: string): void {
-  const said = { expected: `${key} in one place`, found, advice: 'Keep one of them.' };
-  report.add({ ...tree.placeOf([key], 'key'), key, ...said });
+function reportBoth({ tree, report }: CheckedFile, key: string, expected: string): void {
+  report.add({ ...tree.placeOf([key], 'key'), key, expected, found: 'both', advice: 'Remove one of them.' });
 }
 
-/** A path as people write it: `budget.maxSteps`, `tools[1]`. */
+/** A path as text: `budget.maxSteps`, `tools[1]`. */
 function keyText(path: Path): string {
   const texts = path.map((key) => {
     if (typeof key === 'number') return `[${key}]`;

@@ -1,23 +1,26 @@
 import { HoldfastError } from '@holdfast/core';
 
-/** One thing that does not fit in a definition file. */
+/** A problem in a definition file. */
 export interface DefinitionProblem {
-  /** The file, as it was named to whoever read it. */
+  /** The file, as the caller named it, or its path below the folder that the caller named. */
   readonly file: string;
-  /** Line and column, both counted from 1; absent when the problem is something that is not there. */
+  /** The line, counted from 1. Absent for a problem without a position, such as a missing key. */
   readonly line?: number;
+  /** The column, counted from 1. Absent without a line. */
   readonly column?: number;
-  /** The key, as in `budget.maxSteps` or `tools[1]`; absent when it is the file as a whole. */
+  /** The key, as in `budget.maxSteps` or `tools[1]`. Absent for a problem that is not of a key. */
   readonly key?: string;
+  /** The valid values, in words. */
   readonly expected: string;
+  /** The value in the file, in words. */
   readonly found: string;
-  /** What to do, as a sentence. */
+  /** How to fix the problem, as a sentence. */
   readonly advice: string;
 }
 
-/** Definition files that cannot be used: code `DEFINITION_INVALID`. `data.problems` are the same as `problems`. */
+/** Thrown for invalid definition files. Its code is `DEFINITION_INVALID`; `data.problems` equals `problems`. */
 export class DefinitionError extends HoldfastError {
-  /** All that was found; those of one file in the order of its lines, at most 50. */
+  /** All problems, at most 50 of each file. The problems of one file are in the order of its lines. */
   readonly problems: readonly DefinitionProblem[];
 
   constructor(problems: readonly DefinitionProblem[]) {

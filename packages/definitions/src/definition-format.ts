@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-/** What a file is written in: Markdown with front matter, YAML or JSON. */
+/** The format of a definition file: Markdown with front matter, YAML or JSON. */
 export type DefinitionFormat = 'markdown' | 'yaml' | 'json';
 
 const FORMATS: ReadonlyMap<string, DefinitionFormat> = new Map([
@@ -10,13 +10,13 @@ const FORMATS: ReadonlyMap<string, DefinitionFormat> = new Map([
   ['.json', 'json'],
 ]);
 
-/** The formats that there are. */
+/** All formats. */
 export const DEFINITION_FORMATS: ReadonlySet<string> = new Set(FORMATS.values());
 
-/** The endings of definition files, for messages. */
+/** The file name extensions of definition files, for messages. */
 export const DEFINITION_ENDINGS = [...FORMATS.keys()].join(', ');
 
-/** The format that a file's name says; `undefined` when it says none. */
+/** The format of a file by the extension of its name; `undefined` for an unknown extension. */
 export function formatOf(file: string): DefinitionFormat | undefined {
   return FORMATS.get(extname(file).toLowerCase());
 }

@@ -2,10 +2,10 @@ import { agentDefinition, HoldfastError } from '@holdfast/core';
 import type { AgentDefinition } from '@holdfast/core';
 import { parseInstant } from './parse-instant.ts';
 
-/** Members of an object whose names were checked and whose values were not. */
+/** Members of an object. Their values are not checked yet. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** A place in a definition that does not fit. */
+/** An invalid value in a definition. */
 export interface Misfit {
   readonly path: readonly (string | number)[];
   readonly expected: string;
@@ -13,8 +13,8 @@ export interface Misfit {
 }
 
 /**
- * One member of a file in a definition's terms: the short forms written out. What is wrong stays as it is, for core to
- * refuse.
+ * Converts a member of a file to members of a definition: expands short forms, such as `model` and a deadline as text.
+ * Does not change invalid values, which the core refuses.
  */
 export function toDefinitionMembers(key: string, value: unknown): Members {
   if (key === 'model') return { llmConfig: { model: value } };
@@ -36,7 +36,7 @@ function toNames(text: string): readonly string[] | string {
   return names.includes('') ? text : names;
 }
 
-/** The definition that a file's members make. @throws HoldfastError `CONTEXT_INVALID` when they do not fit. */
+/** Creates the definition of a file's members. @throws HoldfastError `CONTEXT_INVALID` for invalid members. */
 export function toDefinition(members: Members): AgentDefinition {
   const definition: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(members)) {
@@ -48,7 +48,7 @@ export function toDefinition(members: Members): AgentDefinition {
   return agentDefinition(definition as unknown as AgentDefinition);
 }
 
-/** What core says about some members of a definition; `undefined` when they fit. */
+/** Returns the first invalid value that the core finds in members of a definition; `undefined` for valid members. */
 export function misfitOf(members: Members): Misfit | undefined {
   try {
     agentDefinition({ name: 'any', ...members });
@@ -72,7 +72,7 @@ function keysOf(path: string): (string | number)[] {
   );
 }
 
-/** Is it an object with members, and not a list? */
+/** True for an object that is not an array. */
 export function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

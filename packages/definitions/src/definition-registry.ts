@@ -11,7 +11,8 @@ import { ProblemReport } from './problem-report.ts';
 import { readFromDisk, readLocated } from './read-definition.ts';
 
 /**
- * The definitions of a folder, by name and version. Immutable: `load` again to see what changed on the disk.
+ * Holds the definitions of a folder, by name and version. A registry is immutable: call `load` again to read changed
+ * files.
  * @example const writer = (await DefinitionRegistry.load('agents')).get('writer');
  */
 export class DefinitionRegistry implements Iterable<AgentDefinition> {
@@ -23,9 +24,9 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
   }
 
   /**
-   * Reads the definition files of a folder and of the folders in it. What begins with `.` or `_` is left out, and so are
-   * files of other endings. Links to files are followed, links to folders are not.
-   * @throws DefinitionError with the problems of all files; two definitions of one name and version are one. TypeError
+   * Reads the definition files of a folder and its subfolders. Ignores files and folders whose names begin with `.` or
+   * `_`, and files with other extensions. Follows links to files, but not links to folders.
+   * @throws DefinitionError with the problems of all files, also when two files have the same name and version; TypeError
    * `ARGUMENT_INVALID` for a path that is not a string.
    */
   static async load(folder: string): Promise<DefinitionRegistry> {
@@ -41,19 +42,21 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
     return new DefinitionRegistry(found.map(({ definition }) => definition));
   }
 
-  /** Each name once, in the order of the files. */
+  /** The names of the definitions without duplicates, in the order of the files. */
   get names(): readonly string[] {
     return [...new Set(this.definitions.map(({ name }) => name))];
   }
 
-  /** Is there a definition of that name, and of that version if one is said? */
+  /** True when the registry has a definition with this name, and with this version if the caller passes a version. */
   has(name: string, version?: string): boolean {
     return this.definitions.some((one) => one.name === name && (version ?? one.version) === one.version);
   }
 
   /**
-   * The definition of a name and version. Without a version: the one that has none, or the only one.
-   * @throws HoldfastError `AGENT_NOT_FOUND` when there is none, or more than one; the message says what there is.
+   * Returns the definition with a name and version. Without the argument `version`, returns the definition that has no
+   * version, or else the only definition with the name.
+   * @throws HoldfastError `AGENT_NOT_FOUND` for an unknown name or version, and for a name with several versions when the
+   * caller passes no version. The message lists the known names or versions.
    */
   get(name: string, version?: string): AgentDefinition {
     const named = this.definitions.filter((one) => one.name === name);
@@ -64,18 +67,19 @@ export class DefinitionRegistry implements Iterable<AgentDefinition> {
     throw new HoldfastError('AGENT_NOT_FOUND', this.missing(name, version, named));
   }
 
-  /** All of them, in the order of the files. */
+  /** Iterates over all definitions, in the order of the files. */
   [Symbol.iterator](): IterableIterator<AgentDefinition> {
     return this.definitions.values();
   }
 
   private missing(name: string, version: string | undefined, named: readonly AgentDefinition[]): string {
-    const wanted = version === undefined ? `"${name}"` : `"${name}" in version "${version}"`;
     if (named.length === 0) {
-      return `There is no definition of an agent ${wanted}. There are: ${this.names.join(', ') || 'none'}.`;
+      return `Unknown agent "${name}". Known agents: ${this.names.join(', ') || 'none'}.`;
     }
-    const versions = named.map((one) => one.version ?? 'one without a version').join(', ');
-    return `There is no one definition of an agent ${wanted}. Ask for a version that there is: ${versions}.`;
+    const versions = named.map((one) => one.version ?? 'no version').join(', ');
+    return version === undefined
+      ? `Agent "${name}" has several versions. Pass one of them: ${versions}.`
+      : `Unknown version "${version}" of agent "${name}". Known versions: ${versions}.`;
   }
 }
 
@@ -119,9 +123,10 @@ function duplicatesIn(found: readonly FoundDefinition[]): DefinitionProblem[] {
     const first = files.get(identity);
     files.set(identity, first ?? file);
     if (first === undefined) continue;
-    const expected = 'a name and version that no other file has';
-    const advice = 'Rename one of them, or give it a version of its own.';
-    problems.push({ file, ...place, key: 'name', expected, found: `the same in ${first}`, advice });
+    const expected = 'a unique name and version';
+    const found = `the same name and version in ${first}`;
+    const advice = 'Rename one of the agents, or give it another version.';
+    problems.push({ file, ...place, key: 'name', expected, found, advice });
   }
   return problems;
 }

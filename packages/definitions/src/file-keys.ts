@@ -1,14 +1,14 @@
 import type { AgentDefinition, BudgetLimits, LlmConfig } from '@holdfast/core';
 import type { Path } from './source-tree.ts';
 
-/** What a file may say: a definition, with a short form for the model and a deadline that people can read. */
+/** The keys of a file: those of a definition, with `model` as short for `llmConfig.model` and a deadline as text. */
 interface FileDefinition extends Required<Omit<AgentDefinition, 'llmConfig' | 'budget'>> {
   readonly model: string;
   readonly llmConfig: Required<LlmConfig>;
   readonly budget: Required<Omit<BudgetLimits, 'deadline'>> & { readonly deadline: string };
 }
 
-/** Every key there is, each with a value to learn from. The compiler keeps it complete. */
+/** All keys, each with an example value for advice. The type makes the compiler report a missing key. */
 const EXAMPLE: FileDefinition = {
   name: 'writer',
   version: '1.0',
@@ -49,12 +49,12 @@ const GROUPS: ReadonlyMap<string, Keys> = new Map<string, Keys>([
   ['budget', { ...EXAMPLE.budget }],
 ]);
 
-/** Keys of objects: a member that does not fit is a problem of its own. */
+/** The keys of objects. Each invalid member is a problem of its own. */
 export const OBJECT_KEYS: ReadonlySet<string> = new Set([...GROUPS.keys(), 'capabilities']);
-/** Keys of lists of names: likewise an element. */
+/** The keys of lists of names. Each invalid element is a problem of its own. */
 export const LIST_KEYS: ReadonlySet<string> = new Set(['tools', 'toolsDeny']);
 
-/** What other agent files call it, and what people take it for. */
+/** The key for each name that is common in other agent files, or a common mistake. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ['disallowedtools', 'toolsDeny'],
   ['displayname', 'label'],
@@ -66,27 +66,27 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ['title', 'label'],
 ]);
 
-/** Is there such a key? What is below a key whose names are free is not asked. */
+/** True for a known key. The caller does not pass members of `capabilities` and `metadata`, whose names are free. */
 export function isKnownKey(path: Path): boolean {
   return Object.hasOwn(siblingsOf(path), String(path.at(-1)));
 }
 
-/** What to write instead of an unknown key. */
+/** Advice for an unknown key: the nearest known key, or a list of the known keys. */
 export function adviceForUnknown(path: Path): string {
   const nearest = nearestKey(path);
   if (nearest !== undefined) return `Did you mean ${nearest}?`;
-  const free = path.length === 1 ? '; your own facts go under metadata' : '';
-  return `The keys are ${Object.keys(siblingsOf(path)).join(', ')}${free}.`;
+  const free = path.length === 1 ? '; put your own data under metadata' : '';
+  return `Known keys: ${Object.keys(siblingsOf(path)).join(', ')}${free}.`;
 }
 
-/** How to write a value that was not understood, for a file in YAML or in JSON. */
+/** Advice for an invalid value: an example in YAML or in JSON. */
 export function adviceForValue(path: Path, isJson: boolean): string {
   const depth = GROUPS.has(String(path[0])) && path.length > 1 ? 2 : 1;
   const known = path.slice(0, depth);
   const key = String(known.at(-1));
   const group = depth === 1 ? GROUPS.get(key) : undefined;
   const value = group ? Object.fromEntries(Object.entries(group).slice(0, 1)) : siblingsOf(known)[key];
-  const note = key === 'tools' ? ' Left out, it allows all tools; [] allows none.' : '';
+  const note = key === 'tools' ? ' Omit tools to allow all tools, or write [] to allow none.' : '';
   return `For example ${isJson ? JSON.stringify(key) : key}: ${JSON.stringify(value)}.${note}`;
 }
 
@@ -106,7 +106,7 @@ function nearestKey(path: Path): string | undefined {
   return near[0]?.key ?? elsewhere(name);
 }
 
-/** The same key where it belongs: `temperature` is `llmConfig.temperature`. */
+/** Finds a key at another level: for `temperature`, `llmConfig.temperature`. */
 function elsewhere(name: string): string | undefined {
   for (const key of Object.keys(TOP)) if (plain(key) === name) return key;
   for (const [group, keys] of GROUPS) {
@@ -115,12 +115,12 @@ function elsewhere(name: string): string | undefined {
   return undefined;
 }
 
-/** `max_steps`, `max-steps` and `MaxSteps` are all taken for `maxSteps`. */
+/** Normalizes a key, so that `max_steps`, `max-steps` and `MaxSteps` equal `maxSteps`. */
 function plain(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** How many letters must be added, dropped, changed or swapped with the next to get from one word to the other. */
+/** The edit distance of two words: the number of inserted, deleted, replaced or swapped adjacent letters. */
 function distance(from: string, to: string): number {
   if (from.length > 2 * to.length) return Infinity;
   let before: number[] = [];

@@ -1,17 +1,17 @@
-/** A Markdown file in two. */
+/** The two parts of a Markdown file. */
 export interface FrontMatter {
   /** The YAML, on the same lines as in the file. */
   readonly head: string;
-  /** What follows it, without the white space around it. */
+  /** The text below the front matter, without white space around it. */
   readonly body: string;
 }
 
 const FENCE = /^---[ \t]*$/;
 
 /**
- * Splits a text whose lines end in `\n`. The libraries for this return values only; the place of a value in the file
- * needs the text.
- * @returns which fence is missing when it has none, or only the first.
+ * Splits a text whose lines end in `\n`. The libraries for front matter return values without the text, but the location of
+ * a value in the file needs the text.
+ * @returns the missing fence for a text without front matter.
  */
 export function splitFrontMatter(text: string): FrontMatter | 'no opening' | 'no closing' {
   const lines = text.split('\n');

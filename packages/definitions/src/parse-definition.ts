@@ -11,45 +11,46 @@ import { ProblemReport } from './problem-report.ts';
 import type { SourcePosition, SourceTree } from './source-tree.ts';
 import { parseJson, parseYaml } from './source-tree.ts';
 
-/** Enough for a prompt of 20,000 words, and so little that no text takes long to refuse. */
+/** The largest file: enough for a prompt of 20,000 words, and small enough to refuse any text quickly. */
 const MAX_FILE_BYTES = 128 * 1024;
 
-/** What is known about a text. */
+/** The origin and format of a definition text. */
 export interface ParseDefinitionOptions {
-  /** The file that it is from, as problems shall name it. */
+  /** The name of the file, which problems state. */
   readonly file: string;
-  /** Default: as the ending of `file` says. */
+  /** The format of the text. Default: by the extension of `file`. */
   readonly format?: DefinitionFormat;
 }
 
 const checkOptions = optionsCheck<ParseDefinitionOptions>(
   'parseDefinition',
   { file: mustBe.required(mustBe.string), format: mustBe.oneOf([...DEFINITION_FORMATS]) },
-  { path: 'write "file"', name: 'write "file"', type: 'write "format"' },
+  { path: 'use "file"', name: 'use "file"', type: 'use "format"' },
 );
 
-/** A definition, and where its file names it. @internal */
+/** A definition, and the position of its name in its file. @internal */
 export interface LocatedDefinition {
   readonly definition: AgentDefinition;
   readonly place: SourcePosition | undefined;
 }
 
 /**
- * Reads a definition from a text. Its keys are those of `AgentDefinition`, and `model`; the README says more.
- * @throws DefinitionError with all that does not fit; RangeError or TypeError `ARGUMENT_INVALID` when the format is not known,
- * and for an unknown option or a value that does not fit.
+ * Reads a definition from a text. Its keys are the members of `AgentDefinition` and the short form `model`, as the README
+ * describes.
+ * @throws DefinitionError with all problems of the text; RangeError or TypeError `ARGUMENT_INVALID` for an unknown format or
+ * option, and for an invalid value of an option.
  * @example parseDefinition('---\nname: writer\n---\nYou write well.', { file: 'writer.md' }).systemPrompt
  */
 export function parseDefinition(text: string, options: ParseDefinitionOptions): AgentDefinition {
   return parseLocated(text, options).definition;
 }
 
-/** The same, with the place of the name. @internal */
+/** Like `parseDefinition`, and returns the position of the name too. @internal */
 export function parseLocated(text: string, options: ParseDefinitionOptions): LocatedDefinition {
   const format = checkedFormat(text, options);
   const report = new ProblemReport(options.file);
   checkSize(Buffer.byteLength(text), report);
-  // Lines end alike on every machine, so that the same file is the same definition.
+  // Normalizes line ends, so that a file has the same definition on every platform.
   const { tree, body } = openText(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'), format, report);
   for (const problem of tree.problems) report.add(problem);
   report.throwIfAny();
@@ -60,13 +61,13 @@ export function parseLocated(text: string, options: ParseDefinitionOptions): Loc
   return { definition, place: tree.placeOf(['name'], 'value') };
 }
 
-/** Refuses a file that is too large. @internal */
+/** Checks the size of a file. @throws DefinitionError for a file that is too large. @internal */
 export function checkSize(bytes: number, report: ProblemReport): void {
   if (bytes <= MAX_FILE_BYTES) return;
   report.fail({
     expected: `at most ${MAX_FILE_BYTES} bytes`,
     found: `${bytes} bytes`,
-    advice: 'Keep long texts elsewhere, where a tool can read them.',
+    advice: 'Move long texts to a place where a tool can read them.',
   });
 }
 
@@ -76,7 +77,7 @@ function checkedFormat(text: string, options: ParseDefinitionOptions): Definitio
   if (format !== undefined) return format;
   const formats = [...DEFINITION_FORMATS].join(', ');
   throw invalidArgument(
-    `The format of "${file}" is not known: let its name end in one of ${DEFINITION_ENDINGS}, or pass a format of ${formats}.`,
+    `Unknown format of file "${file}". Use a name that ends in one of ${DEFINITION_ENDINGS}, or pass one of the formats ${formats}.`,
   );
 }
 
@@ -96,7 +97,7 @@ function openText(text: string, format: DefinitionFormat, report: ProblemReport)
     expected: 'front matter between two lines of ---',
     found: `${parts} line`,
     advice:
-      'Write ---, name: …, --- and the prompt below; a file that is no agent may have a name that begins with _.',
+      'Write ---, name: …, --- and then the prompt; if the file is not an agent, begin its name with _.',
   });
 }
 

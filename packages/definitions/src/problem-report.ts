@@ -1,11 +1,11 @@
 import { DefinitionError } from './definition-error.ts';
 import type { DefinitionProblem } from './definition-error.ts';
 
-/** One file does not tell more, so that a hostile one costs little. */
+/** The most problems of one file, so that a hostile file costs little. */
 const MAX_PROBLEMS = 50;
 const MAX_TEXT = 160;
 
-/** The problems of one file. */
+/** Collects the problems of one file. */
 export class ProblemReport {
   readonly file: string;
   private readonly problems: DefinitionProblem[] = [];
@@ -25,7 +25,7 @@ export class ProblemReport {
     this.problems.push({ file: this.file, ...problem, ...key, found });
   }
 
-  /** Adds the last problem: with it, nothing more can be said. */
+  /** Adds a problem that makes further checks impossible. @throws DefinitionError with all problems. */
   fail(problem: Omit<DefinitionProblem, 'file'>): never {
     this.add(problem);
     throw this.toError();
@@ -41,13 +41,13 @@ export class ProblemReport {
   }
 }
 
-/** What has no place, as it is not there, comes last. */
+/** Orders problems by line and column. Problems without a line, such as missing keys, come last. */
 function byPlace(left: DefinitionProblem, right: DefinitionProblem): number {
   const [last, none] = [Number.MAX_SAFE_INTEGER, 0];
   return (left.line ?? last) - (right.line ?? last) || (left.column ?? none) - (right.column ?? none);
 }
 
-/** As part of a sentence: not longer than people read, and without a full stop. */
+/** Makes a text a part of a sentence: truncates it, and removes a full stop at its end. */
 function shorten(text: string): string {
   return (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text).replace(/\.$/, '');
 }

@@ -8,20 +8,20 @@ import { ProblemReport } from './problem-report.ts';
 
 /**
  * Reads the definition in a file: Markdown with front matter (`.md`), YAML (`.yaml`, `.yml`) or JSON (`.json`).
- * @throws DefinitionError with all that does not fit, also when the file cannot be read; TypeError `ARGUMENT_INVALID` for a
- * path that is not a string.
+ * @throws DefinitionError with all problems of the file, also when the file cannot be read; TypeError `ARGUMENT_INVALID` for
+ * a path that is not a string.
  */
 export async function readDefinition(path: string): Promise<AgentDefinition> {
   checkArgument('The path of a definition', path, mustBe.string);
   return (await readLocated(path)).definition;
 }
 
-/** The same, with the place of the name. @internal */
+/** Like `readDefinition`, and returns the position of the name too. @internal */
 export async function readLocated(path: string): Promise<LocatedDefinition> {
   const report = new ProblemReport(path);
   if (formatOf(path) === undefined) {
     const advice = 'Rename the file, or pass its text and format to parseDefinition.';
-    report.fail({ expected: `a file name that ends in ${DEFINITION_ENDINGS}`, found: path, advice });
+    report.fail({ expected: `a file name that ends in one of ${DEFINITION_ENDINGS}`, found: path, advice });
   }
   return parseLocated(decode(await readBytes(path, report), report), { file: path });
 }
@@ -29,8 +29,8 @@ export async function readLocated(path: string): Promise<LocatedDefinition> {
 async function readBytes(path: string, report: ProblemReport): Promise<Uint8Array> {
   const size = await readFromDisk(report, 'a file', async () => {
     const status = await stat(path);
-    // A pipe or a device may never end.
-    if (!status.isFile()) throw new Error('something else');
+    // A read of a pipe or a device may never end.
+    if (!status.isFile()) throw new Error('a folder, a pipe or a device');
     return status.size;
   });
   checkSize(size, report);
@@ -43,13 +43,13 @@ function decode(bytes: Uint8Array, report: ProblemReport): string {
   } catch {
     return report.fail({
       expected: 'text in UTF-8',
-      found: 'other bytes',
+      found: 'another encoding',
       advice: 'Save the file as UTF-8.',
     });
   }
 }
 
-/** Reads from the disk. What the system does not give is a problem of the file. @internal */
+/** Calls a function that reads from the disk. @throws DefinitionError with the system's error as a problem. @internal */
 export async function readFromDisk<T>(
   report: ProblemReport,
   expected: string,

@@ -2,30 +2,30 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } fr
 import type { Document, Node, Scalar, YAMLError, YAMLMap } from 'yaml';
 import type { DefinitionProblem } from './definition-error.ts';
 
-/** Where in the data: keys, and positions in lists. */
+/** The location of a value in the data: keys, and indexes of lists. */
 export type Path = readonly (string | number)[];
 
-/** Where in the file, counted from 1. */
+/** A position in a file. Line and column count from 1. */
 export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** What is wrong with a text before anybody asks what it means. */
+/** A problem of the syntax of a text. */
 type SourceProblem = Omit<DefinitionProblem, 'file' | 'key'>;
 
-/** A text as data, and where in the text each part of the data stands. */
+/** The data in a text, and the position of each part of the data in the text. */
 export interface SourceTree {
   readonly value: unknown;
-  /** When there are any, `value` is not to be used. */
+  /** The problems of the syntax. With any of them, `value` is not valid. */
   readonly problems: readonly SourceProblem[];
-  /** Where a value stands, or its key; of what is not there, what would hold it. */
+  /** The position of a value or of its key. For a missing value, the position of the nearest value that contains its path. */
   placeOf(path: Path, part: 'key' | 'value'): SourcePosition | undefined;
 }
 
 /**
- * YAML 1.2 without what makes a small text large or a text do something: merge keys and the types that only a tag
- * brings. The other such things, and keys that occur twice, are found by `inspect`, which takes linear time for it.
+ * YAML 1.2 without features that make a small text large or execute code: merge keys, and types that need a tag. `inspect`
+ * finds the other such features and duplicate keys, because it finds duplicate keys in linear time.
  */
 const YAML_OPTIONS = {
   version: '1.2',
@@ -37,7 +37,7 @@ const YAML_OPTIONS = {
   logLevel: 'error',
 } as const;
 
-/** Reads YAML. */
+/** Parses a YAML text. */
 export function parseYaml(text: string): SourceTree {
   const { document, placeAt, placeOf } = locate(text);
   const [error] = document.errors;
@@ -46,7 +46,7 @@ export function parseYaml(text: string): SourceTree {
   return { value, problems, placeOf };
 }
 
-/** Reads JSON: its own grammar decides; that YAML contains it gives the places. */
+/** Parses a JSON text with `JSON.parse`. The YAML parser gives the positions, because YAML contains JSON. */
 export function parseJson(text: string): SourceTree {
   const { document, placeAt, placeOf } = locate(text);
   try {
@@ -56,12 +56,13 @@ export function parseJson(text: string): SourceTree {
     const offset = /at position (\d+)/.exec(message)?.[1];
     const found = `the error "${message.replace(/ in JSON at position .*/, '')}"`;
     const place = offset === undefined ? undefined : placeAt(Number(offset));
-    const advice = 'Correct it: no comments, no comma after the last member, keys in double quotes.';
+    const advice = 'Remove comments and trailing commas, and write keys in double quotes.';
     return { value: undefined, problems: [{ ...place, expected: 'valid JSON', found, advice }], placeOf };
   }
 }
 
-const QUOTE = 'Quote a text that has ": " or " #" in it or begins with a sign; indent with spaces.';
+const QUOTE =
+  'Quote texts that contain ": " or " #" or begin with a special character, and indent with spaces.';
 
 function yamlProblem({ code, message }: YAMLError, place: SourcePosition): SourceProblem {
   const said = { ...place, expected: 'valid YAML', found: `the error "${message}"`, advice: QUOTE };
@@ -70,11 +71,11 @@ function yamlProblem({ code, message }: YAMLError, place: SourcePosition): Sourc
       return {
         ...said,
         expected: 'one definition',
-        found: 'another document',
-        advice: 'Make it a file of its own; front matter with a prompt below it belongs into a .md file.',
+        found: 'a second document',
+        advice: 'Move it to a file of its own; a prompt below front matter needs a .md file.',
       };
     case 'RESOURCE_EXHAUSTION':
-      return { ...said, found: 'too many levels of nesting', advice: 'Nest less.' };
+      return { ...said, found: 'too many levels of nesting', advice: 'Reduce the nesting.' };
     default:
       return said;
   }
@@ -82,7 +83,7 @@ function yamlProblem({ code, message }: YAMLError, place: SourcePosition): Sourc
 
 type PlaceAt = (offset: number) => SourcePosition;
 
-/** Parses a text as YAML, to know its places. */
+/** Parses a text as YAML, and returns functions for the positions of its parts. */
 function locate(text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
@@ -119,7 +120,7 @@ function keyOf(node: unknown): unknown {
   return isScalar(node) ? node.value : undefined;
 }
 
-/** Finds what a definition may not have, although it is good YAML. */
+/** Finds valid YAML that a definition must not contain: aliases, tags, duplicate keys, and keys that are not strings. */
 function inspect(document: Document.Parsed, placeAt: PlaceAt): SourceProblem[] {
   const problems: SourceProblem[] = [];
   const report = (node: unknown, expected: string, found: string, advice: string): void => {
@@ -128,9 +129,9 @@ function inspect(document: Document.Parsed, placeAt: PlaceAt): SourceProblem[] {
   visit(document, {
     Node(_key, node) {
       if (isAlias(node)) {
-        report(node, 'a value', `the alias *${node.source}`, 'Write the value out: aliases are not read.');
+        report(node, 'a value', `the alias *${node.source}`, 'Replace the alias by its value.');
       } else if (node.tag !== undefined) {
-        const advice = 'Leave the tag out; quotes make a string.';
+        const advice = 'Remove the tag, and quote the value if it is a string.';
         report(node, 'a value without a tag', `the tag ${node.tag}`, advice);
       }
       if (isMap(node)) inspectKeys(node, report);
@@ -147,20 +148,20 @@ function inspectKeys(map: YAMLMap, report: ReportNode): void {
   for (const { key } of map.items) {
     const name = keyOf(key);
     if (typeof name !== 'string') {
-      const found = isScalar(key) ? `the key ${String(name)}` : 'another kind of key';
-      report(key, 'a key that is a string', found, 'Put the key in quotes.');
+      const found = isScalar(key) ? `the key ${String(name)}` : 'a key of another type';
+      report(key, 'a key that is a string', found, 'Quote the key.');
     } else if (seen.has(name)) {
-      report(key, 'each key once', `another ${JSON.stringify(name)}`, 'Keep one of them.');
+      report(key, 'each key once', `a second ${JSON.stringify(name)}`, 'Remove one of them.');
     } else seen.add(name);
   }
 }
 
-/** A number that is not what the text says: `.inf`, `.nan`, or an integer with more digits than a number keeps. */
+/** Reports a number that JSON cannot hold as it is written: `.inf`, `.nan`, or an integer with too many digits. */
 function inspectNumber({ value, source, range }: Scalar, report: ReportNode): void {
   if (typeof value !== 'number' || source === undefined) return;
   const isKept =
     Number.isFinite(value) &&
     (Number.isSafeInteger(value) || !/^[-+]?\d+$/.test(source) || String(value) === source);
-  const advice = 'Quotes keep a long number as it is; a limit that is left out is none.';
-  if (!isKept) report({ range }, 'a number that can be kept', source, advice);
+  const advice = 'Quote a long number to keep its digits; for no limit, omit the key.';
+  if (!isKept) report({ range }, 'a finite number without loss of digits', source, advice);
 }

@@ -34,7 +34,7 @@ You write well, and briefly.
 const named = (name: string, execute: () => unknown = () => expect.unreachable()) =>
   tool({ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, execute });
 
-test('a Markdown file that says all there is to say becomes an agent that keeps to it', async () => {
+test('an agent that is built from a Markdown file with all keys follows each of them', async () => {
   const registry = await DefinitionRegistry.load(await newFolder({ 'writer.md': WRITER }));
   const calls = (...names: string[]) => ({ calls: names.map((name) => [name, {}] as const) });
   const driver = scriptedDriver(calls('search', 'publish', 'recall'), 'A summary.', calls('search'));

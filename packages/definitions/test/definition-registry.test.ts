@@ -9,7 +9,7 @@ const newFolder = temporaryFolders();
 const load = (folder: string): Promise<DefinitionRegistry> => DefinitionRegistry.load(folder);
 
 describe('a folder', () => {
-  test('is read with the folders in it, all but what is left out', async () => {
+  test('is read with its subfolders, without ignored files and folders', async () => {
     const folder = await newFolder({
       'b.md': '---\nname: b\n---\nYou are b.',
       'a.YML': 'name: a',
@@ -33,13 +33,13 @@ describe('a folder', () => {
     expect(Object.isFrozen(registry)).toBe(true);
   });
 
-  test('may be empty, and relative', async () => {
+  test('may be empty, and may have a relative path', async () => {
     expect([...(await load(await newFolder({})))]).toEqual([]);
     const folder = await newFolder({ 'a.yaml': 'name: a' });
     expect((await load(relative(process.cwd(), folder))).names).toEqual(['a']);
   });
 
-  test('with links: to files they are followed, also as mounted configurations have them; to folders they are not', async () => {
+  test('is read with its links to files, as in a mounted configuration, but without its links to folders', async () => {
     const folder = await newFolder({
       '..data_1/a.yaml': 'name: a',
       '..data_1/b.md': '---\nname: b\n---\nHi',
@@ -52,7 +52,7 @@ describe('a folder', () => {
     expect((await load(folder)).names).toEqual(['a', 'b']);
   });
 
-  test('all problems of all files are told at once, in their order', async () => {
+  test('is refused with all problems of all files, in the order of the files', async () => {
     const folder = await newFolder({
       'a.md': '---\nname: a\ncolor: red\ntools: 5\n---\n',
       'b.yaml': 'name: [b',
@@ -75,9 +75,9 @@ describe('a folder', () => {
   });
 
   test.for<[what: string, files: Record<string, string>]>([
-    ['one name', { 'a.yaml': 'name: a', 'b.yaml': 'name: a' }],
-    ['one name and version', { 'a.yaml': 'name: a\nversion: v', 'b.yaml': 'name: a\nversion: v' }],
-  ])('%s twice is refused', async ([, files]) => {
+    ['with the same name', { 'a.yaml': 'name: a', 'b.yaml': 'name: a' }],
+    ['with the same name and version', { 'a.yaml': 'name: a\nversion: v', 'b.yaml': 'name: a\nversion: v' }],
+  ])('with two definitions %s is refused', async ([, files]) => {
     const folder = await newFolder(files);
     expect(await problemsOf(() => load(folder))).toEqual([
       {
@@ -85,14 +85,14 @@ describe('a folder', () => {
         line: 1,
         column: 7,
         key: 'name',
-        expected: 'a name and version that no other file has',
-        found: `the same in ${join(folder, 'a.yaml')}`,
-        advice: 'Rename one of them, or give it a version of its own.',
+        expected: 'a unique name and version',
+        found: `the same name and version in ${join(folder, 'a.yaml')}`,
+        advice: 'Rename one of the agents, or give it another version.',
       },
     ]);
   });
 
-  test('that is not there, or is none', async () => {
+  test('that is missing or is a file is refused', async () => {
     const folder = await newFolder({ 'a.yaml': 'name: a' });
     for (const path of [join(folder, 'nowhere'), join(folder, 'a.yaml')]) {
       const [problem] = await problemsOf(() => load(path));
@@ -121,7 +121,7 @@ describe('a definition is found by its name and version', () => {
     ['b', undefined, { name: 'b', version: '1' }],
     ['b', '1', { name: 'b', version: '1' }],
     ['c', '2', { name: 'c', version: '2' }],
-  ])('%s %s is there', async ([name, version, found]) => {
+  ])('%s %s is found', async ([name, version, found]) => {
     const definitions = await loadAll();
     expect(definitions.get(name, version)).toEqual(found);
     expect(definitions.has(name, version)).toBe(true);
@@ -134,37 +134,40 @@ describe('a definition is found by its name and version', () => {
     ['d', undefined],
     ['d', '1'],
     ['__proto__', undefined],
-  ])('%s %s is not there', async ([name, version]) => {
+  ])('%s %s is not found', async ([name, version]) => {
     const definitions = await loadAll();
     const refusal = expect.objectContaining({ code: 'AGENT_NOT_FOUND' });
     expect(() => definitions.get(name, version)).toThrow(refusal);
     expect(definitions.has(name, version)).toBe(false);
   });
 
-  test('what there is instead is said', async () => {
+  test('the error lists the known names or versions', async () => {
     const definitions = await loadAll();
     expect(definitions.has('c')).toBe(true);
-    expect(() => definitions.get('c')).toThrow(
-      'no one definition of an agent "c". Ask for a version that there is: 2, 1.',
-    );
+    expect(() => definitions.get('c')).toThrow('Agent "c" has several versions. Pass one of them: 2, 1.');
     expect(() => definitions.get('a', '1')).toThrow(
-      'Ask for a version that there is: 2, one without a version.',
+      'Unknown version "1" of agent "a". Known versions: 2, no version.',
     );
-    expect(() => definitions.get('d')).toThrow('no definition of an agent "d". There are: a, b, c.');
+    expect(() => definitions.get('d')).toThrow('Unknown agent "d". Known agents: a, b, c.');
   });
 });
 
 describe('a file', () => {
-  test('is read by its ending', async () => {
+  test('is read in the format of its extension', async () => {
     const folder = await newFolder({ 'a.md': '---\nname: a\n---\nHi' });
     expect(await readDefinition(join(folder, 'a.md'))).toEqual({ name: 'a', systemPrompt: 'Hi' });
   });
 
   test.for<[what: string, file: string, content: string | Uint8Array, expected: string]>([
-    ['of another ending', 'a.toml', 'name = "a"', 'a file name that ends in .md, .yaml, .yml, .json'],
+    [
+      'with another extension',
+      'a.toml',
+      'name = "a"',
+      'a file name that ends in one of .md, .yaml, .yml, .json',
+    ],
     ['in Latin-1', 'a.yaml', Buffer.from('name: caf\u00e9', 'latin1'), 'text in UTF-8'],
     ['in UTF-16', 'a.yaml', Buffer.from('\uFEFFname: a', 'utf16le'), 'text in UTF-8'],
-    ['too large to be read', 'a.yaml', Buffer.alloc(128 * 1024 + 1, 'a'), 'at most 131072 bytes'],
+    ['that is too large', 'a.yaml', Buffer.alloc(128 * 1024 + 1, 'a'), 'at most 131072 bytes'],
     ['that is a folder', 'a.yaml/b.txt', '', 'a file'],
   ])('%s is refused', async ([, file, content, expected]) => {
     const path = join(await newFolder({ [file]: content }), file.replace('/b.txt', ''));
@@ -172,7 +175,7 @@ describe('a file', () => {
     expect([problem?.file, problem?.expected, others]).toEqual([path, expected, []]);
   });
 
-  test.skipIf(process.platform === 'win32')('that is a device is refused, not read for ever', async () => {
+  test.skipIf(process.platform === 'win32')('that is a device is refused without a read', async () => {
     const folder = await newFolder({ 'a.yaml': 'name: a' });
     await symlink('/dev/zero', join(folder, 'b.yaml'));
     expect(await placesOf(() => load(folder))).toEqual([join(folder, 'b.yaml')]);

@@ -10,7 +10,7 @@ test.each<readonly [unknown, unknown, string]>([
     { file: 'a.yaml', nonsense: 1 },
     'parseDefinition has no option "nonsense". Known options: file, format.',
   ],
-  ['name: a', { path: 'a.yaml' }, 'has no option "path": write "file".'],
+  ['name: a', { path: 'a.yaml' }, 'has no option "path": use "file".'],
   ['name: a', {}, 'file of parseDefinition must be a string, found nothing.'],
   ['name: a', { file: 5 }, 'file of parseDefinition must be a string, found number 5.'],
   ['name: a', { file: 'a', format: 'toml' }, 'format of parseDefinition must be one of markdown, yaml, json'],
@@ -21,7 +21,7 @@ test.each<readonly [unknown, unknown, string]>([
   expect(() => parseDefinition(text as never, options as never)).toThrow(invalid(message));
 });
 
-test('a path that is not a text is refused', async () => {
+test('a path that is not a string is refused', async () => {
   for (const path of [undefined, 5, new URL('file:///a.md')]) {
     await expect(readDefinition(path as never)).rejects.toEqual(invalid('The path of a definition must be'));
     await expect(DefinitionRegistry.load(path as never)).rejects.toEqual(

@@ -8,17 +8,17 @@ const KIB = 1024;
 const parse = (file: string, text: string): unknown => parseDefinition(text, { file });
 const filled = (text: string): string => text.repeat((100 * KIB) / text.length);
 
-describe('what makes a small text large, or makes it act, is refused', () => {
+describe('syntax that makes a small text large, or that executes code, is refused', () => {
   test.for<[what: string, found: string, text: string]>([
     ['an alias', 'the alias *a', 'name: a\ndescription: &a b\nlabel: *a'],
-    ['an alias of many', 'the alias *a', 'metadata:\n  a: &a [x, x]\n  b: [*a, *a]\n'],
+    ['aliases of lists', 'the alias *a', 'metadata:\n  a: &a [x, x]\n  b: [*a, *a]\n'],
     ['a merge', 'the alias *a', 'name: a\nmetadata: &a { b: 1 }\nllmConfig: { <<: *a }'],
     [
       'a merge in YAML 1.1',
       'the alias *a',
       '%YAML 1.1\n---\nname: a\nmetadata: &a { b: 1 }\nllmConfig:\n  <<: *a',
     ],
-    ['a tag of ours', 'the tag !env', 'name: !env HOME'],
+    ['an application tag', 'the tag !env', 'name: !env HOME'],
     ['a tag of YAML', 'the tag tag:yaml.org,2002:binary', 'name: a\nmetadata: { b: !!binary aGk= }'],
     ['a tag on an object', 'the tag tag:yaml.org,2002:set', 'name: a\nmetadata: !!set { b }'],
     [
@@ -27,11 +27,11 @@ describe('what makes a small text large, or makes it act, is refused', () => {
       'name: !<tag:yaml.org,2002:js/function> a',
     ],
     ['a tag on a key', 'the tag tag:yaml.org,2002:str', '!!str name: a'],
-    ['a key that is a list', 'another kind of key', 'name: a\nmetadata: { [a]: 1 }'],
+    ['a key that is a list', 'a key of another type', 'name: a\nmetadata: { [a]: 1 }'],
     ['a key that is a number', 'the key 1', 'name: a\nmetadata: { 1: a }'],
-    ['a key that is nothing', 'the key null', 'name: a\nmetadata: { : a }'],
+    ['an empty key', 'the key null', 'name: a\nmetadata: { : a }'],
     ['infinity', '.inf', 'name: a\nbudget: { maxSteps: .inf }'],
-    ['no number', '.NaN', 'name: a\nmetadata: [.NaN]'],
+    ['not a number', '.NaN', 'name: a\nmetadata: [.NaN]'],
     [
       'an integer that would lose digits',
       '12345678901234567890',
@@ -47,7 +47,7 @@ describe('what makes a small text large, or makes it act, is refused', () => {
     expect(problem).toMatchObject({ line: 2, column: 17, found: number });
   });
 
-  test('numbers that JavaScript writes are kept', () => {
+  test('numbers as JavaScript writes them are read exactly', () => {
     for (const number of [2 ** 53, 1e21, 123456789012345680000, -1e20, 5e-324]) {
       expect(parse('a.json', `{"name":"a","metadata":{"n":${number}}}`)).toHaveProperty('metadata.n', number);
       expect(parse('a.yaml', `name: a\nmetadata: {n: ${number}}`)).toHaveProperty('metadata.n', number);
@@ -55,7 +55,7 @@ describe('what makes a small text large, or makes it act, is refused', () => {
   });
 });
 
-describe('no prototype is touched', () => {
+describe('a definition does not change a prototype', () => {
   test.for<[string, string]>([
     [
       'a.yaml',
@@ -76,13 +76,13 @@ describe('no prototype is touched', () => {
     '{"__proto__":{"name":"a"}}',
     '{"name":"a","budget":{"__proto__":{"maxSteps":1}}}',
     '{"name":"a","llmConfig":{"__proto__":null}}',
-  ])('%s says nothing that is known', async (text) => {
+  ])('%s has an unknown key', async (text) => {
     const [problem] = await problemsOf(() => parse('a.json', text));
     expect(problem).toMatchObject({ expected: 'a known key', found: '"__proto__"' });
   });
 });
 
-describe('a text that is built to cost much is refused', () => {
+describe('a text that is built to be expensive is refused', () => {
   test.for<[what: string, file: string, text: string]>([
     ['lists in lists', 'a.yaml', filled('[')],
     [
@@ -109,15 +109,15 @@ describe('a text that is built to cost much is refused', () => {
       `a0: &a0 [x]\n${Array.from({ length: 99 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`).join('\n')}`,
     ],
     ['fences', 'a.md', filled('---\n')],
-    ['a key without end', 'a.json', `{"name":"a","${'k'.repeat(100 * KIB)}":1}`],
-    ['a value without end', 'a.json', `{"name":"a","tools":["${'k'.repeat(50 * KIB)}",5]}`],
+    ['a very long key', 'a.json', `{"name":"a","${'k'.repeat(100 * KIB)}":1}`],
+    ['a very long value', 'a.json', `{"name":"a","tools":["${'k'.repeat(50 * KIB)}",5]}`],
   ])('%s', async ([, file, text]) => {
     const problems = await problemsOf(() => parse(file, text));
     expect(problems.length).toBeLessThanOrEqual(50);
     for (const problem of problems) expect(JSON.stringify(problem).length).toBeLessThan(1_000);
   });
 
-  test('128 KiB are read, a byte more is not', async () => {
+  test('a text of 128 KiB is read, and a text of one byte more is refused', async () => {
     const text = `---\nname: a\n---\n${'é'.repeat(64 * KIB - 8)}`;
     expect(Buffer.byteLength(text)).toBe(128 * KIB);
     expect(parse('a.md', text)).toHaveProperty('systemPrompt.length', 64 * KIB - 8);
@@ -126,7 +126,7 @@ describe('a text that is built to cost much is refused', () => {
         file: 'a.md',
         expected: 'at most 131072 bytes',
         found: '131073 bytes',
-        advice: 'Keep long texts elsewhere, where a tool can read them.',
+        advice: 'Move long texts to a place where a tool can read them.',
       },
     ]);
   });
@@ -141,7 +141,7 @@ function nameOrProblems(text: string, file: string): unknown {
   }
 }
 
-test('any text is a definition or a list of problems', () => {
+test('every text is either a definition or a list of problems', () => {
   const scraps = fc.constantFrom(
     'name',
     ': ',

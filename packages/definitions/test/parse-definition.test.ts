@@ -60,21 +60,21 @@ describe('a full definition', () => {
     ['writer.yml', windows(YAML)],
     ['writer.json', JSON_TEXT],
     ['writer.json', windows(JSON_TEXT)],
-  ])('in %s', ([file, text]) => {
+  ])('is read from %s', ([file, text]) => {
     const definition = parse(file, text);
     expect(definition).toEqual(full);
     expect(Object.keys(definition)).toEqual(Object.keys(full));
     expect(Object.isFrozen(definition.capabilities?.['summary'])).toBe(true);
     expect(agentDefinition(definition)).toEqual(definition);
   });
-  test('in a text of a format that is said', () => {
+  test('is read in the format that the caller passes', () => {
     expect(parseDefinition(MARKDOWN, { file: 'a database', format: 'markdown' })).toEqual(full);
     expect(parseDefinition(YAML, { file: 'writer.json', format: 'yaml' })).toEqual(full);
   });
 });
 
 test.for<[what: string, file: string, text: string, expected: AgentDefinition]>([
-  ['a name alone', 'a.yaml', 'name: a', { name: 'a' }],
+  ['only a name', 'a.yaml', 'name: a', { name: 'a' }],
   [
     'an empty system prompt outside Markdown',
     'a.json',
@@ -109,7 +109,7 @@ test.for<[what: string, file: string, text: string, expected: AgentDefinition]>(
   ],
   ['no tools', 'a.yaml', 'name: a\ntools: []', { name: 'a', tools: [] }],
   [
-    'empty things',
+    'empty objects',
     'a.yaml',
     'name: a\nbudget: {}\ncapabilities: {}\nmetadata: {}',
     { name: 'a', budget: {}, capabilities: {}, metadata: {} },
@@ -133,20 +133,20 @@ test.for<[what: string, file: string, text: string, expected: AgentDefinition]>(
     { name: 'a', budget: { deadline: 1795230000000 } },
   ],
   [
-    'YAML 1.2, whatever it calls itself',
+    'a text that declares YAML 1.1 is read as YAML 1.2',
     'a.yaml',
     '%YAML 1.1\n---\nname: yes\nlabel: 1_000',
     { name: 'yes', label: '1_000' },
   ],
   [
-    'a merge key is a key',
+    'a merge key is an ordinary key',
     'a.yaml',
     'name: a\nmetadata: { <<: { b: 1 } }',
     { name: 'a', metadata: { '<<': { b: 1 } } },
   ],
 ])('%s', ([, file, text, expected]) => expect(parse(file, text)).toEqual(expected));
 
-test('misuse', () => {
+test('invalid arguments are refused', () => {
   const misuse = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
   expect(() => parseDefinition('', { file: 'a.txt' })).toThrow(misuse);
   expect(() => parseDefinition('', { file: 'a.md', format: 'toml' as never })).toThrow(misuse);

@@ -8,7 +8,7 @@ const parse = (file: string, text: string): AgentDefinition => parseDefinition(t
 const messageOf = async (file: string, text: string): Promise<string> =>
   (await refusalOf(() => parse(file, text))).message;
 
-/** Front matter on line 1, so that the text of a case begins on line 2. */
+/** A Markdown file with this front matter, which begins on line 2. */
 const md = (head: string): string => `---\n${head}\n---\nHi`;
 
 describe('a problem', () => {
@@ -31,17 +31,17 @@ describe('a problem', () => {
       md('name: a\nlabel: true'),
     ],
     [
-      'a.md:3:1: tools: expected an array, found null. For example tools: ["search","read"]. Left out, it allows all tools; [] allows none.',
+      'a.md:3:1: tools: expected an array, found null. For example tools: ["search","read"]. Omit tools to allow all tools, or write [] to allow none.',
       'a.md',
       md('name: a\ntools: # all'),
     ],
     [
-      'a.md:3:8: tools: expected an array, found string "a,,b". For example tools: ["search","read"]. Left out, it allows all tools; [] allows none.',
+      'a.md:3:8: tools: expected an array, found string "a,,b". For example tools: ["search","read"]. Omit tools to allow all tools, or write [] to allow none.',
       'a.md',
       md('name: a\ntools: a,,b'),
     ],
     [
-      'a.yaml:4:5: tools[1]: expected a name, found number 5. For example tools: ["search","read"]. Left out, it allows all tools; [] allows none.',
+      'a.yaml:4:5: tools[1]: expected a name, found number 5. For example tools: ["search","read"]. Omit tools to allow all tools, or write [] to allow none.',
       'a.yaml',
       'name: a\ntools:\n  - b\n  - 5',
     ],
@@ -96,7 +96,7 @@ describe('a problem', () => {
       'name: a\nmodel: 5',
     ],
     [
-      'a.yaml:3:1: model: expected model in one place, found it in llmConfig.model too. Keep one of them.',
+      'a.yaml:3:1: model: expected either model or llmConfig.model, found both. Remove one of them.',
       'a.yaml',
       'name: a\nllmConfig: {model: b}\nmodel: c',
     ],
@@ -106,22 +106,22 @@ describe('a problem', () => {
       'name: a\nmetadata: [1]',
     ],
     [
-      'a.md: systemPrompt: expected a system prompt below the front matter, found nothing. Write it there: it is what the model is told first.',
+      'a.md: systemPrompt: expected a system prompt below the front matter, found nothing. Write the prompt below the second line of ---.',
       'a.md',
       '---\nname: a\n---\n \n',
     ],
     [
-      'a.md:3:1: systemPrompt: expected systemPrompt in one place, found it below the front matter too. Keep one of them.',
+      'a.md:3:1: systemPrompt: expected either systemPrompt or a prompt below the front matter, found both. Remove one of them.',
       'a.md',
       md('name: a\nsystemPrompt: b'),
     ],
     [
-      'a.md:1:1: expected front matter between two lines of ---, found no opening line. Write ---, name: …, --- and the prompt below; a file that is no agent may have a name that begins with _.',
+      'a.md:1:1: expected front matter between two lines of ---, found no opening line. Write ---, name: …, --- and then the prompt; if the file is not an agent, begin its name with _.',
       'a.md',
       '# Hi',
     ],
     [
-      'a.md:1:1: expected front matter between two lines of ---, found no closing line. Write ---, name: …, --- and the prompt below; a file that is no agent may have a name that begins with _.',
+      'a.md:1:1: expected front matter between two lines of ---, found no closing line. Write ---, name: …, --- and then the prompt; if the file is not an agent, begin its name with _.',
       'a.md',
       '---\nname: a\n----\nHi',
     ],
@@ -141,17 +141,17 @@ describe('a problem', () => {
       'writer',
     ],
     [
-      'a.yaml:3:1: expected each key once, found another "name". Keep one of them.',
+      'a.yaml:3:1: expected each key once, found a second "name". Remove one of them.',
       'a.yaml',
       'name: a\nlabel: A\nname: b',
     ],
     [
-      'a.json:1:23: expected each key once, found another "a". Keep one of them.',
+      'a.json:1:23: expected each key once, found a second "a". Remove one of them.',
       'a.json',
       '{"metadata": {"a": 1, "a": 2}}',
     ],
     [
-      'a.yaml:2:1: expected one definition, found another document. Make it a file of its own; front matter with a prompt below it belongs into a .md file.',
+      'a.yaml:2:1: expected one definition, found a second document. Move it to a file of its own; a prompt below front matter needs a .md file.',
       'a.yaml',
       'name: a\n---\nname: b',
     ],
@@ -168,7 +168,7 @@ describe('a problem', () => {
     [[2, 3], 'a.json', '{"name": "a",\n  // A\n"label": "A"}'],
     [[1, 13], 'a.json', '{"name": "a"'],
     [[], 'a.json', '{"name":'],
-  ])('of syntax, at %j', async ([[line, column], file, text]) => {
+  ])('of the syntax is reported at %j', async ([[line, column], file, text]) => {
     const [problem, ...others] = await problemsOf(() => parse(file, text));
     const expected = `valid ${file.endsWith('json') ? 'JSON' : 'YAML'}`;
     expect([problem?.line, problem?.column, problem?.expected, others]).toEqual([line, column, expected, []]);
@@ -200,7 +200,7 @@ describe('an unknown key', () => {
     ['llmConfig.tools', 'tools'],
     ['budget.max-steps', 'budget.maxSteps'],
     ['budget.maxTurns', 'budget.maxSteps'],
-  ])('%s was meant to be %s', async ([path, meant]) => {
+  ])('%s gets the advice to write %s', async ([path, meant]) => {
     const [first = '', second] = path.split('.');
     const value = second === undefined ? 'x' : { [second]: 'x' };
     const text = JSON.stringify({ name: 'a', [first]: value });
@@ -209,22 +209,22 @@ describe('an unknown key', () => {
   });
 
   test.for(['color', 'hooks', 'x', 'constructor', '__proto__', 'k'.repeat(1_000)])(
-    '%s is like none, so all are named',
+    '%s is similar to no known key, so the advice lists all keys',
     async (key) => {
       const [problem] = await problemsOf(() => parse('a.json', `{"name":"a","${key}":1}`));
-      expect(problem?.advice).toMatch(/^The keys are name, version, .*; your own facts go under metadata\.$/);
+      expect(problem?.advice).toMatch(/^Known keys: name, version, .*; put your own data under metadata\.$/);
       expect(problem?.found.length).toBeLessThan(200);
     },
   );
 });
 
-test('every value that a problem gives as an example is right', async () => {
+test('every example in the advice is valid', async () => {
   const advice = async (json: string): Promise<string> => {
     const problems = await problemsOf(() => parse('a.json', json));
     return problems.map((problem) => problem.advice).join();
   };
-  const keysOf = (text: string): string[] => /^The keys are ([^.;]*)/.exec(text)?.[1]?.split(', ') ?? [];
-  const exampleIn = (text: string): string => /^For example (.*?)\.(?: Left.*)?$/.exec(text)?.[1] ?? '';
+  const keysOf = (text: string): string[] => /^Known keys: ([^.;]*)/.exec(text)?.[1]?.split(', ') ?? [];
+  const exampleIn = (text: string): string => /^For example (.*?)\.(?: Omit.*)?$/.exec(text)?.[1] ?? '';
 
   const top = keysOf(await advice('{"name":"a","zzz":1}'));
   expect(top).toHaveLength(12);
@@ -244,7 +244,7 @@ test('every value that a problem gives as an example is right', async () => {
   }
 });
 
-test('all problems of a file are told, in the order of its lines', async () => {
+test('all problems of a file are reported, in the order of its lines', async () => {
   const text = md('color: red\ntools: [1, b, 2]\nbudget: {maxStep: 1, maxSteps: x}\nversion: 2').replace(
     'Hi',
     '',

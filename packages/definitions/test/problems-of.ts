@@ -2,7 +2,7 @@ import { DefinitionError } from '@holdfast/definitions';
 import type { DefinitionProblem } from '@holdfast/definitions';
 import { expect } from 'vitest';
 
-/** The error that some work ends in. Fails when it ends in anything else. */
+/** The DefinitionError that a function throws. Fails when the function returns or throws another error. */
 export async function refusalOf(work: () => unknown): Promise<DefinitionError> {
   try {
     await work();
@@ -15,12 +15,12 @@ export async function refusalOf(work: () => unknown): Promise<DefinitionError> {
   return expect.fail('There was no problem.');
 }
 
-/** Its problems. */
+/** The problems of the DefinitionError that a function throws. */
 export async function problemsOf(work: () => unknown): Promise<readonly DefinitionProblem[]> {
   return (await refusalOf(work)).problems;
 }
 
-/** Their places as lines, `file:line:column: key`. */
+/** The locations of the problems, as `file:line:column: key`. */
 export async function placesOf(work: () => unknown): Promise<string[]> {
   return (await problemsOf(work)).map(
     ({ file, line, column, key }) =>

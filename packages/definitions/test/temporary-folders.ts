@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 
-/** Makes folders of files by their paths, and removes them after each test. */
+/** Returns a function that creates a folder with files by their paths. Removes the folders after each test. */
 export function temporaryFolders(): (
   files: Readonly<Record<string, string | Uint8Array>>,
 ) => Promise<string> {
