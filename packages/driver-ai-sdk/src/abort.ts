@@ -1,6 +1,6 @@
 /**
- * The promise, or a rejection with the signal's reason if that comes first. `onLate` is given a value that came
- * after the abort, to let go of it.
+ * Settles like `work`, or rejects with the signal's reason if the signal aborts first. `onLate` receives a value that
+ * arrives after the abort, to release it.
  */
 export function unlessAborted<T>(
   work: PromiseLike<T>,

@@ -11,40 +11,40 @@ import { isModelInstance, ModelResolver } from './resolve-model.ts';
 import type { Wait } from './retry.ts';
 import { waitOnTimer } from './retry.ts';
 
-/** How a driver calls models. Every member may be left out. */
+/** The options of `aiSdkDriver`. All of them are optional. */
 export interface AiSdkDriverOptions {
-  /** The model of calls whose LLM configuration names none: a model of any AI SDK provider, or a model id. */
+  /** The model of requests whose model settings name no model: a model of any AI SDK provider, or a model id. */
   readonly model?: LanguageModelV4 | LanguageModelV3 | LanguageModelV2 | string;
   /**
    * Finds models by id: the `gateway` of the AI SDK, the result of `createProviderRegistry`, or a provider. Default:
-   * `globalThis.AI_SDK_DEFAULT_PROVIDER`; without that, a call that names a model by id fails.
+   * `globalThis.AI_SDK_DEFAULT_PROVIDER`. Without a registry and a default provider, a request for a model id fails.
    */
   readonly registry?: ModelRegistry;
-  /** How often a call that failed before it answered is made again; default 2. */
+  /** The number of retries of a call that failed before a response arrived; default 2. */
   readonly maxRetries?: number;
-  /** Sent with every call. Their values are kept out of errors. */
+  /** HTTP headers of every call. Errors do not contain their values. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `auto` marks the system prompt and the end of the conversation for Anthropic's cache; default `off`. */
+  /** `auto` marks the system prompt and the last message for the prompt cache of Anthropic; default `off`. */
   readonly promptCache?: 'off' | 'auto';
-  /** Is told what a model could not do as asked. Default: nobody is. */
+  /** Called with each warning of the AI SDK, such as a setting that a model does not support. Default: no listener. */
   readonly onWarning?: (warning: SharedV4Warning, model: CalledModel) => void;
-  /** Fetches files that a model cannot fetch itself. Default: from public http(s) addresses only. */
+  /** Downloads files that a model cannot fetch itself. The default downloads from public http(s) addresses only. */
   readonly download?: Download;
-  /** How large a downloaded file may be, in bytes; default 50 MiB. */
+  /** The size limit of a downloaded file in bytes; default 50 MiB. */
   readonly maxDownloadBytes?: number;
-  /** Waits between attempts; default: a timer. */
+  /** Waits between two attempts; default: a timer. */
   readonly wait?: Wait;
 }
 
-const MODEL = 'give the model, as in aiSdkDriver({ model: openai("gpt-5") })';
-const SETTINGS = 'the state has it, as in state.withLlmConfig({ temperature: 0 })';
-const TOOLS = 'the loop has them, as in createAgentLoop({ driver, tools })';
+const MODEL = 'use "model", as in aiSdkDriver({ model: openai("gpt-5") })';
+const SETTINGS = 'set it in the state, as in state.withLlmConfig({ temperature: 0 })';
+const TOOLS = 'pass the tools to the loop, as in createAgentLoop({ driver, tools })';
 
 const checkOptions = optionsCheck<AiSdkDriverOptions>(
   'aiSdkDriver',
   {
     model: {
-      expected: 'a model or the id of one, as in model: openai("gpt-5")',
+      expected: 'a model or a model id, as in model: openai("gpt-5")',
       accepts: (value) => (typeof value === 'string' && value !== '') || isModelInstance(value),
     },
     registry: mustBe.objectWith('an object with languageModel(), as in registry: gateway', ['languageModel']),
@@ -63,26 +63,26 @@ const checkOptions = optionsCheck<AiSdkDriverOptions>(
   {
     modelId: MODEL,
     specificationVersion: MODEL,
-    provider: 'give a registry, as in registry: gateway, or the model itself',
-    apiKey: 'the provider has it, as in model: createOpenAI({ apiKey })("gpt-5")',
-    baseURL: 'the provider has it, as in model: createOpenAI({ baseURL })("gpt-5")',
+    provider: 'use "registry", as in registry: gateway, or pass a model',
+    apiKey: 'pass it to the provider, as in model: createOpenAI({ apiKey })("gpt-5")',
+    baseURL: 'pass it to the provider, as in model: createOpenAI({ baseURL })("gpt-5")',
     temperature: SETTINGS,
     maxOutputTokens: SETTINGS,
     providerOptions: SETTINGS,
     tools: TOOLS,
-    system: 'the state has it, as in AgentState.empty().withSystemPrompt("Be brief.")',
+    system: 'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")',
     timeout: 'pass a signal to the run, as in loop.run(state, { signal: AbortSignal.timeout(30_000) })',
   },
 );
 
 /**
- * A driver that calls language models through the AI SDK. Each call goes to the model that `llmConfig.model`
- * names, else to `model`. One driver may serve any number of agents at the same time; it keeps converted messages
- * for as long as the messages live, and nothing else of a call.
+ * Creates a driver that calls language models through the AI SDK. A request goes to the model that `llmConfig.model`
+ * names, or else to `model`. Any number of agents can use one driver at the same time. The driver caches converted
+ * messages while the messages exist, and caches nothing else of a call.
  *
- * `infer` throws a `DriverError` when there is no answer, and the signal's reason when that aborts the call before
- * anything arrived.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
+ * `infer` throws a `DriverError` when no response arrives, and the signal's reason when the signal aborts the call before
+ * a part of the response arrives.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value.
  * @example
  * const loop = createAgentLoop({ driver: aiSdkDriver({ model: openai('gpt-5') }), tools });
  */

@@ -8,13 +8,16 @@ import type { LlmConfig, ResponseFormat } from '@holdfast/core';
 import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
 import { sentOptions } from './provider-options.ts';
 
-/** What is the driver's own in every call. */
+/** The call options that do not come from the request. */
 export interface CallSetting {
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** One call in the terms of the AI SDK. Made afresh for each attempt, with a prompt of its own: models and middleware may change both. */
+/**
+ * Converts a request to call options of the AI SDK. The driver calls this function for each attempt with a new prompt,
+ * because models and middleware may change the options and the prompt.
+ */
 export function convertRequest(
   request: InferenceRequest,
   prompt: LanguageModelV4Prompt,
@@ -37,7 +40,7 @@ function convertSettings(config: LlmConfig = {}): Settings {
   return {
     ...settings,
     ...(stopSequences && { stopSequences: [...stopSequences] }),
-    // The AI SDK adds levels between minor versions; the model says which it knows.
+    // Minor versions of the AI SDK add levels. A model reports a level that it does not know.
     ...(reasoning !== undefined && { reasoning: reasoning as NonNullable<Settings['reasoning']> }),
     ...sentOptions(providerOptions),
   };
@@ -55,7 +58,7 @@ function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Se
 
 const convertedTools = new WeakMap<readonly ToolDescription[], readonly LanguageModelV4FunctionTool[]>();
 
-/** A tool as models are told of it; its schema goes as it is. */
+/** Converts the description of a tool. The schema stays unchanged. */
 function convertTool({ name, description, inputSchema }: ToolDescription): LanguageModelV4FunctionTool {
   return Object.freeze({ type: 'function', name, description, inputSchema });
 }

@@ -21,13 +21,13 @@ import type {
 import { invalidArgument, textOf } from '@holdfast/core';
 import { sentOptions } from './provider-options.ts';
 
-/** A file as it is sent: its data, and its media type as far as it is known. */
+/** A file in the form that the driver sends: its data and its media type. */
 export interface SentFile {
   readonly data: SharedV4FileData;
   readonly mediaType: string;
 }
 
-/** The files of a message, made ready for one model, by the part that holds each. */
+/** The files of a message, prepared for one model, by the part that holds each file. */
 export type SentFiles = ReadonlyMap<object, SentFile>;
 
 type SentMessage<Role extends Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
@@ -36,8 +36,8 @@ type SentAssistantPart = SentMessage<'assistant'>['content'][number];
 type SentContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
 /**
- * The message as the AI SDK's models read it, frozen, or `undefined` when there is nothing in it to send. Metadata
- * and sources stay behind. `files` must hold every file of the message.
+ * Converts a message to a frozen message of the AI SDK, without tags and sources. Returns `undefined` for a message without
+ * content to send. `files` must hold every file of the message.
  */
 export function convertMessage(message: Message, files: SentFiles): LanguageModelV4Message | undefined {
   const converted = convertByRole(message, files);
@@ -150,7 +150,7 @@ function convertToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
 }
 
 function convertCustom(part: CustomPart): LanguageModelV4CustomPart {
-  // The provider named its kind in the form `provider.type`; it is passed back as it came.
+  // The provider named the kind in the form `provider.type`. The driver sends the kind back unchanged.
   const kind = part.kind as LanguageModelV4CustomPart['kind'];
   return { type: 'custom', kind, ...sentOptions(part.providerOptions) };
 }
@@ -181,6 +181,6 @@ function convertContentPart(part: ToolContentPart, files: SentFiles): SentConten
 function fileOf(part: FilePart | ReasoningFilePart, files: SentFiles): SentFile {
   const file = files.get(part);
   if (file === undefined)
-    throw invalidArgument('A file was not made ready before its message was converted.');
+    throw invalidArgument('A file was not prepared before the conversion of its message.');
   return file;
 }

@@ -15,13 +15,13 @@ import { Usage } from '@holdfast/core';
 import { InferenceResponse, toJsonObject, toJsonValue } from '@holdfast/core/driver';
 import { keptOptions, withoutItemIds } from './provider-options.ts';
 
-/** A whole answer. `modelId` stands in when the provider does not name the model that answered. */
+/** Converts a complete response. `modelId` is the default for a response that does not name its model. */
 export function convertResult(result: LanguageModelV4GenerateResult, modelId: string): InferenceResponse {
   const finishReason = convertFinishReason(result.finishReason);
   return responseOf(result, modelId, { content: convertContent(result.content), finishReason });
 }
 
-/** What an answer that broke off still says, or `undefined` if it says nothing. */
+/** Converts an interrupted response to a partial response; `undefined` without usable content. */
 export function convertPartialResult(
   result: LanguageModelV4GenerateResult,
   modelId: string,
@@ -45,14 +45,14 @@ function responseOf(
   });
 }
 
-/** The parts of an answer that can be kept, in the model's order. Part types that are not known are left out. */
+/** Converts the parts of a response, in the model's order. Omits parts of unknown types. */
 export function convertContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
   return content.map(convertPart).filter((part) => part !== undefined);
 }
 
 /**
- * The parts of an answer that broke off, which can be sent back: without calls that the provider runs itself and whose result
- * did not arrive, and without ids of items that the provider never stored.
+ * Converts the parts of an interrupted response that the driver can send back. Omits calls that the provider runs itself
+ * and whose result did not arrive, and ids of items that the provider never stored.
  */
 export function convertPartialContent(content: readonly LanguageModelV4Content[]): AssistantPart[] {
   return withoutOpenCalls(convertContent(content))
@@ -68,7 +68,7 @@ function withoutOpenCalls(content: readonly AssistantPart[]): AssistantPart[] {
 }
 
 function detachedPart<T extends AssistantPart>({ providerOptions, ...part }: T): T {
-  // Only the options are exchanged, which every part may have or not.
+  // Only the options change, and they are optional in every part.
   return { ...part, ...withoutItemIds(providerOptions) } as T;
 }
 
@@ -113,7 +113,7 @@ function convertToolCall({
   return { type: 'tool-call', toolCallId, toolName, ...parseInput(input), ...executed };
 }
 
-/** The arguments. A model that says nothing means no arguments. */
+/** Parses the arguments of a call. An empty text means no arguments. */
 function parseInput(text: string): { input: JsonValue; invalid?: string } {
   if (text.trim() === '') return { input: {} };
   try {
@@ -148,7 +148,7 @@ function convertFileData(data: SharedV4FileDataData | SharedV4FileDataUrl): File
   return { type: 'data', data: typeof data.data === 'string' ? data.data : toBase64(data.data) };
 }
 
-/** The bytes as base64 text. */
+/** Encodes bytes as base64 text. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let from = 0; from < bytes.length; from += 0x8000) {
@@ -157,7 +157,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** What was reported; what was not stays unknown. */
+/** Converts the reported usage. A number that the provider did not report stays unknown. */
 export function convertUsage(usage: LanguageModelV4Usage | undefined): Usage {
   if (usage === undefined) return Usage.unreported;
   const { inputTokens, outputTokens } = usage;
@@ -183,15 +183,15 @@ const FINISH_REASONS = new Map<string, FinishReason>([
 ]);
 
 /**
- * True when the answer came to its end. An answer that broke off has no reason, the reason `interrupted`, or the reason `other`
- * without the provider's own word for it.
+ * True when the response is complete. An interrupted response has no finish reason, the reason `interrupted`, or the reason
+ * `other` without the provider's raw reason.
  */
 export function isFinished(reason: LanguageModelV4FinishReason | undefined): boolean {
   if (reason === undefined || reason.unified === 'interrupted') return false;
   return convertFinishReason(reason) !== 'other' || Boolean(reason.raw);
 }
 
-/** Why the model stopped, as far as there is a word for it. */
+/** Converts a finish reason. An absent or unknown reason becomes `other`. */
 export function convertFinishReason(reason: LanguageModelV4FinishReason | undefined): FinishReason {
   return FINISH_REASONS.get(reason?.unified ?? 'other') ?? 'other';
 }

@@ -1,5 +1,5 @@
 /**
- * What prompts with files need of the AI SDK's utilities. This module is imported when the first file is seen: loading the
- * utilities takes longer than loading the driver. The names are listed so that bundlers drop the rest of the utilities.
+ * The utilities of the AI SDK that prompts with files need. The driver imports this module for the first file, because the
+ * utilities take longer to load than the driver. The exports have names, so that bundlers can drop the other utilities.
  */
 export { detectMediaType, downloadBlob, isFullMediaType, isUrlSupported } from '@ai-sdk/provider-utils';

@@ -13,53 +13,54 @@ import type { PromptFiles } from './prompt-files.ts';
 import { hasFiles } from './prompt-files.ts';
 import { mergedOptions } from './provider-options.ts';
 
-/** What a builder has converted of a conversation. `prompt` grows with the conversation and is never handed out itself. */
+/** The converted part of a conversation. `prompt` grows with the conversation, and callers receive copies of it. */
 interface Conversation {
   readonly builder: PromptBuilder;
   readonly messages: Messages;
   readonly prompt: LanguageModelV4Message[];
-  /** The places in `prompt` of the messages with files. It grows too. */
+  /** The indexes in `prompt` of the messages with files. This list grows too. */
   readonly filePlaces: number[];
 }
 
-/** What a builder has converted of a conversation, and the messages that it has yet to convert. */
+/** The converted part of a conversation, and the messages that the builder has not converted yet. */
 interface Continuation extends Pick<Conversation, 'prompt' | 'filePlaces'> {
   readonly added: readonly Message[];
 }
 
-/** What a prompt depends on besides the conversation. */
+/** The inputs of a prompt besides the conversation. */
 export interface PromptParts {
   readonly model: LanguageModelV4;
   readonly files: PromptFiles;
-  /** `auto` marks the standing instructions and the end for the provider's cache. */
+  /** `auto` marks the system prompt and the last message for the provider's cache. */
   readonly promptCache: 'off' | 'auto';
 }
 
 const NO_FILES: SentFiles = new Map();
 const NOWHERE: readonly never[] = Object.freeze([]);
 
-/** Kept with each conversation: the newest conversation of the last builders that converted it. */
+/** The newest conversation of the last builders, cached with the messages of each conversation. */
 const conversations = new LineageCache<readonly Conversation[]>();
-/** How many models can take turns in one conversation before each turn converts all of it again. */
+/** The number of models that can alternate in one conversation without converting the whole conversation again. */
 const MAX_BUILDERS = 4;
 
 /**
- * A conversation that grows adds fewer messages than this to a prompt. More at once come of a fork, or of a view that is
- * composed anew for each step, and may come again: their conversions are remembered message by message.
+ * A growing conversation adds fewer messages than this to a prompt. More messages at once are the result of a fork, or of a
+ * compiler that composes a new list for each step. The same messages may arrive again, so the builder caches each
+ * conversion.
  */
 const MANY_MESSAGES = 32;
 
 /**
- * Builds prompts for one model. A conversation that was seen before costs what was added to it: messages are immutable, and
- * so are the converted ones. Each prompt has a list of its own; the messages in it are frozen and shared between prompts.
+ * Builds prompts for one model. For a known conversation, the builder converts the added messages only, because messages
+ * and their conversions are immutable. Each prompt has its own list; its messages are frozen and shared between prompts.
  */
 export class PromptBuilder {
   private readonly model: LanguageModelV4;
   private readonly files: PromptFiles;
   private readonly promptCache: 'off' | 'auto';
-  /** Messages that came many at once; `undefined` for a message with nothing to send. */
+  /** Conversions of messages that arrived many at once; `undefined` for a message without content to send. */
   private readonly converted = new WeakMap<Message, LanguageModelV4Message | undefined>();
-  /** Messages with files. */
+  /** Conversions of messages with files. */
   private readonly convertedWithFiles = new WeakMap<Message, LanguageModelV4Message | undefined>();
 
   constructor({ model, files, promptCache }: PromptParts) {
@@ -68,7 +69,7 @@ export class PromptBuilder {
     this.promptCache = promptCache;
   }
 
-  /** A promise only when there are files to wait for. It rejects with what a download throws. */
+  /** Builds a prompt. Returns a promise if the messages have files to prepare; it rejects with the error of a download. */
   build(messages: Messages, systemPrompt: string | undefined, signal: AbortSignal): Prompt | Promise<Prompt> {
     const start: LanguageModelV4Prompt = [];
     if (systemPrompt) start.push(Object.freeze({ role: 'system', content: systemPrompt }));
@@ -86,7 +87,7 @@ export class PromptBuilder {
     return { messages: whole, filePlaces: filePlaces.map((place) => place + start.length) };
   }
 
-  /** The conversation as far as it is known, and what is new in `messages`. */
+  /** Splits `messages` into the converted part and the added messages. */
   private continuation(messages: Messages): Continuation {
     const known = conversations.get(messages)?.find(({ builder }) => builder === this);
     const added = known && messages.since(known.messages);
@@ -94,7 +95,10 @@ export class PromptBuilder {
     return { prompt: [], filePlaces: [], added: messages.slice() };
   }
 
-  /** Never waits: of two calls that grow the same conversation, one goes first and the other sees it. */
+  /**
+   * Converts the added messages. This method is synchronous, so that two calls that extend the same conversation run one
+   * after the other.
+   */
   private grownPrompt(messages: Messages): Conversation {
     const { prompt, filePlaces, added } = this.continuation(messages);
     for (const message of added) {
@@ -126,7 +130,7 @@ export class PromptBuilder {
   }
 }
 
-/** Adds a message at the end; results that follow results become one message, as providers expect. */
+/** Appends a message. Adjacent messages with tool results become one message, as providers expect. */
 function append(prompt: LanguageModelV4Message[], message: LanguageModelV4Message): void {
   const last = prompt.at(-1);
   if (message.role === 'tool' && last?.role === 'tool')
@@ -136,7 +140,7 @@ function append(prompt: LanguageModelV4Message[], message: LanguageModelV4Messag
 
 type SentToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>;
 
-/** What was said about the first message as a whole goes to its last part, where it still means the same. */
+/** Joins two messages. The options of the first message move to its last part, where they have the same meaning. */
 function joinedResults(first: SentToolMessage, second: SentToolMessage): SentToolMessage {
   const content = [...first.content, ...second.content];
   const end = first.content.length - 1;
@@ -153,10 +157,10 @@ function withOptions<T extends { providerOptions?: SharedV4ProviderOptions }>(
   return providerOptions ? Object.freeze({ ...value, providerOptions }) : value;
 }
 
-/** Asks Anthropic's models to cache everything up to and including the message that carries it. */
+/** A provider option that makes Anthropic cache the prompt up to and including the message with the option. */
 const CACHE_MARK = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
 
-/** Marks a prompt for the provider's cache: at the standing instructions, and at the end. */
+/** Marks the system prompt and the last message for the provider's cache. */
 function addCacheMarks(prompt: LanguageModelV4Prompt): void {
   const last = prompt.length - 1;
   for (const index of new Set([prompt[0]?.role === 'system' ? 0 : last, last])) {

@@ -4,25 +4,25 @@ import type { FileData, MessagePart, ToolContentPart } from '@holdfast/core/driv
 import { invalidArgument } from '@holdfast/core';
 import type { SentFile, SentFiles } from './convert-message.ts';
 
-/** A file that a model cannot fetch by itself. */
+/** A file that a model cannot fetch itself. */
 export interface FileDownload {
-  /** Where it is. */
+  /** The address of the file. */
   readonly url: URL;
-  /** More than this many bytes are to be refused. */
+  /** The size limit in bytes. The download must refuse a larger file. */
   readonly maxBytes: number;
-  /** Aborts with the call. */
+  /** Aborts when the call is aborted. */
   readonly signal: AbortSignal;
 }
 
-/** What was at a URL. */
+/** A downloaded file. */
 export interface DownloadedFile {
-  /** Its content. */
+  /** The content of the file. */
   readonly data: Uint8Array;
-  /** As the server names it, when it does. */
+  /** The media type that the server reported; `undefined` if it reported none. */
   readonly mediaType?: string | undefined;
 }
 
-/** Fetches a file, or throws. */
+/** Downloads a file. Rejects when the download fails. */
 export type Download = (file: FileDownload) => Promise<DownloadedFile>;
 
 /** A file in a message, and the part that holds it. */
@@ -32,12 +32,12 @@ interface HeldFile {
   readonly mediaType: string;
 }
 
-/** True when a message holds a file, which then has to be made ready for the model. */
+/** True when a message holds a file, which `PromptFiles` must prepare for the model. */
 export function hasFiles(message: Message): boolean {
   return heldFiles(message).length > 0;
 }
 
-/** Makes the files of messages ready for models; downloads each file of a message once. */
+/** Prepares the files of messages for models. Downloads each file of a message once. */
 export class PromptFiles {
   private readonly downloaded = new WeakMap<object, DownloadedFile>();
   private readonly download: Download;
@@ -48,7 +48,7 @@ export class PromptFiles {
     this.maxBytes = maxBytes;
   }
 
-  /** The files of a message as `model` can take them. @throws what the download throws. */
+  /** Returns the files of a message in a form that `model` accepts. @throws the error of a download. */
   async prepare(message: Message, model: LanguageModelV4, signal: AbortSignal): Promise<SentFiles> {
     const files = heldFiles(message);
     const sent = await Promise.all(files.map((file) => this.sentFile(file, model, signal)));
@@ -73,8 +73,7 @@ export class PromptFiles {
     signal: AbortSignal,
   ): Promise<SentFile> {
     const { mediaType } = file;
-    if (!URL.canParse(file.url))
-      throw invalidArgument('A file of the conversation has a URL that is not a URL.');
+    if (!URL.canParse(file.url)) throw invalidArgument('A file of the conversation has an invalid URL.');
     const url = new URL(file.url);
     if (url.protocol === 'data:') return sentDataUrl(url, mediaType);
     const { isFullMediaType, isUrlSupported } = await import('./file-utils.ts');
@@ -92,14 +91,14 @@ export class PromptFiles {
   }
 }
 
-/** Refuses what a server must not be made to fetch (private addresses) and more than `maxBytes`. */
+/** The default download. Refuses private addresses, so that a message cannot make the process read its own network. */
 const downloadSafely: Download = async ({ url, maxBytes, signal }) => {
   const { downloadBlob } = await import('./file-utils.ts');
   const blob = await downloadBlob(url.href, { maxBytes, abortSignal: signal });
   return { data: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type.split(';')[0] || undefined };
 };
 
-/** An image tells its type better than whoever named it. */
+/** Detects the media type of an image from its bytes, which are more reliable than a declared type. */
 async function withDetectedType(
   data: Extract<SharedV4FileData, { type: 'data' }>,
   mediaType: string,

@@ -1,15 +1,15 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 
-/** A conversation as one model is sent it. Its messages are frozen and shared between prompts. */
+/** A conversation in the form for one model. Its messages are frozen and shared between prompts. */
 export interface Prompt {
   readonly messages: readonly LanguageModelV4Message[];
-  /** The places in `messages` of the messages with files. */
+  /** The indexes in `messages` of the messages with files. */
   readonly filePlaces: readonly number[];
 }
 
 /**
- * The prompt of one attempt: a list of its own, with copies of the messages with files, because the AI Gateway writes into
- * their parts. The other messages stay shared: no known provider writes into them.
+ * Creates the prompt of one attempt: a new list, with copies of the messages with files, because the AI Gateway writes to
+ * their parts. The other messages stay shared, because no known provider writes to them.
  */
 export function promptOfAttempt({ messages, filePlaces }: Prompt): LanguageModelV4Prompt {
   const prompt = messages.slice();
@@ -20,7 +20,7 @@ export function promptOfAttempt({ messages, filePlaces }: Prompt): LanguageModel
   return prompt;
 }
 
-/** A copy whose objects and arrays can be written into, at every level. Bytes and URLs stay shared. */
+/** A deep copy with writable objects and arrays. Bytes and URLs stay shared. */
 function copyOf<T>(value: T): T;
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item));

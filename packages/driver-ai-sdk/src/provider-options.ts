@@ -3,13 +3,13 @@ import type { JsonObject, JsonValue } from '@holdfast/core';
 import type { ProviderOptions } from '@holdfast/core/driver';
 import { toJsonObject } from '@holdfast/core/driver';
 
-/** Options for the AI SDK, spread into a part or message; nothing when there are none. */
+/** The provider options of a part or message for the AI SDK, to spread; an empty object without options. */
 export function sentOptions(options: JsonValue | undefined): { providerOptions?: SharedV4ProviderOptions } {
-  // The options are opaque: what a provider reads from them is between it and whoever wrote them.
+  // The options are opaque: only the provider knows their type.
   return isFilled(options) ? { providerOptions: options as SharedV4ProviderOptions } : {};
 }
 
-/** What a provider attached to a part of its answer, as our options for that part; nothing when there is nothing. */
+/** Converts metadata of a part of a response to provider options, to spread; an empty object without metadata. */
 export function keptOptions(metadata: SharedV4ProviderMetadata | undefined): {
   providerOptions?: ProviderOptions;
 } {
@@ -18,7 +18,7 @@ export function keptOptions(metadata: SharedV4ProviderMetadata | undefined): {
   return isFilled(options) ? { providerOptions: options } : {};
 }
 
-/** Both options together: within a provider, the members of `over` win. */
+/** Merges two sets of options. Within a provider, the members of `over` replace those of `base`. */
 export function mergedOptions(
   base: SharedV4ProviderOptions | undefined,
   over: SharedV4ProviderOptions | undefined,
@@ -31,8 +31,8 @@ export function mergedOptions(
 }
 
 /**
- * The options without the ids of items at their provider. An answer that broke off was never stored there, and a
- * reference to it would make the next call fail; without the id the part is sent with its content.
+ * Removes the provider's item ids from options. A provider does not store an interrupted response, so a reference to its
+ * items would make the next call fail. Without the id, the driver sends the content of the part.
  */
 export function withoutItemIds(options: ProviderOptions | undefined): { providerOptions?: ProviderOptions } {
   const kept: Record<string, JsonValue> = {};

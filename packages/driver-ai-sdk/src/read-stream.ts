@@ -1,14 +1,14 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 
-/** How a stream of parts ended. */
+/** The end of a stream of parts. */
 export type StreamEnd =
   | { readonly type: 'ended' }
   | { readonly type: 'aborted' }
   | { readonly type: 'failed'; readonly error: unknown };
 
 /**
- * Hands every part to `visit` until the stream ends, fails or is aborted; an `error` part is a failure. The stream
- * is let go of in any case, also when `visit` throws.
+ * Calls `visit` with every part until the stream ends, fails or is aborted. An `error` part is a failure. Always cancels
+ * the stream at the end, also when `visit` throws.
  */
 export async function readStream(
   stream: ReadableStream<LanguageModelV4StreamPart>,
@@ -16,7 +16,7 @@ export async function readStream(
   visit: (part: LanguageModelV4StreamPart) => void,
 ): Promise<StreamEnd> {
   const reader = stream.getReader();
-  // Cancelling ends the read that waits. What the source makes of it no longer matters.
+  // `cancel` ends a waiting read. An error of the source after that is ignored.
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
   signal.addEventListener('abort', cancel, { once: true });
   try {

@@ -10,7 +10,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(\w+:\/\/[^\s?"'<>]+)\?[^\s"'<>]*/g, '$1?[redacted]'],
 ];
 
-/** The text without what looks like a key, the query of a URL, or one of the given secrets; not too long. */
+/** Removes the given secrets, texts that look like keys, and queries of URLs from a text, and truncates it. */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) if (secret.length >= 6) clean = clean.replaceAll(secret, '[redacted]');

@@ -7,17 +7,17 @@ type ModelInstance = LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
 
 /** Finds models by id: a registry or any provider of the AI SDK. */
 export interface ModelRegistry {
-  /** The model with an id; throws when there is none. */
+  /** Returns the model with an id. Throws for an unknown id. */
   languageModel(modelId: string): LanguageModelV2 | LanguageModelV3 | LanguageModelV4;
 }
 
-/** Where models come from. */
+/** The sources of models. */
 export interface ModelSource {
   readonly model?: ModelInstance | string | undefined;
   readonly registry?: ModelRegistry | undefined;
 }
 
-/** Finds the model of a call, and brings models of earlier specifications up to the present one. */
+/** Finds the model of a call, and upgrades models of earlier specifications to V4. */
 export class ModelResolver {
   private readonly model: ModelInstance | string | undefined;
   private readonly registry: ModelRegistry | undefined;
@@ -29,7 +29,7 @@ export class ModelResolver {
     this.registry = registry;
   }
 
-  /** The model with an id, else the one the driver was made with. @throws DriverError when there is none. */
+  /** Returns the model with an id, or without an id the model of the driver. @throws DriverError for an unknown model. */
   resolve(modelId: string | undefined): LanguageModelV4 {
     const wanted = modelId ?? this.model;
     if (wanted === undefined) throw noModel();
@@ -43,7 +43,7 @@ export class ModelResolver {
     return model;
   }
 
-  /** The id of the model that a call with this id goes to, as far as it has one. */
+  /** The id of the model that `resolve` would return for `wanted`; `undefined` without a model. */
   modelId(wanted: string | undefined): string | undefined {
     return wanted ?? (isModelInstance(this.model) ? this.model.modelId : this.model);
   }
@@ -71,13 +71,13 @@ export class ModelResolver {
   }
 }
 
-/** Is it a model, of whatever specification? */
+/** True for a model of any specification. */
 export function isModelInstance(model: unknown): model is ModelInstance {
   if (typeof model !== 'object' || model === null) return false;
   return 'doGenerate' in model && typeof model.doGenerate === 'function';
 }
 
-/** The provider of the process, in which the AI SDK looks model ids up too. Read for each call: it may be set late. */
+/** The provider of the process, in which the AI SDK looks up model ids too. */
 function defaultProvider(): ModelRegistry | undefined {
   const provider: unknown = Reflect.get(globalThis, 'AI_SDK_DEFAULT_PROVIDER');
   return isRegistry(provider) ? provider : undefined;
@@ -91,36 +91,28 @@ function isRegistry(value: unknown): value is ModelRegistry {
 function upgrade(model: EarlierModel): LanguageModelV4 {
   const version: unknown = model.specificationVersion;
   if (version === 'v2' || version === 'v3') return upgradeModel(model);
-  const message = `The model "${model.modelId}" follows specification ${String(version)}. Use v2, v3 or v4.`;
-  throw new AiSdkDriverError('invalidRequest', message, {
-    modelId: model.modelId,
-    isRetryable: false,
-    attempts: 0,
-  });
+  const message = `Model "${model.modelId}" has the unsupported specification ${String(version)}. Use a model with v2, v3 or v4.`;
+  throw new AiSdkDriverError('invalidRequest', message, { modelId: model.modelId, isRetryable: false, attempts: 0 });
 }
 
 function noModel(): AiSdkDriverError {
-  const message = 'There is no model to call. Give the driver a model, or name one in the LLM configuration.';
+  const message =
+    'Neither the driver nor the model settings name a model. Pass the option "model" to the driver, or set llmConfig.model.';
   return new AiSdkDriverError('modelNotFound', message, { modelId: 'none', isRetryable: false, attempts: 0 });
 }
 
 function noRegistry(modelId: string): AiSdkDriverError {
   const message =
-    `The driver has no registry to look up the model "${modelId}" in. Pass the model itself, or a registry: ` +
-    '`registry: gateway`, from the package @ai-sdk/gateway, looks ids up in the AI Gateway.';
+    `The driver has no registry in which to look up the model "${modelId}". Pass a model, or a registry such as ` +
+    '`registry: gateway` from the package @ai-sdk/gateway.';
   return new AiSdkDriverError('modelNotFound', message, { modelId, isRetryable: false, attempts: 0 });
 }
 
 function notFound(modelId: string, hasRegistry: boolean, cause: unknown): AiSdkDriverError {
   const place = hasRegistry ? 'the registry of the driver' : 'the default provider of the AI SDK';
   const advice = hasRegistry
-    ? 'Add it to the registry, or name one that is in it.'
-    : 'Give the driver a registry that knows it, or pass the model itself.';
-  const message = `The model "${modelId}" was not found in ${place}. ${advice}`;
-  return new AiSdkDriverError(
-    'modelNotFound',
-    message,
-    { modelId, isRetryable: false, attempts: 0 },
-    { cause },
-  );
+    ? 'Add the model to the registry, or use a model id of the registry.'
+    : 'Pass a registry that has the model, or pass the model itself.';
+  const message = `Unknown model "${modelId}" in ${place}. ${advice}`;
+  return new AiSdkDriverError('modelNotFound', message, { modelId, isRetryable: false, attempts: 0 }, { cause });
 }

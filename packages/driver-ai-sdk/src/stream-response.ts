@@ -20,19 +20,19 @@ type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
 type TextDelta = Extract<LanguageModelV4StreamPart, { type: 'text-delta' | 'reasoning-delta' }>;
 type Kind = 'text' | 'reasoning';
 
-/** A text or reasoning part that may still grow. */
+/** A text or reasoning part that can still grow. */
 interface Block {
   readonly deltaId: string;
   readonly part: { type: Kind; text: string; providerMetadata?: SharedV4ProviderMetadata };
 }
 
-/** Puts an answer together from the parts of its stream. */
+/** Builds a response from the parts of its stream. */
 export class StreamedResponse {
   private modelId: string;
   private readonly content: LanguageModelV4Content[] = [];
   private readonly open = { text: new Map<string, Block>(), reasoning: new Map<string, Block>() };
   private readonly deltaIds = new Set<string>();
-  /** Names of the tools whose arguments are arriving as JSON text, by call. */
+  /** The names of the tools whose arguments arrive as JSON text, by call id. */
   private readonly inputs = new Map<string, string>();
   private finish: Finish | undefined;
   private responseId: string | undefined;
@@ -41,17 +41,17 @@ export class StreamedResponse {
     this.modelId = modelId;
   }
 
-  /** True when the model said that it is done, and why. */
+  /** True when the stream reported the finish reason of a complete response. */
   get isFinished(): boolean {
     return isFinished(this.finish?.finishReason);
   }
 
-  /** True when a part of the answer has come: to ask again could make listeners hear it twice. */
+  /** True when a part of the response has arrived. A retry could then send its deltas to listeners twice. */
   get hasContent(): boolean {
     return this.content.length > 0 || this.inputs.size > 0;
   }
 
-  /** Takes in a part and returns what a listener is to be told. Parts that are not known change nothing. */
+  /** Adds a part, and returns its delta for the listener. Unknown parts change nothing. */
   add(part: LanguageModelV4StreamPart): InferenceDelta | undefined {
     switch (part.type) {
       case 'text-delta':
@@ -90,12 +90,12 @@ export class StreamedResponse {
     }
   }
 
-  /** The whole answer. */
+  /** The complete response. */
   complete(): InferenceResponse {
     return this.response(convertContent(this.content), convertFinishReason(this.finish?.finishReason));
   }
 
-  /** What had arrived, or `undefined` if nothing had. Incomplete calls are left out. */
+  /** The partial response, without incomplete calls; `undefined` if no usable content has arrived. */
   partial(finishReason: FinishReason): InferenceResponse | undefined {
     const content = convertPartialContent(this.content);
     return content.length === 0 ? undefined : this.response(content, finishReason);
@@ -120,7 +120,7 @@ export class StreamedResponse {
     return delta === '' ? undefined : { type: kind, id: block.deltaId, text: delta };
   }
 
-  /** The beginning or the end of a block: each may carry what the provider wants back. */
+  /** Processes the start or the end of a block, which can carry metadata of the provider. */
   private mark(
     kind: Kind,
     { id, providerMetadata }: { readonly id: string; readonly providerMetadata?: SharedV4ProviderMetadata },
@@ -140,7 +140,7 @@ export class StreamedResponse {
     return block;
   }
 
-  /** Some providers use an id again for the next part; listeners must be able to tell the two apart. */
+  /** Returns a unique id. Some providers reuse an id for the next part, and listeners must distinguish the parts. */
   private freshDeltaId(id: string): string {
     let fresh = id;
     for (let count = 2; this.deltaIds.has(fresh); count++) fresh = `${id}#${count}`;

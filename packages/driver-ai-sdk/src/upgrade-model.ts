@@ -38,8 +38,8 @@ type EarlierUsage = LanguageModelV2Usage | LanguageModelV3Usage;
 type EarlierWarning = LanguageModelV2CallWarning | SharedV3Warning;
 
 /**
- * Adapts a model of an earlier specification to the present one, as `wrapLanguageModel` of the AI SDK does.
- * Warnings of V2 models get the form of V4.
+ * Adapts a model of specification V2 or V3 to V4, as `wrapLanguageModel` of the AI SDK does. Also converts the warnings of
+ * V2 models to V4.
  */
 export function upgradeModel(model: EarlierModel): LanguageModelV4 {
   return {
@@ -71,7 +71,7 @@ export function upgradeModel(model: EarlierModel): LanguageModelV4 {
 
 function earlierOptions(options: LanguageModelV4CallOptions): EarlierOptions {
   const prompt = options.prompt.map(earlierMessage);
-  // What an earlier specification does not know reaches the model unchanged, as it does from the AI SDK.
+  // Options that an earlier specification does not know reach the model unchanged, as with the AI SDK.
   return { ...options, prompt } as EarlierOptions;
 }
 
@@ -150,7 +150,7 @@ function upgradeStreamPart(part: EarlierStreamPart): LanguageModelV4StreamPart {
   }
 }
 
-/** V2 does not say what a result may be; later specifications say JSON. */
+/** The type of a result is unknown in V2 and JSON in later specifications. */
 function upgradeToolResult(
   part: Extract<EarlierContent, { type: 'tool-result' }>,
 ): LanguageModelV4ToolResult {
@@ -159,7 +159,7 @@ function upgradeToolResult(
 
 function upgradeFinishReason(reason: EarlierFinishReason): LanguageModelV4FinishReason {
   if (typeof reason !== 'string') return reason;
-  // V2 says `unknown` when the provider gave no reason; `other` is a reason, but V2 has no place for the provider's word.
+  // In V2, `unknown` means that the provider reported no reason. `other` is a reason, but V2 has no field for its raw text.
   if (reason === 'other') return { unified: 'other', raw: reason };
   return { unified: reason === 'unknown' ? 'other' : reason, raw: undefined };
 }
@@ -179,7 +179,7 @@ function upgradeUsage(usage: EarlierUsage): LanguageModelV4Usage {
   };
 }
 
-/** Models that do not report usage at all are left to the reader of the answer. */
+/** False for absent usage too, which `convertUsage` handles. */
 function isV2Usage(usage: EarlierUsage | undefined): usage is LanguageModelV2Usage {
   return usage !== undefined && typeof usage.inputTokens !== 'object';
 }

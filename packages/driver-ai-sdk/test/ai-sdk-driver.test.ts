@@ -31,7 +31,7 @@ function streaming(...parts: LanguageModelV4StreamPart[]): MockLanguageModelV4 {
 }
 
 describe('a call', () => {
-  test('generates when nobody listens', async () => {
+  test('generates without a listener', async () => {
     const model = new MockLanguageModelV4({ modelId: 'm', doGenerate: answer('hi') });
     const response = await aiSdkDriver({ model }).infer(hello, quietly());
     expect(response).toBeInstanceOf(InferenceResponse);
@@ -44,7 +44,7 @@ describe('a call', () => {
     expect(model.doStreamCalls).toHaveLength(0);
   });
 
-  test('streams when somebody listens, to the same response', async () => {
+  test('streams with a listener, and returns the same response', async () => {
     const model = streaming({ type: 'stream-start', warnings: [] }, ...textParts('Hel', 'lo'), finish);
     const listener = listening();
     const response = await aiSdkDriver({ model }).infer(hello, listener);
@@ -56,7 +56,7 @@ describe('a call', () => {
     expect(model.doGenerateCalls).toHaveLength(0);
   });
 
-  test('carries all of the request', async () => {
+  test('sends the whole request', async () => {
     const model = new MockLanguageModelV4({ doGenerate: answer('hi') });
     const { signal } = new AbortController();
     const tool = { name: 'add', description: 'adds', inputSchema: { type: 'object' } };
@@ -86,7 +86,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('goes to the model that the configuration names', async () => {
+  test('goes to the model that the model settings name', async () => {
     const [small, large] = ['small', 'large'].map((modelId) => {
       return new MockLanguageModelV4({ modelId, doGenerate: async () => answer(modelId) });
     });
@@ -101,7 +101,7 @@ describe('a call', () => {
     expect(await Promise.all(texts)).toEqual(['small', 'large', 'small']);
   });
 
-  test('reaches models of the third specification, streamed or not', async () => {
+  test('reaches models of specification V3, with and without a stream', async () => {
     const model = new MockLanguageModelV3({
       doGenerate: answer([{ type: 'file', mediaType: 'image/png', data: 'AAEC' } as never]) as never,
       doStream: stream([...textParts('hi'), finish]) as never,
@@ -116,7 +116,7 @@ describe('a call', () => {
     expect(model.doGenerateCalls[0]?.prompt[0]).toMatchObject({ content: [{ type: 'file', data: 'AAEC' }] });
   });
 
-  test('gives a provider its metadata back, on the same part and in the same order', async () => {
+  test('sends the metadata of a provider back, on the same part and in the same order', async () => {
     const anthropic = { signature: 'sig' };
     const openai = { itemId: 'rs', reasoningEncryptedContent: 'enc' };
     const model = new MockLanguageModelV4({
@@ -163,7 +163,7 @@ describe('a call', () => {
     });
   });
 
-  test('costs what was added: the same message is the same object in every prompt', async () => {
+  test('converts added messages only: a message is the same object in every prompt', async () => {
     const model = new MockLanguageModelV4({ doGenerate: async () => answer('hi') });
     const driver = aiSdkDriver({ model });
     let { messages } = request(Array.from({ length: 500 }, (_, index): Message => userMessage(`${index}`)));
@@ -177,7 +177,7 @@ describe('a call', () => {
     expect(converted.size).toBe(503);
   });
 
-  test('is not disturbed by a model that changes what it was given', async () => {
+  test('is not affected by a model that changes its call options', async () => {
     const model = new MockLanguageModelV4({
       doGenerate: async ({ prompt, tools }) => {
         prompt.splice(0, prompt.length, { role: 'user', content: [] });
@@ -196,7 +196,7 @@ describe('a call', () => {
     expect(prompts).toEqual([{ role: 'user', content: [{ type: 'text', text: 'hello' }] }]);
   });
 
-  test('marks prompts for the cache when asked to', async () => {
+  test('marks prompts for the cache with promptCache "auto"', async () => {
     const model = new MockLanguageModelV4({ doGenerate: answer('hi') });
     await aiSdkDriver({ model, promptCache: 'auto' }).infer(hello, quietly());
     expect(model.doGenerateCalls[0]?.prompt[0]?.providerOptions).toEqual({
@@ -204,7 +204,7 @@ describe('a call', () => {
     });
   });
 
-  test('downloads what the model cannot fetch, and says so when it cannot either', async () => {
+  test('downloads a file that the model cannot fetch, and reports a failed download', async () => {
     const model = new MockLanguageModelV4({ doGenerate: async () => answer('hi') });
     const picture = userMessage([
       {
@@ -234,7 +234,7 @@ describe('warnings', () => {
         stream([{ type: 'stream-start', warnings: [warning] }, ...textParts('hi'), finish]),
     });
 
-  test('go to whoever wants them, and nowhere else', async () => {
+  test('go to the listener only', async () => {
     const emitWarning = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const heard: unknown[] = [];
     const driver = aiSdkDriver({ model: models(), onWarning: (...told) => void heard.push(told) });
@@ -246,7 +246,7 @@ describe('warnings', () => {
     emitWarning.mockRestore();
   });
 
-  test('that nobody can bear do no harm', async () => {
+  test('do not affect the call when the listener throws', async () => {
     const onWarning = (): never => {
       throw new Error('listener');
     };
@@ -278,7 +278,7 @@ describe('retries', () => {
   test.each([
     ['generate', quietly],
     ['stream', listening],
-  ])('%s is called again after an error that may pass', async (_, inference) => {
+  ])('%s is called again after a temporary error', async (_, inference) => {
     const { model, waits } = failing(2);
     const driver = aiSdkDriver({ model, wait: async (seconds) => void waits.push(seconds) });
     expect(await driver.infer(hello, inference())).toMatchObject({ text: 'hi' });
@@ -288,7 +288,7 @@ describe('retries', () => {
     expect(new Set(calls.map(({ prompt }) => prompt)).size).toBe(3);
   });
 
-  test('end with an error that tells how many there were', async () => {
+  test('end with an error that has the number of attempts', async () => {
     const { model } = failing(9);
     const driver = aiSdkDriver({ model, maxRetries: 4, wait: async () => undefined });
     const error = await rejection(driver.infer(hello, quietly()));
@@ -298,7 +298,7 @@ describe('retries', () => {
     });
   });
 
-  test('do not follow an error that will not pass', async () => {
+  test('do not follow a permanent error', async () => {
     const { model } = failing(1, apiError(400));
     const error = await rejection(aiSdkDriver({ model }).infer(hello, quietly()));
     expect(error).toMatchObject({
@@ -307,7 +307,7 @@ describe('retries', () => {
     });
   });
 
-  test('follow a stream that failed before its first part, not one that failed later', async () => {
+  test('follow a stream that failed before its first part, but not a stream that failed later', async () => {
     const early: LanguageModelV4StreamPart[] = [
       { type: 'stream-start', warnings: [] },
       { type: 'error', error: apiError(503) },
@@ -329,7 +329,7 @@ describe('retries', () => {
   });
 });
 
-describe('a stream that breaks off', () => {
+describe('a stream that is interrupted', () => {
   const begun: LanguageModelV4StreamPart[] = [
     { type: 'response-metadata', id: 'r', modelId: 'm' },
     { type: 'text-start', id: '0', providerMetadata: { openai: { itemId: 'gone' } } },
@@ -349,7 +349,7 @@ describe('a stream that breaks off', () => {
       'The stream ended before the answer did.',
     ],
   ];
-  test.each(cut)('%s is an error that has what had arrived', async (_, end, message) => {
+  test.each(cut)('%s is an error with the partial response', async (_, end, message) => {
     const error = await rejection(
       aiSdkDriver({ model: streaming(...begun, ...end) }).infer(hello, listening()),
     );
@@ -381,7 +381,7 @@ describe('a stream that breaks off', () => {
     });
   });
 
-  test('with the connection is the same', async () => {
+  test('by a lost connection is an error with the partial response', async () => {
     const broken = new ReadableStream<LanguageModelV4StreamPart>({
       start: (controller) => {
         for (const part of begun) controller.enqueue(part);
@@ -396,7 +396,7 @@ describe('a stream that breaks off', () => {
     });
   });
 
-  test('after its end was announced is whole', async () => {
+  test('after its finish part is a complete response', async () => {
     const model = streaming(...textParts('all'), finish, { type: 'error', error: new Error('late') });
     expect(await aiSdkDriver({ model }).infer(hello, listening())).toMatchObject({
       text: 'all',
@@ -404,7 +404,7 @@ describe('a stream that breaks off', () => {
     });
   });
 
-  test('is let go of, also when the listener throws', async () => {
+  test('is cancelled, also when the listener throws', async () => {
     const { stream: source, cancelled } = unfinishedStream(begun);
     const model = new MockLanguageModelV4({ doStream: { stream: source } });
     const failure = new Error('listener');
@@ -420,7 +420,7 @@ describe('a stream that breaks off', () => {
 describe('an abort', () => {
   const reason = new Error('enough');
 
-  test('before the call keeps it from happening', async () => {
+  test('before the call prevents the call', async () => {
     const model = new MockLanguageModelV4({ doGenerate: answer('hi') });
     const error = await rejection(aiSdkDriver({ model }).infer(hello, quietly(AbortSignal.abort(reason))));
     expect(error).toBe(reason);
@@ -430,7 +430,7 @@ describe('an abort', () => {
   test.each([
     ['generate', quietly],
     ['stream', listening],
-  ])('ends a %s that does not listen to the signal', async (_, inference) => {
+  ])('ends a %s that ignores the signal', async (_, inference) => {
     const controller = new AbortController();
     const called = Promise.withResolvers<void>();
     const hang = (): Promise<never> => (called.resolve(), never);
@@ -441,7 +441,7 @@ describe('an abort', () => {
     expect(await pending).toBe(reason);
   });
 
-  test('ends a call that rejects because of it with the reason', async () => {
+  test('ends a call that rejects because of the abort with the reason of the signal', async () => {
     const controller = new AbortController();
     const model = new MockLanguageModelV4({
       doGenerate: async () => {
@@ -452,7 +452,7 @@ describe('an abort', () => {
     expect(await rejection(aiSdkDriver({ model }).infer(hello, quietly(controller.signal)))).toBe(reason);
   });
 
-  test('ends a stream with what had arrived', async () => {
+  test('ends a stream with the partial response', async () => {
     const controller = new AbortController();
     const { stream: source, cancelled } = unfinishedStream([
       ...textParts('half'),
@@ -472,7 +472,7 @@ describe('an abort', () => {
     expect(await cancelled).toBe(reason);
   });
 
-  test('of a stream that waits is noticed at once', async () => {
+  test('ends a waiting stream immediately', async () => {
     const controller = new AbortController();
     const { stream: source, cancelled } = unfinishedStream([...textParts('half')]);
     const model = new MockLanguageModelV4({ doStream: { stream: source } });
@@ -487,7 +487,7 @@ describe('an abort', () => {
     await cancelled;
   });
 
-  test('of a stream in which nothing had arrived throws the reason', async () => {
+  test('of a stream before its first part throws the reason', async () => {
     const controller = new AbortController();
     const { stream: source, cancelled } = unfinishedStream([
       { type: 'stream-start', warnings: [{ type: 'other', message: 'begun' }] },
@@ -502,7 +502,7 @@ describe('an abort', () => {
     await cancelled;
   });
 
-  test('after the last part leaves the answer whole', async () => {
+  test('after the last part does not change the response', async () => {
     const controller = new AbortController();
     const { stream: source } = unfinishedStream([
       { type: 'text-delta', id: '0', delta: 'a' },
@@ -517,7 +517,7 @@ describe('an abort', () => {
     expect(response).toMatchObject({ finishReason: stop.unified, usage: { inputTokens: 3 } });
   });
 
-  test('lets go of a stream that comes too late', async () => {
+  test('cancels a stream that arrives after it', async () => {
     const controller = new AbortController();
     const called = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<{ stream: ReadableStream<LanguageModelV4StreamPart> }>();
@@ -555,7 +555,7 @@ describe('an abort', () => {
 describe('in the state of an agent', () => {
   const start = AgentState.empty().withUserMessage('hello');
 
-  test('an error is readable and holds no secrets', async () => {
+  test('an error is readable and contains no secrets', async () => {
     const error = apiError(401, { message: 'Incorrect API key provided: sk-key-secret-1' });
     const model = new MockLanguageModelV4({ modelId: 'm', doGenerate: () => Promise.reject(error) });
     const state = await createAgentLoop({ driver: aiSdkDriver({ model }) }).run(start);
@@ -570,7 +570,7 @@ describe('in the state of an agent', () => {
     expect(JSON.stringify(state)).not.toMatch(/secret/);
   });
 
-  test('what had arrived of an answer that broke off is kept', async () => {
+  test('the partial response of an interrupted response is saved', async () => {
     const driver = aiSdkDriver({ model: streaming(...textParts('half')) });
     const inferenceRetry = { maxElapsedSeconds: 0 };
     const state = await createAgentLoop({ driver, inferenceRetry }).stream(start).result;
@@ -579,7 +579,7 @@ describe('in the state of an agent', () => {
     expect(state.usage).toMatchObject({ unreportedCalls: 1, unpricedCalls: 1 });
   });
 
-  test('an abort ends it with what had arrived', async () => {
+  test('an aborted step has the partial response', async () => {
     const controller = new AbortController();
     const { stream: source } = unfinishedStream(textParts('half'));
     const loop = createAgentLoop({
@@ -599,7 +599,7 @@ describe('a price', () => {
   const run = (model: MockLanguageModelV4, prices: ModelPrices) =>
     createAgentLoop({ driver: aiSdkDriver({ model }), prices, budget: { maxCost: 100 } }).run(start);
 
-  test('is found for the model that the driver was made with', async () => {
+  test('is found for the model of the driver', async () => {
     const { status, usage } = await run(modelNamed('small'), { small: { input: 1e6, output: 1e6 } });
     expect(status).toBe('completed');
     expect(usage.cost).toBe(usage.totalTokens);
@@ -612,7 +612,7 @@ describe('a price', () => {
     expect(aiSdkDriver().modelId?.(undefined)).toBeUndefined();
   });
 
-  test('that nobody knows is an error before any call', async () => {
+  test('that is unknown is an error before any call', async () => {
     const model = modelNamed('small');
     const { status, errors } = await run(model, {});
     expect(status).toBe('failed');
@@ -621,7 +621,7 @@ describe('a price', () => {
   });
 });
 
-test('a thousand calls on one signal at the same time', async () => {
+test('a thousand concurrent calls can share one signal', async () => {
   const warnings: unknown[] = [];
   const note = (warning: unknown): void => void warnings.push(warning);
   process.on('warning', note);

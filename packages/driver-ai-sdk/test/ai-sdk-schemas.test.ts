@@ -12,14 +12,14 @@ const shown = {
   required: ['name', 'times'],
 } as const;
 
-/** What a call with these arguments comes to. */
+/** The outcome of a call with these arguments. */
 async function called(made: Tool, input: JsonValue): Promise<unknown> {
   const validation = await made.validate(input);
   return 'problem' in validation ? validation.problem : made.execute(validation.value, toolContext());
 }
 
 describe('schemas of the AI SDK are schemas of tools', () => {
-  test('jsonSchema(): checked as it says', async () => {
+  test('jsonSchema() checks the arguments by its JSON Schema', async () => {
     const made = tool({
       ...named,
       inputSchema: jsonSchema<{ name: string; times: number }>({ ...shown, required: [...shown.required] }),
@@ -35,7 +35,7 @@ describe('schemas of the AI SDK are schemas of tools', () => {
     );
   });
 
-  test('jsonSchema() with a check of its own', async () => {
+  test('jsonSchema() with a validate function checks the arguments by the function', async () => {
     const inputSchema = jsonSchema<{ name: string }>(
       { type: 'object' },
       {
@@ -50,12 +50,12 @@ describe('schemas of the AI SDK are schemas of tools', () => {
     expect(await called(made, {})).toBe('Give a name.');
   });
 
-  test('jsonSchema() of a function', () => {
+  test('jsonSchema() accepts a function that returns the schema', () => {
     const inputSchema = jsonSchema(() => ({ type: 'object' }));
     expect(tool({ ...named, inputSchema, execute: () => null }).inputSchema).toEqual({ type: 'object' });
   });
 
-  test('zodSchema(): all issues, with their paths', async () => {
+  test('zodSchema() reports all issues with their paths', async () => {
     const inputSchema = zodSchema(z.object({ name: z.string().trim(), times: z.array(z.number()) }));
     const made = tool({
       ...named,
@@ -73,13 +73,13 @@ describe('schemas of the AI SDK are schemas of tools', () => {
     );
   });
 
-  test('and of structured outputs', () => {
+  test('they are schemas of structured outputs too', () => {
     const output = structuredOutput(jsonSchema<{ name: string }>({ type: 'object' }));
     expectTypeOf(output).toEqualTypeOf<StructuredOutput<{ name: string }>>();
     expect(output.responseFormat).toEqual({ type: 'json', schema: { type: 'object' } });
   });
 
-  test('but not lazySchema(), which is a function', () => {
+  test('lazySchema() is refused, because it is a function', () => {
     const inputSchema = lazySchema(() => jsonSchema({ type: 'object' }));
     const make = () => tool({ ...named, inputSchema: inputSchema as never, execute: () => null });
     expect(make).toThrow(expect.objectContaining({ code: 'TOOL_SCHEMA_INVALID' }));

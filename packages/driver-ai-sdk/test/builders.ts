@@ -11,7 +11,7 @@ import type { InferenceDelta, InferenceOptions, InferenceRequest } from '@holdfa
 import { List } from '@holdfast/core/driver';
 import { convertArrayToReadableStream } from 'ai/test';
 
-/** A request for the messages; the rest as an agent without anything has it. */
+/** A request with these messages. The other members are as for an agent without options. */
 export function request(
   messages: readonly Message[] | List<Message>,
   rest: Partial<InferenceRequest> = {},
@@ -32,7 +32,7 @@ export function quietly(signal: AbortSignal = new AbortController().signal): Inf
   return { signal, onDelta: undefined };
 }
 
-/** Inference with a listener, and what the listener was told. */
+/** Inference with a listener, and the deltas that the listener received. */
 export function listening(
   signal: AbortSignal = new AbortController().signal,
 ): InferenceOptions & { readonly deltas: InferenceDelta[] } {
@@ -48,7 +48,7 @@ export const usage: LanguageModelV4Usage = {
 
 export const stop = { unified: 'stop', raw: 'stop' } as const;
 
-/** The answer of a model that does not stream. */
+/** The response of a model without a stream. */
 export function answer(
   content: string | LanguageModelV4Content[],
   rest: Partial<LanguageModelV4GenerateResult> = {},
@@ -73,7 +73,7 @@ export function textParts(...deltas: string[]): LanguageModelV4StreamPart[] {
   ];
 }
 
-/** A stream that gives the parts and then waits until it is cancelled. */
+/** A stream that emits the parts and then waits until it is cancelled. */
 export function unfinishedStream(parts: LanguageModelV4StreamPart[]): {
   readonly stream: ReadableStream<LanguageModelV4StreamPart>;
   readonly cancelled: Promise<unknown>;
@@ -88,7 +88,7 @@ export function unfinishedStream(parts: LanguageModelV4StreamPart[]): {
   return { stream, cancelled: cancelled.promise };
 }
 
-/** An error of a provider's API, with all the things in it that must not get out. */
+/** An error of a provider's API, with secrets that the driver must remove. */
 export function apiError(
   statusCode: number,
   rest: {
@@ -107,7 +107,7 @@ export function apiError(
   });
 }
 
-/** What a promise was rejected with. */
+/** The error with which a promise was rejected. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => {

@@ -71,13 +71,13 @@ describe('a call', () => {
     expect(options).toStrictEqual({ prompt: [], abortSignal: signal, ...expected });
   });
 
-  test('headers', () => {
+  test('has the headers of the driver', () => {
     const options = convertRequest(request([]), [], { headers: { 'x-team': 'a' }, signal });
     expect(options.headers).toStrictEqual({ 'x-team': 'a' });
   });
 });
 
-test('tools are converted once and arrays are the own of each call', () => {
+test('tools are converted once, and each call has its own arrays', () => {
   const [first, second] = [1, 2].map(() => convertRequest(request([], { tools }), [], setting));
   expect(first?.tools).not.toBe(second?.tools);
   expect(first?.tools?.[0]).toBe(second?.tools?.[0]);

@@ -20,9 +20,9 @@ import { answer, quietly, request } from './builders.ts';
 import type { History } from './cut-conversations.ts';
 import { gate, histories, leftBehind, script, tools } from './cut-conversations.ts';
 
-/** Every list that a compiler makes of a run that was cut anywhere is one that the AI SDK and its providers accept. */
+/** Checks that the AI SDK and its providers accept every list that a compiler returns for an interrupted run. */
 
-// What is made of it
+// Conversion
 
 const lastOnes: MessageTransform = (messages) => messages.slice(-4);
 const reminded: MessageTransform = (messages) => messages.append(systemMessage('Be brief.'));
@@ -48,9 +48,9 @@ const compilers: readonly MessageCompiler[] = [
   messageCompiler(selectedSections(['summary', 'messages']), twice, lastOnes, copied),
 ];
 
-// What is demanded
+// Checks
 
-/** Has the driver hand the conversation to a model. */
+/** Sends the conversation through the driver to a model. */
 async function send(messages: Messages, model: LanguageModelV4 | MockLanguageModelV4): Promise<void> {
   await aiSdkDriver({ model, maxRetries: 0 }).infer(request(messages), quietly());
 }
@@ -59,7 +59,7 @@ function instantModel(): MockLanguageModelV4 {
   return new MockLanguageModelV4({ doGenerate: async () => answer('ok') });
 }
 
-/** Fails unless the AI SDK takes the messages as its own, and hands them on as they are. */
+/** Asserts that the AI SDK accepts the messages, and sends them unchanged. */
 async function expectAccepted(messages: Messages): Promise<void> {
   expect(messages.isEmpty).toBe(false);
   const ours = instantModel();
@@ -74,7 +74,7 @@ async function expectAccepted(messages: Messages): Promise<void> {
   expectOpenAiRules(await openAiInput(messages));
 }
 
-/** Ids that are used once, nothing empty, no reasoning at the end, searches answered in their turn. */
+/** Asserts unique ids, no empty message, no reasoning at the end, and the result of each search next to its call. */
 function expectAnthropicRules(prompt: LanguageModelV4Prompt): void {
   const [ids, searches] = [new Set<string>(), new Set<string>()];
   for (const { role, content } of prompt) {
@@ -100,7 +100,7 @@ interface OpenAiItem {
   readonly role?: string;
 }
 
-/** What OpenAI is sent: the converter is that of the AI SDK, the network is not there. */
+/** The request that OpenAI would receive. The AI SDK converts the prompt, and the test has no network. */
 async function openAiInput(messages: Messages): Promise<readonly OpenAiItem[]> {
   let body = '';
   const openai = createOpenAI({
@@ -114,7 +114,7 @@ async function openAiInput(messages: Messages): Promise<readonly OpenAiItem[]> {
   return (JSON.parse(body) as { input: readonly OpenAiItem[] }).input;
 }
 
-/** One output for each call, calls and items once, and something of the model after each reasoning. */
+/** Asserts one output for each call, unique calls and items, and an item of the model after each reasoning. */
 function expectOpenAiRules(input: readonly OpenAiItem[]): void {
   const [open, calls, references] = [new Set<unknown>(), new Set<unknown>(), new Set<unknown>()];
   for (const [index, { type, id, call_id: callId }] of input.entries()) {
@@ -138,7 +138,7 @@ function expectOpenAiRules(input: readonly OpenAiItem[]): void {
   expect([...open], 'calls without an output').toEqual([]);
 }
 
-/** The lists that compilers make of a history, and those that a loop goes on with. */
+/** The lists that compilers return for a history, and the lists with which a loop continues. */
 async function compiledFrom(state: AgentState, { more, compiler }: History): Promise<Messages[]> {
   const driver = scriptedDriver(...script(more), 'Done.');
   const loop = createAgentLoop({
@@ -177,7 +177,7 @@ test(
       }),
       cases(500),
     );
-    // Else the histories would prove nothing.
+    // Without such histories, the test would prove nothing.
     expect(broken / runs).toBeGreaterThan(0.25);
     expect(lists / runs).toBeGreaterThan(3);
   },

@@ -30,11 +30,11 @@ function fixture(reply: ProviderReply): FixtureResponse | Promise<FixtureRespons
   };
 }
 
-/** What a message says, as the case writes it. */
+/** The content of a message, in the form of the case. */
 function said({ role, content, tool_calls: calls = [], tool_call_id: id }: ChatMessage): string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   if (role === 'tool') return [`result ${id} ${text}`];
-  const speaker = role.replace('developer', 'system'); // OpenAI's new word for it
+  const speaker = role.replace('developer', 'system'); // the role `system` in newer models of OpenAI
   const words = content === null || content === '' ? [] : [`${speaker} ${text}`];
   return [...words, ...calls.map((call) => `call ${call.id} ${call.function.name}`)];
 }
@@ -53,7 +53,7 @@ function understood({ messages, tools = [], response_format: format }: Body): Pr
   };
 }
 
-/** The driver on the OpenAI provider of the AI SDK, over HTTP. */
+/** Creates the driver with the OpenAI provider of the AI SDK, over HTTP. */
 const createDriver: CreateDriver = async (script) => {
   const mock = new LLMock({ port: 0, strict: true });
   mocks.push(mock);

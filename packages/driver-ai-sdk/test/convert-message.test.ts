@@ -98,7 +98,7 @@ describe('parts of an assistant', () => {
   });
 });
 
-test('files go as they were made ready', () => {
+test('files are sent as they were prepared', () => {
   const part: UserPart = {
     type: 'file',
     mediaType: 'image/*',
@@ -114,7 +114,7 @@ test('files go as they were made ready', () => {
   });
 });
 
-test('a file of the reasoning is sent as one', () => {
+test('a reasoning file is sent as a reasoning file', () => {
   const message = assistantMessage([
     {
       type: 'reasoning-file',
@@ -143,7 +143,7 @@ describe('output of tools', () => {
   ];
   const result = { type: 'tool-result', toolCallId: '1', toolName: 'look' } as const;
 
-  test.each(same)('$type is the same in both', (output) => {
+  test.each(same)('$type is the same in the core and in the AI SDK', (output) => {
     const message = toolMessage([{ ...result, output, providerOptions: options }]);
     expect(convertMessage(message, none)).toStrictEqual({
       role: 'tool',

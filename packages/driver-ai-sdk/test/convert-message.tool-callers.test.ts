@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Body, Reply } from './local-server.ts';
 import { localServer, stopLocalServers } from './local-server.ts';
 
-/** Calls that a program at OpenAI makes: their results must name the program. */
+/** Checks tool calls of a program that runs at OpenAI. Their results must name the program. */
 
 afterEach(stopLocalServers);
 
@@ -35,7 +35,7 @@ const fail = (): string => {
   throw new Error('No luck.');
 };
 
-test('go back as the AI SDK sends them, from a stored state too', async () => {
+test('tool calls of a program are sent back as the AI SDK sends them, from a stored state too', async () => {
   const server = await localServer(asks, answers, asks, answers);
   const model = createOpenAI({ baseURL: server.url, apiKey: 'key' })('gpt-5');
   const loop = createAgentLoop({
@@ -59,7 +59,7 @@ test('go back as the AI SDK sends them, from a stored state too', async () => {
     stopWhen: isStepCount(2),
   });
   const [, ours, , theirs] = server.bodies.map(itemsOf);
-  // The AI SDK writes errors of tools in other words.
+  // The AI SDK uses other texts for tool errors.
   expect(ours?.map(withoutOutput)).toEqual(theirs?.map(withoutOutput));
   const results = ours?.filter(({ type }) => type === 'function_call_output');
   expect(results?.map((item) => item.caller)).toEqual([caller, caller, undefined]);

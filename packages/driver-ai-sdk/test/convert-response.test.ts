@@ -109,7 +109,7 @@ describe('content', () => {
     expect(InferenceResponse.of({ content }).content).toStrictEqual(content);
   });
 
-  test('a call that is not JSON keeps its text and says why', () => {
+  test('a call with invalid JSON has its text as input, and the parser error in `invalid`', () => {
     const [part] = convertContent([{ ...call, input: '{"a":' }]);
     expect(part).toStrictEqual({
       ...call,
@@ -118,7 +118,7 @@ describe('content', () => {
     });
   });
 
-  test('a part of the future is left out', () => {
+  test('a part of an unknown type is omitted', () => {
     const content = [
       { type: 'hologram', text: 'x' },
       { type: 'text', text: 'y' },
@@ -126,7 +126,7 @@ describe('content', () => {
     expect(convertContent(content)).toStrictEqual([{ type: 'text', text: 'y' }]);
   });
 
-  test('the order is the order of the model', () => {
+  test('the parts are in the order of the model', () => {
     const types = convertContent([
       { type: 'reasoning', text: 'r' },
       { ...call, input: '{}' },
@@ -136,13 +136,13 @@ describe('content', () => {
     expect(types).toEqual(['reasoning', 'tool-call', 'text', 'reasoning']);
   });
 
-  test('a large file survives', () => {
+  test('a large file is converted', () => {
     const bytes = new Uint8Array(100_000).map((_, index) => index % 251);
     const [part] = convertContent([{ type: 'file', mediaType: 'x/y', data: { type: 'data', data: bytes } }]);
     expect(part).toMatchObject({ data: { data: Buffer.from(bytes).toString('base64') } });
   });
 
-  test('metadata that JSON cannot hold as it is becomes JSON', () => {
+  test('metadata that is not JSON is converted to JSON', () => {
     const metadata = { google: { signature: 's', missing: undefined } } as unknown as typeof providerMetadata;
     expect(convertContent([{ type: 'text', text: 'a', providerMetadata: metadata }])).toStrictEqual([
       { type: 'text', text: 'a', providerOptions: { google: { signature: 's' } } },
@@ -212,11 +212,11 @@ test.each([
   [{ unified: 'other', raw: '' }, false],
   [{ unified: 'interrupted', raw: 'gone' }, false],
   [undefined, false],
-])('an answer that ended for %j is finished: %s', (reason, expected) => {
+])('a response with the finish reason %j is finished: %s', (reason, expected) => {
   expect(isFinished(reason as LanguageModelV4FinishReason | undefined)).toBe(expected);
 });
 
-test('a whole answer', () => {
+test('a complete response is converted', () => {
   const result = answer('hi', {
     finishReason: { unified: 'length', raw: 'max_tokens' },
     providerMetadata: { openai: { responseId: 'r' } },
@@ -239,6 +239,6 @@ test('a whole answer', () => {
   });
 });
 
-test('the model that was asked stands in for one that is not named', () => {
+test('a response without a model id has the id of the called model', () => {
   expect(convertResult(answer('hi'), 'gpt-5')).toMatchObject({ modelId: 'gpt-5', responseId: undefined });
 });

@@ -9,8 +9,8 @@ import type { LocalServer, Reply } from './local-server.ts';
 import { localServer, stopLocalServers } from './local-server.ts';
 
 /**
- * Answers that end before they are complete, without an error: a proxy that closes the connection in order. The providers then
- * name no reason for the end.
+ * Tests responses that end before they are complete, without an error, as when a proxy closes the connection properly. The
+ * providers then report no finish reason.
  */
 
 afterEach(stopLocalServers);
@@ -32,7 +32,7 @@ const call = { index: 0, id: 'call_1', function: { name: 'pay', arguments: '{"eu
 const deepseek = ({ url }: LocalServer) => createDeepSeek({ baseURL: url, apiKey: 'key' })('deepseek-chat');
 const openai = ({ url }: LocalServer) => createOpenAI({ baseURL: url, apiKey: 'key' }).chat('gpt-5');
 
-/** What becomes of an agent whose tool must not run. */
+/** Runs an agent whose tool must not run, and returns its state and the calls of the tool. */
 async function runOf(
   model: Parameters<typeof aiSdkDriver>[0],
   isStreamed: boolean,
@@ -53,7 +53,7 @@ async function runOf(
 describe('a stream that ends before its finish', () => {
   const half: Reply = { events: [chunk({ role: 'assistant', content: 'It is' })] };
 
-  test('is an error that has what had arrived, and is not asked for again', async () => {
+  test('is an error with the partial response, without a retry', async () => {
     const server = await localServer(half);
     const driver = aiSdkDriver({ model: deepseek(server), wait });
     const error = await rejection(driver.infer(hello, listening()));
@@ -65,7 +65,7 @@ describe('a stream that ends before its finish', () => {
     expect(server.bodies).toHaveLength(1);
   });
 
-  test('is asked for again while nothing had arrived', async () => {
+  test('is retried if no part had arrived', async () => {
     const whole = { events: [chunk({ content: 'It is 3.' }), chunk({}, 'stop')] };
     const server = await localServer({ events: [] }, whole);
     const driver = aiSdkDriver({ model: deepseek(server), wait });
@@ -84,17 +84,17 @@ describe('a stream that ends before its finish', () => {
   });
 });
 
-describe('an answer without a finish reason', () => {
+describe('a response without a finish reason', () => {
   const half = completion({ role: 'assistant', content: 'It is' }, null);
 
-  test('is asked for again: nobody has heard of it', async () => {
+  test('is retried, because no listener has received a part of it', async () => {
     const server = await localServer(half, completion({ role: 'assistant', content: 'It is 3.' }, 'stop'));
     const driver = aiSdkDriver({ model: openai(server), wait });
     expect(await driver.infer(hello, quietly())).toMatchObject({ text: 'It is 3.', finishReason: 'stop' });
     expect(server.bodies).toHaveLength(2);
   });
 
-  test('is in the end an error that has what had arrived', async () => {
+  test('is an error with the partial response after the last attempt', async () => {
     const server = await localServer(half, half, half);
     const error = await rejection(aiSdkDriver({ model: openai(server), wait }).infer(hello, quietly()));
     expect(error).toMatchObject({
@@ -118,7 +118,7 @@ describe('an answer without a finish reason', () => {
   });
 });
 
-test('calls of an answer that ended for a reason of the provider are answered, not run', async () => {
+test('tool calls of a response that the provider stopped are completed without a run', async () => {
   const asks = {
     events: [chunk({ tool_calls: [call] }), chunk({}, 'eos')],
   };

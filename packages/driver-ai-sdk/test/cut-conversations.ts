@@ -5,7 +5,7 @@ import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import fc from 'fast-check';
 
-/** A part of an answer: what it is, a number from which few ids are made, so that they come again, and a tool. */
+/** A part of a response: its kind, a number for its id, and a tool. The numbers are few, so that ids repeat. */
 interface Said {
   readonly kind: (typeof KINDS)[number];
   readonly id: number;
@@ -50,20 +50,20 @@ const edit = fc.record({
   from: fc.nat(5),
   to: fc.nat(12),
 });
-/** What happened to agents: their answers, where the run was cut, how the history was edited, what came after. */
+/** The history of an agent: its responses, the point of interruption, the edits of the history, and the later messages. */
 export const histories = fc.record({
   turns: fc.array(turn, { minLength: 1, maxLength: 5 }),
   cut,
   edit,
   more: fc.array(turn, { maxLength: 2 }),
-  /** Which of some compilers is in use after that. */
+  /** The index of the compiler after the interruption. */
   compiler: fc.nat(),
 });
-/** One of them. */
+/** One history. */
 export type History = typeof histories extends fc.Arbitrary<infer T> ? T : never;
 type Turn = History['more'][number];
 
-/** Answers in which each item has an id of its own at OpenAI, as there. */
+/** Converts turns to scripted responses, in which each item has a unique OpenAI id. */
 export function script(turns: readonly Turn[]): ScriptedAnswer[] {
   return turns.map(({ parts, finishReason, isLost }): ScriptedAnswer => {
     if (isLost) return new Error('The connection was lost.');
@@ -72,7 +72,7 @@ export function script(turns: readonly Turn[]): ScriptedAnswer[] {
 }
 
 let items = 0;
-/** The item of a search that the provider has not answered so far. */
+/** The item of a search without a result of the provider yet. */
 let openSearch = 'none';
 const item = (kind: string) => ({ providerOptions: { openai: { itemId: `${kind}_${items++}` } } });
 
@@ -109,7 +109,7 @@ function found(): AssistantPart {
   return { type: 'tool-result', toolCallId, toolName: 'search', output: { type: 'json', value: [] } };
 }
 
-/** What a model may ask for; it also asks for `unknown`. */
+/** The tools that a model can call. It also calls the tool `unknown`, which does not exist. */
 export const tools = ['works', 'fails', 'blocked', 'denied'].map((name) =>
   tool({
     name,
@@ -123,7 +123,7 @@ export const tools = ['works', 'fails', 'blocked', 'denied'].map((name) =>
   }),
 );
 
-/** Blocks one tool, and has a person deny another. */
+/** Blocks the calls of one tool, and sets the outcome `denied` for the calls of another tool. */
 export const gate: Hook = {
   beforeToolUse: ({ toolName }) => (toolName === 'blocked' ? { block: 'not today' } : undefined),
   afterToolUse: (execution, { clock }) => {
@@ -134,8 +134,8 @@ export const gate: Hook = {
 };
 
 /**
- * What another process finds: the state in which the run was left, at its end, after an abort or a crash, edited, and
- * with a new message of the user.
+ * The state that another process loads: after the end, an abort or a crash of the run, with the edits and a new user
+ * message.
  */
 export async function leftBehind({ turns, cut: { how, at }, edit }: History): Promise<AgentState> {
   openSearch = 'none';

@@ -10,7 +10,7 @@ import { listening, quietly, request, usage } from './builders.ts';
 import type { Body, LocalServer, Reply } from './local-server.ts';
 import { localServer, stopLocalServers } from './local-server.ts';
 
-/** The driver against the AI Gateway's provider, over HTTP. The provider writes into the parts of files. */
+/** Tests the driver with the provider of the AI Gateway, over HTTP. The provider writes to file parts. */
 
 afterEach(stopLocalServers);
 
@@ -21,7 +21,7 @@ const file = (data: FileData) => ({ type: 'file', mediaType: 'text/plain', data 
 const picture = userMessage([{ type: 'text', text: 'what is this?' }, image]);
 const drawing = assistantMessage([image]);
 const bytes = userMessage([file({ type: 'url', url: 'data:text/plain,caf%C3%A9' })]);
-/** As the gateway writes the bytes. */
+/** The bytes in the form that the gateway writes. */
 const base64 = 'Y2Fmw6k=';
 const linked = userMessage([file({ type: 'url', url: 'https://a.example/a.txt' })]);
 const call = assistantMessage([{ type: 'tool-call', toolCallId: '1', toolName: 'look', input: {} }]);
@@ -66,7 +66,7 @@ function gatewayAt({ url }: LocalServer) {
   return createGateway({ baseURL: url, apiKey: 'key' })('openai/gpt-5');
 }
 
-/** The prompt of a request, as the gateway reads it. */
+/** The prompt of a request, as the gateway receives it. */
 function promptOf(body: Body | undefined): LanguageModelV4Prompt {
   return (body?.['prompt'] ?? []) as unknown as LanguageModelV4Prompt;
 }
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-test('what the gateway writes stays in its own copy of a file', async () => {
+test('the gateway writes to its own copy of a file only', async () => {
   const server = await localServer(answers.generated, answers.generated);
   const isWritten: boolean[] = [];
   const model = wrapLanguageModel({

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** What the server answers to one request: JSON, or server-sent events after which the stream ends without an error. */
+/** The reply to one request: JSON, or server-sent events, after which the stream ends without an error. */
 export type Reply =
   | { readonly status?: number; readonly json: unknown }
   | { readonly events: readonly unknown[] };
@@ -13,7 +13,7 @@ export type Reply =
 /** The body of a request. */
 export type Body = Readonly<Record<string, JsonValue>>;
 
-/** A provider's server, as far as a test needs it: it gives its replies in order and keeps the bodies of the requests. */
+/** A fake server of a provider. It sends its replies in order, and records the bodies of the requests. */
 export interface LocalServer {
   readonly url: string;
   readonly bodies: readonly Body[];
@@ -46,7 +46,7 @@ export async function localServer(...replies: readonly Reply[]): Promise<LocalSe
   return { url: `http://127.0.0.1:${port}`, bodies };
 }
 
-/** Ends the servers of a test. */
+/** Closes the servers of a test. */
 export async function stopLocalServers(): Promise<void> {
   const stopped = servers.splice(0).map((server) => {
     server.close();

@@ -12,13 +12,13 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listening, quietly, rejection, request } from './builders.ts';
 
-/** The driver against the OpenAI provider of the AI SDK, over HTTP, by both of its protocols. */
+/** Tests the driver with the OpenAI provider of the AI SDK, over HTTP, with both of its protocols. */
 
 const KEY = 'sk-test-1234567890';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 const usage = { prompt_tokens: 11, completion_tokens: 7, input_tokens: 11, output_tokens: 7 };
 const mock = new LLMock({ port: 0, strict: true });
-/** Set by a test that wants to hold an answer back. */
+/** Set by a test to delay a reply. */
 let held = { asked: Promise.withResolvers<void>(), release: Promise.withResolvers<void>() };
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ const add: ToolDescription = {
 
 interface Conversation {
   readonly driver: Driver;
-  /** The bodies of the requests, as they went over the wire. */
+  /** The bodies of the requests, as the server received them. */
   readonly bodies: Record<string, JsonValue>[];
 }
 
@@ -92,7 +92,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     return { driver: aiSdkDriver({ model: modelOf(openai), ...options }), bodies };
   }
 
-  /** What the server understood of the messages of a request. */
+  /** The messages of a request, as the server reads them. */
   function journal(): { readonly paths: string[]; readonly messages: unknown[][] } {
     const entries: JournalEntry[] = mock.getRequests();
     return {
@@ -109,7 +109,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       return InferenceResponse.of(await conversation.driver.infer(asked, inference()));
     }
 
-    test('text', async () => {
+    test('returns text', async () => {
       const talk = conversation();
       const asked = request([userMessage('hello')], {
         systemPrompt: 'be brief',
@@ -182,17 +182,17 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       },
     );
 
-    test('too many requests, then an answer', async () => {
+    test('is retried after "too many requests"', async () => {
       const waits: number[] = [];
       mock.nextRequestError(429, { message: 'slow down', type: 'rate_limit_error' });
       const talk = conversation({ wait: async (seconds) => void waits.push(seconds) });
       expect(await answerTo(talk, request([userMessage('hello')]))).toMatchObject({ finishReason: 'stop' });
-      // The server says `retry-after: 1`.
+      // The server sends `retry-after: 1`.
       expect(waits).toEqual([1]);
       expect(mock.getRequests().map(({ response }) => response.status)).toEqual([429, 200]);
     });
 
-    test('an error that will not pass tells what it is, and no secrets', async () => {
+    test('reports a permanent error without secrets', async () => {
       mock.nextRequestError(401, {
         message: `Incorrect API key provided: ${KEY}`,
         type: 'invalid_request_error',
@@ -208,7 +208,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       expect(shown).not.toMatch(/1234567890|team-value|hello/);
     });
 
-    test('an abort in flight', async () => {
+    test('is aborted during a request', async () => {
       const reason = new Error('enough');
       const controller = new AbortController();
       const pending = rejection(
@@ -220,7 +220,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       held.release.resolve();
     });
 
-    test('an answer in a given form', async () => {
+    test('returns structured output', async () => {
       const schema = {
         type: 'object',
         properties: { city: { type: 'string' } },
@@ -240,7 +240,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
       );
     });
 
-    test('an agent with a calculator', async () => {
+    test('runs an agent with a calculator', async () => {
       const calculator = tool({
         ...add,
         execute: (input) => sum(input),
@@ -259,7 +259,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     });
   });
 
-  test('a streamed text is heard as it comes', async () => {
+  test('sends the deltas of a streamed text as they arrive', async () => {
     const { deltas, ...inference } = listening();
     const response = InferenceResponse.of(
       await conversation().driver.infer(request([userMessage('hello')]), inference),
@@ -269,7 +269,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     expect(new Set(deltas.map(({ id }) => id)).size).toBe(1);
   });
 
-  test('a stream that is cut is an error that has what had arrived, and is not asked for again', async () => {
+  test('reports an interrupted stream as an error with the partial response, without a retry', async () => {
     const listener = listening();
     const error = await rejection(conversation().driver.infer(request([userMessage('cut')]), listener));
     expect(error).toBeInstanceOf(AiSdkDriverError);
@@ -287,7 +287,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     expect(mock.getRequests()).toHaveLength(1);
   });
 
-  test('a stream that is aborted keeps what had arrived, and the next call is accepted with it', async () => {
+  test('returns the partial response of an aborted stream, which the next call can send', async () => {
     const controller = new AbortController();
     const talk = conversation();
     const onDelta = (): void => controller.abort(new Error('enough'));
@@ -302,7 +302,7 @@ describe.each(protocols)('%s', (name, path, modelOf) => {
     expect(wireOrder(talk.bodies.at(-1))).toEqual(['user', 'assistant', 'user']);
   });
 
-  test('a server that is not there is an error that says so', async () => {
+  test('reports a server that cannot be reached', async () => {
     const openai = createOpenAI({ baseURL: 'http://127.0.0.1:1/v1', apiKey: KEY });
     const driver = aiSdkDriver({ model: modelOf(openai), maxRetries: 1, wait: async () => undefined });
     const error = await rejection(driver.infer(request([userMessage('hello')]), quietly()));
@@ -330,7 +330,7 @@ function sum(input: unknown): number {
   return a + b;
 }
 
-/** What a request holds, in its own order, in the words of neither protocol. */
+/** The content of a request in its order, in a form that is independent of the protocol. */
 function wireOrder(body: Record<string, JsonValue> | undefined): string[] {
   const items = (body?.['input'] ?? body?.['messages']) as readonly unknown[] as readonly WireItem[];
   return items.flatMap((item) => {

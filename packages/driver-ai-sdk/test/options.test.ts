@@ -9,17 +9,17 @@ const invalid = (message: string): unknown =>
 
 test.each<readonly [unknown, string]>([
   [{ nonsense: 1 }, 'aiSdkDriver has no option "nonsense". Known options: model, registry,'],
-  [model, 'give the model, as in aiSdkDriver({ model: openai("gpt-5") }).'],
+  [model, 'use "model", as in aiSdkDriver({ model: openai("gpt-5") }).'],
   ['openai/gpt-5', 'aiSdkDriver takes an object with options, found a string. Known options: model,'],
   [null, 'aiSdkDriver takes an object with options, found null.'],
-  [{ temperature: 0 }, 'the state has it, as in state.withLlmConfig({ temperature: 0 })'],
-  [{ apiKey: 'sk-1' }, 'has no option "apiKey": the provider has it'],
+  [{ temperature: 0 }, 'set it in the state, as in state.withLlmConfig({ temperature: 0 })'],
+  [{ apiKey: 'sk-1' }, 'has no option "apiKey": pass it to the provider'],
   [{ maxRetry: 1 }, 'did you mean "maxRetries"?'],
   [
     { model: () => model },
-    'model of aiSdkDriver must be a model or the id of one, as in model: openai("gpt-5")',
+    'model of aiSdkDriver must be a model or a model id, as in model: openai("gpt-5")',
   ],
-  [{ model: '' }, 'model of aiSdkDriver must be a model or the id of one'],
+  [{ model: '' }, 'model of aiSdkDriver must be a model or a model id'],
   [{ registry: 'gateway' }, 'registry of aiSdkDriver must be an object with languageModel()'],
   [{ maxRetries: -1 }, 'maxRetries of aiSdkDriver must be a whole number of at least 0, found number -1.'],
   [{ headers: { 'x-team': 5 } }, 'headers of aiSdkDriver must be an object of strings'],
@@ -32,7 +32,7 @@ test.each<readonly [unknown, string]>([
   expect(() => aiSdkDriver(options as never)).toThrow(invalid(message));
 });
 
-test('a secret in the wrong place is not shown', () => {
+test('the error for invalid headers does not contain their values', () => {
   const make = (headers: unknown) => () => aiSdkDriver({ headers: headers as never });
   for (const headers of ['Bearer sk-1', ['Bearer sk-1']])
     expect(make(headers)).not.toThrow(expect.objectContaining({ message: expect.stringContaining('sk-1') }));

@@ -40,7 +40,7 @@ function turns(count: number): Message[] {
 }
 
 describe('a growing conversation', () => {
-  test('converts each message once: later prompts hold the same objects', async () => {
+  test('has each message converted once, and later prompts hold the same objects', async () => {
     const { build } = builder();
     let messages = List.from<Message>(turns(100));
     const prompts = [await build(messages)];
@@ -53,7 +53,7 @@ describe('a growing conversation', () => {
     for (const prompt of prompts) prompt.forEach((message, index) => expect(message).toBe(last[index]));
   });
 
-  test('reads only what was added', async () => {
+  test('is read from its added messages on', async () => {
     const { build } = builder();
     let reads = 0;
     const counted = turns(100).map((message) => {
@@ -69,7 +69,7 @@ describe('a growing conversation', () => {
     expect(reads).toBe(readsOfAll);
   });
 
-  test('models that take turns in one conversation convert each message once', async () => {
+  test('has each message converted once for each of several alternating models', async () => {
     const builders = Array.from({ length: 4 }, () => builder());
     let messages = List.from<Message>(turns(10));
     const first = await Promise.all(builders.map(({ build }) => build(messages)));
@@ -81,7 +81,7 @@ describe('a growing conversation', () => {
     }
   });
 
-  test('a long view that is composed anew for each step converts each message once', async () => {
+  test('has each message converted once when a compiler composes a new long list for each step', async () => {
     const { build } = builder();
     const known = turns(100);
     const first = await build(List.from<Message>(known));
@@ -89,7 +89,7 @@ describe('a growing conversation', () => {
     next.forEach((message, index) => expect(message).toBe(first[index + 2]));
   });
 
-  test('each prompt is an array of its own, made of frozen messages', async () => {
+  test('has a new array of frozen messages for each prompt', async () => {
     const { build } = builder();
     const messages = List.from<Message>(turns(3));
     const first = await build(messages, 'be brief');
@@ -101,7 +101,7 @@ describe('a growing conversation', () => {
     expect(() => (second[1] as { content: unknown[] }).content.push({})).toThrow(TypeError);
   });
 
-  test('forks, rewritten histories and shorter ones are themselves', async () => {
+  test('does not affect the prompts of forks, rewritten histories and shorter histories', async () => {
     const { build } = builder();
     const base = List.from<Message>(turns(40));
     const texts = async (messages: Messages): Promise<string> => JSON.stringify(await build(messages));
@@ -118,7 +118,7 @@ describe('a growing conversation', () => {
     expect(second.at(-1)).toBe(first[39]);
   });
 
-  test('two calls that grow one conversation at the same time do not disturb each other', async () => {
+  test('can be extended by two calls at the same time', async () => {
     const gate = Promise.withResolvers<void>();
     const download: Download = async () => (
       await gate.promise,
@@ -144,7 +144,7 @@ describe('a growing conversation', () => {
 describe('messages with files', () => {
   const image: FilePart = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAEC' } };
   const seen = toolMessage([{ ...result('2'), output: { type: 'content', value: [image] } }]);
-  /** Writes into each part of a file, as the AI Gateway does. */
+  /** Writes to each file part, as the AI Gateway does. */
   function write(prompt: LanguageModelV4Prompt): void {
     for (const { content } of prompt) {
       for (const part of typeof content === 'string' ? [] : content) {
@@ -156,7 +156,7 @@ describe('messages with files', () => {
     }
   }
 
-  test('are copied for each attempt, wherever they are; the others are shared', async () => {
+  test('are copied for each attempt, and the other messages are shared', async () => {
     const { build } = builder({ promptCache: 'auto' });
     const plain = turns(2);
     let messages = List.from<Message>([...plain, userMessage([image]), assistantMessage([image])]);
@@ -174,8 +174,8 @@ describe('messages with files', () => {
   });
 });
 
-describe('what is sent', () => {
-  test('the system prompt first, system messages where they are, empty messages not', async () => {
+describe('a prompt', () => {
+  test('has the system prompt first, system messages at their positions, and no empty messages', async () => {
     const prompt = await builder().build(
       List.from<Message>([
         userMessage('a'),
@@ -195,13 +195,13 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('nothing, and a system prompt alone', async () => {
+  test('can be empty, or the system prompt alone', async () => {
     expect(await builder().build(List.empty())).toEqual([]);
     expect(await builder().build(List.empty(), '')).toEqual([]);
     expect(await builder().build(List.empty(), 's')).toEqual([{ role: 'system', content: 's' }]);
   });
 
-  test('results that follow each other become one message, also when one of them comes later', async () => {
+  test('has adjacent tool results in one message, also when one of them arrives later', async () => {
     const { build } = builder();
     const messages = List.from<Message>([
       userMessage('a'),
@@ -223,10 +223,10 @@ describe('what is sent', () => {
   });
 });
 
-describe('marks for the cache', () => {
+describe('cache marks', () => {
   const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
-  test('are at the instructions and at the end, and move on', async () => {
+  test('are on the system prompt and on the last message of each prompt', async () => {
     const { build } = builder({ promptCache: 'auto' });
     const messages = List.from<Message>(turns(3));
     const marked = (prompt: LanguageModelV4Prompt): number[] =>
@@ -241,7 +241,7 @@ describe('marks for the cache', () => {
     });
   });
 
-  test('leave what somebody set in place', async () => {
+  test('do not replace options of the application', async () => {
     const own = { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' }, other: 1 }, openai: { a: 1 } };
     const messages = List.from<Message>([userMessage('a', { providerOptions: own })]);
     expect((await builder({ promptCache: 'auto' }).build(messages))[0]?.providerOptions).toStrictEqual(own);

@@ -91,7 +91,7 @@ describe('a file of a user', () => {
   });
 });
 
-test('a file in the output of a tool, and one of the reasoning', async () => {
+test('a file in the output of a tool and a reasoning file are prepared', async () => {
   const file = filePart({ type: 'url', url: 'https://other.example/a' });
   const text: ToolContentPart = { type: 'text', text: 'abc' };
   const output = { type: 'content', value: [text, file] } as const;
@@ -116,7 +116,7 @@ test('messages without files need no preparation', () => {
 });
 
 describe('downloads', () => {
-  test('happen once for each file, whatever the model', async () => {
+  test('happen once for each file, for all models', async () => {
     const downloads: FileDownload[] = [];
     const files = new PromptFiles(async (file) => (downloads.push(file), { data: pngBytes }), 1000);
     const message = userMessage([filePart({ type: 'url', url: 'https://other.example/a' })]);
@@ -125,7 +125,7 @@ describe('downloads', () => {
     expect(downloads).toStrictEqual([{ url: new URL('https://other.example/a'), maxBytes: 1000, signal }]);
   });
 
-  test('that fail are tried again by the next call', async () => {
+  test('that fail are repeated by the next call', async () => {
     let count = 0;
     const files = new PromptFiles(async () => {
       if (count++ === 0) throw new Error('offline');
@@ -136,7 +136,7 @@ describe('downloads', () => {
     expect(await prepared(message, files)).toMatchObject({ mediaType: 'image/png' });
   });
 
-  test('by default go to public addresses, with a limit', async () => {
+  test('by default reach only public addresses, and have a size limit', async () => {
     const requested: string[] = [];
     vi.stubGlobal('fetch', async (url: string) => {
       requested.push(url);
@@ -156,7 +156,7 @@ describe('downloads', () => {
     expect(requested).toEqual(['https://other.example/a', 'https://other.example/a']);
   });
 
-  test('of something that is not a URL are refused without repeating it', async () => {
+  test('of an invalid URL are refused, and the error does not contain the URL', async () => {
     await expect(prepared(userMessage([filePart({ type: 'url', url: 'not a url' })]))).rejects.toThrow(
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     );

@@ -12,13 +12,13 @@ afterEach(() => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = undefined;
 });
 
-test('the model of the driver is for calls that name none', () => {
+test('requests without a model go to the model of the driver', () => {
   const resolver = new ModelResolver({ model: small, registry: provider });
   expect(resolver.resolve(undefined)).toBe(small);
   expect(resolver.resolve('large')).toBe(large);
 });
 
-test('an id of the driver goes through the registry', () => {
+test('a model id in the options is looked up in the registry', () => {
   expect(new ModelResolver({ model: 'large', registry: provider }).resolve(undefined)).toBe(large);
 });
 
@@ -32,7 +32,7 @@ test('the gateway of the AI SDK is a registry', () => {
   expect(model).toMatchObject({ provider: 'gateway', modelId: 'openai/gpt-5' });
 });
 
-test('the registry is asked once for each model', () => {
+test('the registry is called once for each model', () => {
   const asked: string[] = [];
   const resolver = new ModelResolver({ registry: { languageModel: (id) => (asked.push(id), small) } });
   resolver.resolve('a');
@@ -50,7 +50,7 @@ test('without a registry, ids are looked up in the default provider of the proce
   expect(() => resolver.resolve('large')).toThrow('The driver has no registry');
 });
 
-test('without a registry, the id of the model that the driver has means that model', () => {
+test('without a registry, the id of the model of the driver finds this model', () => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
   const own = new MockLanguageModelV4({ modelId: 'small' });
   const resolver = new ModelResolver({ model: own });
@@ -58,7 +58,7 @@ test('without a registry, the id of the model that the driver has means that mod
   expect(resolver.resolve('large')).toBe(large);
 });
 
-test('models of earlier specifications are brought up to date, once and without a word', () => {
+test('models of earlier specifications are upgraded once, without a warning', () => {
   const emitWarning = vi.spyOn(process, 'emitWarning');
   const v2: LanguageModelV2 = {
     specificationVersion: 'v2',
@@ -79,27 +79,27 @@ test('models of earlier specifications are brought up to date, once and without 
 });
 
 test.each([
-  ['no model at all', {}, undefined, 'There is no model to call. Give the driver a model'],
+  ['no model at all', {}, undefined, 'Neither the driver nor the model settings name a model.'],
   [
     'an id and no registry',
     { model: 'openai/gpt-5' },
     undefined,
-    'Pass the model itself, or a registry: `registry: gateway`',
+    'Pass a model, or a registry such as `registry: gateway`',
   ],
   [
-    'an id the registry does not know',
+    'an id that the registry does not know',
     { registry: provider },
     'huge',
-    'The model "huge" was not found in the registry',
+    'Unknown model "huge" in the registry of the driver.',
   ],
   [
-    'a registry that finds nothing',
+    'a registry that returns no model',
     { registry: { languageModel: () => undefined as never } },
     'huge',
-    'The model "huge" was not found in the registry',
+    'Unknown model "huge" in the registry of the driver.',
   ],
   [
-    'a specification of the future',
+    'a newer specification',
     {
       model: {
         ...small,
@@ -109,9 +109,9 @@ test.each([
       } as never,
     },
     undefined,
-    'The model "tomorrow" follows specification v9. Use v2, v3 or v4.',
+    'Model "tomorrow" has the unsupported specification v9. Use a model with v2, v3 or v4.',
   ],
-])('%s is an error that says what to do', (_, source, id, message) => {
+])('%s is an error with advice', (_, source, id, message) => {
   const error = thrownBy(() => new ModelResolver(source).resolve(id));
   expect(error).toMatchObject({
     name: 'AiSdkDriverError',
@@ -121,7 +121,7 @@ test.each([
   expect(error).toHaveProperty('message', expect.stringContaining(message));
 });
 
-test('an id that the default provider does not know is named', () => {
+test('the error for an id that the default provider does not know contains the id', () => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
   const error = thrownBy(() => new ModelResolver({}).resolve('huge'));
   expect(error).toMatchObject({ data: { modelId: 'huge' }, cause: { name: 'AI_NoSuchModelError' } });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Body, LocalServer, Reply } from './local-server.ts';
 import { localServer, stopLocalServers } from './local-server.ts';
 
-/** Schemas reach a model as the AI SDK itself would send them. */
+/** Checks that schemas reach a model as the AI SDK would send them. */
 
 afterEach(stopLocalServers);
 
@@ -57,7 +57,7 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
 };
 
 describe.each(Object.entries(schemas))('%s', (_, schema) => {
-  test('is as the AI SDK makes it, for an answer and for a tool', async () => {
+  test('is converted as by the AI SDK, for structured output and for a tool', async () => {
     const expected = await asSchema(schema).jsonSchema;
     const add = tool({ name: 'add', description: 'Adds.', inputSchema: schema, execute: () => null });
     expect(structuredOutput(schema).responseFormat).toEqual({ type: 'json', schema: expected });
@@ -65,7 +65,7 @@ describe.each(Object.entries(schemas))('%s', (_, schema) => {
   });
 });
 
-test('a JSON Schema goes as it was written', () => {
+test('a JSON Schema is sent unchanged', () => {
   const schema = { type: 'object', properties: { a: { type: 'object', properties: {} } } };
   expect(structuredOutput(schema).responseFormat).toEqual({ type: 'json', schema });
   const made = tool({ name: 'add', description: 'Adds.', inputSchema: schema, execute: () => null });
@@ -116,7 +116,7 @@ describe.each(protocols)('OpenAI gets the request that the AI SDK sends: %s', (_
   const search = { name: 'search', description: 'Finds stops.' };
   const plain = { type: 'object', properties: { at: { type: 'object', properties: {} } } } as const;
 
-  test('a strict schema of the answer, a tool with a schema and one with a JSON Schema', async () => {
+  test('a strict schema for structured output, a tool with a schema and a tool with a JSON Schema', async () => {
     const server = await localServer(reply, reply);
     const model = modelAt(server);
     const route = structuredOutput(schema, { name: 'route', description: 'A route.' });
@@ -152,7 +152,7 @@ describe.each(protocols)('OpenAI gets the request that the AI SDK sends: %s', (_
   });
 });
 
-/** Where each protocol has the format of the answer. */
+/** The location of the response format in the requests of each protocol. */
 function formatOf(body: Body | undefined): unknown {
   const { text: ofResponses, response_format: ofChat } = body as {
     readonly text?: { readonly format?: unknown };

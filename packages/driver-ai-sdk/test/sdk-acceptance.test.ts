@@ -10,7 +10,7 @@ import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, test } from 'vitest';
 import { answer, quietly, request } from './builders.ts';
 
-/** What we send and what the AI SDK sends for the same conversation, as a model gets to see it. */
+/** The prompts that the driver and the AI SDK send for the same conversation, as a model receives them. */
 
 function model(): MockLanguageModelV4 {
   return new MockLanguageModelV4({
@@ -47,7 +47,7 @@ function promptOf(mock: MockLanguageModelV4): LanguageModelV4Prompt {
   return mock.doGenerateCalls[0]?.prompt ?? [];
 }
 
-/** The same message as users of the AI SDK write it: their types and ours differ in URLs and in what stays behind. */
+/** The message as users of the AI SDK write it. The types differ in URLs and in the parts that are not sent. */
 function modelMessage({ role, content, providerOptions }: Message): ModelMessage {
   const options = providerOptions && { providerOptions };
   if (role === 'system')
@@ -214,13 +214,13 @@ const conversations: [string, readonly Message[], string?][] = [
   ],
 ];
 
-describe('a model sees what it would see of the AI SDK itself', () => {
+describe('a model receives the prompt that the AI SDK would send', () => {
   test.each(conversations)('%s', async (_, messages, systemPrompt) => {
     expect(await ourPrompt(messages, systemPrompt)).toEqual(await theirPrompt(messages, systemPrompt));
   });
 });
 
-describe('an answer comes back as the AI SDK would send it back', () => {
+describe('a response is sent back as the AI SDK would send it', () => {
   const contents: Awaited<ReturnType<LanguageModelV4['doGenerate']>>['content'][] = [
     [
       { type: 'reasoning', text: 'hm', providerMetadata: { anthropic: { signature: 's' } } },

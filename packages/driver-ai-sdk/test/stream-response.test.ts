@@ -24,7 +24,7 @@ const search = {
 } as const;
 const item = (itemId: string) => ({ providerMetadata: { openai: { itemId } } });
 
-describe('a whole stream', () => {
+describe('a complete stream', () => {
   test('text', () => {
     const { response, deltas } = streamed([
       { type: 'stream-start', warnings: [] },
@@ -48,7 +48,7 @@ describe('a whole stream', () => {
     });
   });
 
-  test('the parts come in the order in which they began, with the last metadata of each', () => {
+  test('has its parts in the order of their starts, each with its last metadata', () => {
     const { response, deltas } = streamed([
       { type: 'reasoning-start', id: 'a', ...item('start') },
       { type: 'text-start', id: 'b' },
@@ -82,7 +82,7 @@ describe('a whole stream', () => {
     ]);
   });
 
-  test('an id that is used again begins a new part', () => {
+  test('begins a new part when the provider reuses an id', () => {
     const { response, deltas } = streamed([
       ...textParts('one'),
       { type: 'reasoning-delta', id: '0', delta: 'hm' },
@@ -97,7 +97,7 @@ describe('a whole stream', () => {
     expect(response.complete().content.map(({ type }) => type)).toEqual(['text', 'reasoning', 'text']);
   });
 
-  test('everything that comes whole', () => {
+  test('holds all parts that arrive as a whole', () => {
     const { response } = streamed([
       search,
       { type: 'tool-result', toolCallId: 's', toolName: 'search', result: 'half', preliminary: true },
@@ -113,7 +113,7 @@ describe('a whole stream', () => {
     expect(response.complete().toolCalls).toEqual([]);
   });
 
-  test('parts of the future, and arguments that are not JSON text, change nothing', () => {
+  test('is not changed by unknown parts and by arguments that are not JSON text', () => {
     const { response, deltas } = streamed([
       { type: 'hologram', id: 'h' } as unknown as LanguageModelV4StreamPart,
       { type: 'raw', rawValue: {} },
@@ -128,8 +128,8 @@ describe('a whole stream', () => {
   });
 });
 
-describe('a stream that broke off', () => {
-  test('is not finished, nor is one that the provider calls interrupted', () => {
+describe('an interrupted stream', () => {
+  test('is not finished, and a stream with the reason "interrupted" is not finished', () => {
     expect(streamed(textParts('x')).response.isFinished).toBe(false);
     const interrupted = { unified: 'interrupted', raw: undefined } as const;
     expect(
@@ -137,7 +137,7 @@ describe('a stream that broke off', () => {
     ).toBe(false);
   });
 
-  test('keeps what had arrived, without incomplete calls', () => {
+  test('has a partial response without incomplete calls', () => {
     const { response } = streamed([
       { type: 'reasoning-start', id: 'r' },
       { type: 'text-delta', id: '0', delta: 'half' },
@@ -169,7 +169,7 @@ describe('a stream that broke off', () => {
     ]);
   });
 
-  test('is nothing when nothing of worth had arrived', () => {
+  test('has no partial response without usable content', () => {
     const { response } = streamed([
       { type: 'stream-start', warnings: [] },
       { type: 'text-start', id: '0' },
@@ -179,7 +179,7 @@ describe('a stream that broke off', () => {
     expect(response.partial('aborted')).toBeUndefined();
   });
 
-  test('has not begun before its first part', () => {
+  test('has no content before its first part', () => {
     const { response } = streamed([
       { type: 'stream-start', warnings: [] },
       { type: 'response-metadata', id: 'r' },

@@ -18,7 +18,7 @@ const options = { provider: { cache: true } };
 const file = { type: 'file', mediaType: 'image/png', filename: 'a.png', providerOptions: options } as const;
 const url = new URL('https://example.com/a.png');
 
-/** A prompt with a file of each kind in each place. */
+/** A prompt with a file of each kind at each position. */
 const prompt: LanguageModelV4Prompt = [
   { role: 'system', content: 'be brief', providerOptions: options },
   {
@@ -128,16 +128,16 @@ function modelV3(): { model: MockLanguageModelV3; calls: unknown[] } {
 }
 
 const kinds: [string, () => { model: EarlierModel; calls: unknown[] }][] = [
-  ['of the second specification', () => modelV2('stop')],
-  ['of the second specification, for an unknown reason', () => modelV2('unknown')],
-  ['of the third specification', modelV3],
+  ['of specification V2', () => modelV2('stop')],
+  ['of specification V2, for an unknown reason', () => modelV2('unknown')],
+  ['of specification V3', modelV3],
 ];
 
 /** The AI SDK warns of each V2 model. */
 beforeEach(() => void vi.stubGlobal('AI_SDK_LOG_WARNINGS', false));
 afterEach(() => void vi.unstubAllGlobals());
 
-/** All that a caller gets to see of a model. */
+/** All results and call options of a model that a caller can observe. */
 async function exchange(model: ReturnType<typeof upgradeModel>) {
   const { specificationVersion, provider, modelId } = model;
   const generated = await model.doGenerate(callOptions);
@@ -154,7 +154,7 @@ async function exchange(model: ReturnType<typeof upgradeModel>) {
   };
 }
 
-describe('an upgraded model is asked and answers as one that the AI SDK upgraded', () => {
+describe('an upgraded model receives and returns the same as a model that the AI SDK upgraded', () => {
   test.each(kinds)('%s', async (_, create) => {
     const [ours, theirs] = [create(), create()];
     const exchanged = await exchange(upgradeModel(ours.model));
@@ -165,7 +165,7 @@ describe('an upgraded model is asked and answers as one that the AI SDK upgraded
   });
 });
 
-test('the warnings of a model of the second specification get the present form', async () => {
+test('the warnings of a V2 model are converted to V4', async () => {
   const { model } = modelV2('stop');
   const tool = { type: 'function', name: 'add', inputSchema: {} } as const;
   model.doGenerate = async () => ({
@@ -186,7 +186,7 @@ test('the warnings of a model of the second specification get the present form',
   ]);
 });
 
-test('a reason that V2 calls `other` is a reason; `unknown` is none', async () => {
+test('the V2 reason `other` is a finish reason, and `unknown` means no reason', async () => {
   const reasons = (['other', 'unknown'] as const).map(async (finishReason) => {
     const { model } = modelV2('stop');
     model.doGenerate = async () => ({ content: [], finishReason, usage: v2Usage, warnings: [] });
@@ -198,7 +198,7 @@ test('a reason that V2 calls `other` is a reason; `unknown` is none', async () =
   ]);
 });
 
-test('a model that reports neither usage nor warnings is read all the same', async () => {
+test('a response without usage and warnings is read', async () => {
   const { model } = modelV2('stop');
   model.doGenerate = async () => ({ content: [], finishReason: 'stop' }) as never;
   expect(await upgradeModel(model).doGenerate(callOptions)).toMatchObject({ content: [], warnings: [] });
