@@ -12,7 +12,7 @@ const HEADING = `/**
 export const LUA = {
 `;
 
-/** What the generated module must hold now. */
+/** Returns the text of the generated module for the current `.lua` files. */
 export async function luaModule(): Promise<string> {
   const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.lua')).toSorted();
   const members = files.map(async (file) => {
@@ -26,7 +26,7 @@ function memberName(name: string): string {
   return /^[a-z]+$/u.test(name) ? name : `'${name}'`;
 }
 
-/** A text as it stands between backticks. */
+/** Escapes a text for a template literal. */
 function escapeTemplate(text: string): string {
   return text.replaceAll(/[\\`]|\$\{/gu, (match) => `\\${match}`);
 }

@@ -20,7 +20,7 @@ export interface RecordWrite {
   readonly before: SessionRecord | undefined;
   readonly after: SessionRecord | undefined;
   readonly change: RecordChange;
-  /** When the server removes the hash by itself. */
+  /** The instant at which the server removes the hash by itself. */
   readonly removeAt: number | undefined;
 }
 
@@ -63,12 +63,12 @@ export function compareAndSetInput(write: RecordWrite, keys: RedisKeys, maxValue
   };
 }
 
-/** When the server removes the hash; '' where it neither does nor did. */
+/** The instant at which the server removes the hash; `persist` cancels the removal, '' changes nothing. */
 function removalOf({ before, removeAt }: RecordWrite): number | 'persist' | '' {
   return removeAt ?? (before?.expiresAt === undefined ? '' : 'persist');
 }
 
-/** What stays of the hash: nothing, the inbox, or all that the plan does not change. */
+/** The mode of the script, which determines the fields that the hash keeps. */
 function modeOf({ before, after, change }: RecordWrite): Mode {
   if (after === undefined) return 'delete';
   if (before?.incarnation !== after.incarnation) return 'new';

@@ -40,11 +40,11 @@ export interface RedisBackendInit extends PrefixOptions {
   readonly serverClock: ServerClock | undefined;
 }
 
-/** The server removes a hash so long after its session has expired. Until then, `prune` finds its index entries. */
+/** The time from the expiry of a session until the server removes its hash. Until then, `prune` finds its index entries. */
 const REMOVAL_DELAY_MILLISECONDS = 3_600_000;
 const REPLICAS_WAIT_MILLISECONDS = 1_000;
 const MAX_RECONNECTIONS = 10;
-/** Every so many writes of expiring sessions, a write also prunes, so that nobody needs to call `prune`. */
+/** After this number of writes of expiring sessions, a write also prunes, so that no caller needs to call `prune`. */
 const WRITES_BETWEEN_PRUNES = 20;
 const MAX_PRUNED_BY_WRITE = 40;
 const PRUNE_BATCH = 100;
@@ -99,14 +99,14 @@ export class RedisBackend implements SessionBackend {
     change: RecordChange,
   ): Promise<CompareAndSetResult> {
     const keys = await this.ready();
-    // With a clock of the caller, the server's clock does not decide what has expired.
+    // With a clock of the caller, the server does not remove hashes, because its clock may differ.
     const expiresAt = this.now ? after?.expiresAt : undefined;
     const removeAt = expiresAt === undefined ? undefined : expiresAt + REMOVAL_DELAY_MILLISECONDS;
     const write = { sessionId, before, after, change, removeAt };
     const result = await this.replicate(compareAndSetInput(write, keys, this.init.maxValueBytes));
     if (result === RESULT.torn) {
       const where = `session ${JSON.stringify(sessionId)}`;
-      throw new StateFormatError(where, 'lists as long as they were written', 'a shorter one');
+      throw new StateFormatError(where, 'lists of the length that the store has written', 'a shorter list');
     }
     if (result === RESULT.duplicate) return 'duplicate';
     if (result !== RESULT.done) return 'outdated';
@@ -167,9 +167,9 @@ export class RedisBackend implements SessionBackend {
       // WAIT counts the writes of its own connection only, and a new connection may lead to another master.
       if (closedConnections !== this.closedConnections) continue;
       if (replicas >= minReplicas) return result;
-      throw notReplicated(`${replicas} of ${minReplicas} replicas have it after a second.`);
+      throw notReplicated(`${replicas} of ${minReplicas} replicas have the write after a second.`);
     }
-    throw notReplicated('The connection was lost again and again.');
+    throw notReplicated(`The connection was lost ${MAX_RECONNECTIONS} times.`);
   }
 
   /** Prunes a bucket after some writes. An error here is not an error of the write. */

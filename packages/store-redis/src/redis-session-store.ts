@@ -11,7 +11,7 @@ import { checkClient, isCluster } from './server/redis-client.ts';
 import type { RedisClient } from './server/redis-client.ts';
 import { ServerClock } from './server/server-clock.ts';
 
-/** How sessions are stored in Redis. */
+/** The options of a store in Redis, without its connection. */
 export interface RedisStoreOptions extends StoreOptions {
   /** The start of all keys, without braces; default `holdfast`. */
   readonly prefix?: string | undefined;
@@ -22,20 +22,20 @@ export interface RedisStoreOptions extends StoreOptions {
   readonly buckets?: number | undefined;
   /** The size limit of one message, step, value or inbox item, in bytes of JSON; default 8,000,000. */
   readonly maxValueBytes?: number | undefined;
-  /** How long the store attempts one command, also while no server replies; default 10. */
+  /** The seconds for which the store retries one command, also while no server replies; default 10. */
   readonly timeoutSeconds?: number | undefined;
   /**
-   * The number of replicas that must have a write within a second, before the store acknowledges it. Default 0. Not
-   * supported in a Cluster. The connection serves no other commands meanwhile: give the store its own.
+   * The number of replicas that must have a write within a second, before the store acknowledges the write. Default 0. Not
+   * supported in a Cluster. The connection serves no other commands meanwhile, so the store needs a client of its own.
    */
   readonly minReplicas?: number | undefined;
   /** Called with a warning when the server may evict sessions; default: `process.emitWarning`. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** The same, with a client that the caller created. */
+/** The options of a store with a client that the caller created. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** The store does not close it. */
+  /** The client. `close()` does not close it. */
   readonly client: RedisClient;
 }
 
@@ -63,11 +63,11 @@ const REDIS_CHECKS: OptionChecks<RedisStoreOptions> = {
   onWarning: mustBe.function,
 };
 
-const CONNECTION = 'give RedisSessionStore.open({ url }) or ({ redis: { host, port } })';
+const CONNECTION = 'use RedisSessionStore.open({ url }) or RedisSessionStore.open({ redis: { host, port } })';
 const ADVICE = {
-  keyPrefix: 'write "prefix"',
-  namespace: 'write "prefix"',
-  ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
+  keyPrefix: 'use "prefix"',
+  namespace: 'use "prefix"',
+  ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
   host: CONNECTION,
   port: CONNECTION,
   password: CONNECTION,
@@ -76,7 +76,7 @@ const ADVICE = {
 const checkOptions = optionsCheck<RedisSessionStoreOptions>(
   'RedisSessionStore',
   { ...REDIS_CHECKS, client: mustBe.anything }, // see checkedClient
-  { ...ADVICE, url: 'RedisSessionStore.open({ url }) makes a client', redis: 'write "client"' },
+  { ...ADVICE, url: 'RedisSessionStore.open({ url }) creates a client', redis: 'use "client"' },
 );
 
 /** The members of all forms of `RedisConnection`. */
@@ -96,12 +96,12 @@ const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
     cluster: mustBe.listOf('nodes, as in cluster: [{ host, port }]'),
     clusterOptions: mustBe.object,
   },
-  { ...ADVICE, client: 'new RedisSessionStore({ client }) takes one' },
+  { ...ADVICE, client: 'new RedisSessionStore({ client }) uses a client' },
 );
 
 /**
- * Stores sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry go by the
- * server's clock, unless the option `clock` is set.
+ * Stores sessions in Redis or Valkey: on one server, behind Sentinel, or in a Cluster. Leases and expiry use the clock of
+ * the server, unless the caller sets the option `clock`.
  *
  * @example
  * const store = new RedisSessionStore({ client: new Redis('redis://localhost') });
@@ -111,8 +111,8 @@ export class RedisSessionStore extends BackedSessionStore {
   private closeClient: (() => Promise<void>) | undefined;
 
   /**
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or a value that does
-   * not fit.
+   * Creates a store with a client that the caller created. Sends no commands yet.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
    */
   constructor(options: RedisSessionStoreOptions) {
     const { client, clock, expiry, maxInboxItems } = checkOptions(options);
@@ -124,7 +124,7 @@ export class RedisSessionStore extends BackedSessionStore {
   /**
    * Creates a store with a client of its own, which `close()` closes.
    * @throws StoreUnavailableError when no server replies; StateFormatError when the prefix has another layout; RangeError or
-   * TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a server.
+   * TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a missing server.
    */
   static async open(options: RedisStoreOptions & RedisConnection): Promise<RedisSessionStore> {
     const {
@@ -135,7 +135,10 @@ export class RedisSessionStore extends BackedSessionStore {
       ...storeOptions
     } = checkOpenOptions<RedisStoreOptions & AnyConnection>(options);
     if (url === undefined && redis === undefined && cluster === undefined)
-      throw invalidArgument(`RedisSessionStore.open needs a url, redis or cluster.`, TypeError);
+      throw invalidArgument(
+        'RedisSessionStore.open needs one of the options url, redis and cluster.',
+        TypeError,
+      );
     const { client, close } = await connect(options);
     try {
       const store = new RedisSessionStore({ ...storeOptions, client });
@@ -159,7 +162,7 @@ function newBackend(client: RedisClient, options: RedisStoreOptions): RedisBacke
   const { prefix = 'holdfast', timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, minReplicas = 0 } = options;
   const { buckets, maxValueBytes = DEFAULT_MAX_VALUE_BYTES, onWarning = warn } = options;
   if (minReplicas > 0 && isCluster(client)) {
-    throw invalidArgument('minReplicas does not work in a Cluster, where a connection does not wait for it.');
+    throw invalidArgument('minReplicas is not supported in a Cluster. Omit minReplicas.');
   }
   const clock = new ServerClock();
   return new RedisBackend({

@@ -12,7 +12,7 @@ let store: RedisSessionStore;
 
 beforeAll(() => {
   observer = new Redis(redis.port);
-  let at = 2_000_000_000_000; // each save has a moment of its own, and so moves in the indexes
+  let at = 2_000_000_000_000; // each save has a new instant, and so changes the indexes
   const clock = { now: () => at++, newId: () => crypto.randomUUID() };
   store = new RedisSessionStore({ client: redis.client, prefix: newPrefix(), clock });
 });
@@ -22,7 +22,7 @@ afterAll(() => observer.disconnect());
 interface Counters {
   readonly input: number;
   readonly output: number;
-  /** By command. */
+  /** The number of calls, by command. */
   readonly calls: Readonly<Record<string, number>>;
 }
 
@@ -37,7 +37,7 @@ async function counters(): Promise<Counters> {
   };
 }
 
-/** What the server counts while something is done, without what counting costs. */
+/** The costs that the server counts while a function runs, without the costs of the measurement. */
 async function costOf(act: () => Promise<unknown>): Promise<Counters> {
   const [empty, before] = [await counters(), await counters()];
   await act();
@@ -70,10 +70,10 @@ test('a save costs the server the same after 10 messages and after 5,000', async
   }
   const [, short, long] = costs;
   if (!short || !long) throw new Error('Nothing was measured.');
-  // One script call: all that it needs is read at once, all fields are set at once; then the indexes by last change.
+  // One script call: one read, one write of all fields, then the writes to the indexes by last activity.
   expect(short.calls).toEqual({ evalsha: 1, time: 1, hmget: 1, hset: 1, zadd: 3 });
   expect(long.calls).toEqual(short.calls);
-  expect(short.input).toBeLessThan(2_300); // 1,120 of them are the message
+  expect(short.input).toBeLessThan(2_300); // the message has 1,120 of these bytes
   expect(Math.abs(long.input - short.input)).toBeLessThan(0.1 * short.input);
   expect(Math.abs(long.output - short.output)).toBeLessThanOrEqual(10);
 });
@@ -86,16 +86,16 @@ test('a save under a claim changes no index', async () => {
   expect(save.calls).toEqual({ evalsha: 1, time: 1, hmget: 1, hset: 1 });
 });
 
-test('a load is two requests and no script, and a page of a list two', async () => {
+test('a load takes two requests without a script, and a page of a list takes two requests', async () => {
   for (let count = 0; count < 60; count++) await created(`listed ${count}`, 1);
-  await store.list(); // the connection has the script now
+  await store.list(); // loads the script
   const load = await costOf(() => store.load('listed 1'));
   expect(load.calls).toEqual({ time: 2, hmget: 2 });
   const list = await costOf(() => store.list());
   expect(list.calls).toEqual({ evalsha: 1, time: 2, zcount: 1, zrange: 1, hmget: 51 });
 });
 
-test('a long session is read in pages, and nothing of its inbox', async () => {
+test('a long session is read in pages, without its inbox', async () => {
   const base = await created('long', 1_200);
   for (let count = 0; count < 20; count++) {
     await store.enqueue('long', { id: `item ${count}`, content: 'x'.repeat(4_000) });

@@ -11,8 +11,8 @@ afterAll(() => client.disconnect());
 describe('RedisSessionStore', () => {
   test.each<readonly [object | string, string]>([
     [{ nonsense: 1 }, 'RedisSessionStore has no option "nonsense". Known options: clock, expiry,'],
-    [{ url: 'redis://localhost' }, 'has no option "url": RedisSessionStore.open({ url }) makes a client.'],
-    [{ keyPrefix: 'a' }, 'has no option "keyPrefix": write "prefix".'],
+    [{ url: 'redis://localhost' }, 'has no option "url": RedisSessionStore.open({ url }) creates a client.'],
+    [{ keyPrefix: 'a' }, 'has no option "keyPrefix": use "prefix".'],
     [{ client: 'redis://localhost' }, 'client must be a Redis or Cluster'],
     [{ prefix: '{a}' }, 'prefix of RedisSessionStore must be a text without braces, found string "{a}".'],
     [{ prefix: 5 }, 'prefix of RedisSessionStore must be a text without braces, found number 5.'],
@@ -30,16 +30,16 @@ describe('RedisSessionStore', () => {
     expect(make).toThrow(invalid(message));
   });
 
-  test('without options is refused', () => {
+  test('refuses a call without options', () => {
     expect(() => new RedisSessionStore(undefined as never)).toThrow(invalid('takes an object with options'));
   });
 });
 
 test.each<readonly [object | string, string]>([
   [{ url: 'redis://localhost', nonsense: 1 }, 'RedisSessionStore.open has no option "nonsense".'],
-  [{ client }, 'has no option "client": new RedisSessionStore({ client }) takes one.'],
-  [{ host: 'localhost' }, 'has no option "host": give RedisSessionStore.open({ url })'],
-  [{}, 'RedisSessionStore.open needs a url, redis or cluster.'],
+  [{ client }, 'has no option "client": new RedisSessionStore({ client }) uses a client.'],
+  [{ host: 'localhost' }, 'has no option "host": use RedisSessionStore.open({ url })'],
+  [{}, 'RedisSessionStore.open needs one of the options url, redis and cluster.'],
   [{ url: 5 }, 'url of RedisSessionStore.open must be a string, found number 5.'],
   [{ cluster: { host: 'a' } }, 'cluster of RedisSessionStore.open must be an array of nodes'],
   ['redis://:secret@localhost', 'RedisSessionStore.open takes an object with options, found a string.'],

@@ -19,13 +19,13 @@ afterAll(async () => {
 
 const MAX_REFUSALS = 1_000;
 
-test('50 writers that add 5 each have added 250', async () => {
+test('50 writers that each add 1 five times add 250', async () => {
   const runtime = new SessionRuntime({ store, agents: {} });
   const { sessionId } = await runtime.create({ definition: { name: 'counter' } });
   let turn = Promise.withResolvers<void>();
   const add = async (): Promise<void> => {
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
-      const { promise: next } = turn; // whoever has the session now will be done after this moment
+      const { promise: next } = turn; // the worker that has the session now releases it later
       try {
         await runtime.execute(sessionId, (session) =>
           withFact(session, 'count', (session.state.metadata.get<number>('count') ?? 0) + 1),

@@ -24,13 +24,13 @@ describe('in a Cluster', () => {
   testConformance(harness(() => client));
 });
 
-/** Writers on sessions in many buckets. */
+/** Starts writers on sessions in many buckets. */
 async function writing(store: RedisSessionStore): Promise<Writer[]> {
   const ids = Array.from({ length: 24 }, (_, index) => `{session}:${index}`);
   return Promise.all(ids.map(async (id) => new Writer(store, await store.create(newSession(id)))));
 }
 
-/** All sessions are further by so many versions. */
+/** Waits until each session has this number of new versions. */
 async function goOn(writers: readonly Writer[], versions: number): Promise<void> {
   const goals = writers.map(({ session }) => session.version + versions);
   await until('all have saved', () =>
@@ -40,7 +40,7 @@ async function goOn(writers: readonly Writer[], versions: number): Promise<void>
   );
 }
 
-/** Nothing that was acknowledged is lost, and nothing was done twice. */
+/** Asserts that every acknowledged save is stored, and stored once. */
 async function expectWhole(store: RedisSessionStore, writers: readonly Writer[]): Promise<void> {
   const ended: AgentSession[] = [];
   for (const writer of writers) {
@@ -55,7 +55,7 @@ async function expectWhole(store: RedisSessionStore, writers: readonly Writer[])
   expect(sessions).toHaveLength(ended.length);
 }
 
-test('reads go to masters, whatever the client does with other reads', async () => {
+test('reads go to masters, even if the client sends other reads to replicas', async () => {
   const other = new Cluster(cluster.nodes, { scaleReads: 'slave' });
   const store = new RedisSessionStore({ client: other, prefix: newPrefix() });
   await cluster.each((node) => node.config('RESETSTAT'));
@@ -75,7 +75,7 @@ test('reads go to masters, whatever the client does with other reads', async () 
   other.disconnect();
 });
 
-/** Loads a session again and again, until it is told to stop. */
+/** Loads a session repeatedly, until `stop` is called. */
 class Reader {
   readonly versions: number[] = [];
   private isOver = false;
@@ -95,7 +95,7 @@ class Reader {
   }
 }
 
-test('sessions in slots that move lose nothing', async () => {
+test('sessions in slots that move lose no acknowledged save', async () => {
   const prefix = newPrefix();
   const store = new RedisSessionStore({ client, prefix });
   const writers = await writing(store);
@@ -120,7 +120,7 @@ test('sessions in slots that move lose nothing', async () => {
 }, 60_000);
 
 // oxlint-disable-next-line vitest/expect-expect -- `expectWhole` does
-test('sessions of a master that is killed lose nothing that its replica has', async () => {
+test('sessions of a killed master lose no save that its replica has', async () => {
   const store = await RedisSessionStore.open({ cluster: cluster.nodes, prefix: newPrefix() });
   const writers = await writing(store);
   await goOn(writers, 5);

@@ -38,7 +38,7 @@ async function started(init: Parameters<typeof RedisServer.start>[0] = {}): Prom
   return server;
 }
 
-/** Does a sentinel know the replica and the two others? */
+/** True when a Sentinel knows the replica and the two other Sentinels. */
 async function knowsAll(port: number): Promise<boolean> {
   const node = new Redis(port);
   try {
@@ -54,7 +54,7 @@ describe('behind Sentinel', () => {
   testConformance(harness(() => client));
 });
 
-test('a failover that loses what was acknowledged is noticed, and nothing is overwritten', async () => {
+test('a failover that loses an acknowledged save is detected, and no later save overwrites the session', async () => {
   const prefix = newPrefix();
   const store = await RedisSessionStore.open({
     redis: { sentinels, name: NAME },
@@ -67,7 +67,7 @@ test('a failover that loses what was acknowledged is noticed, and nothing is ove
   await until('the replica has it', async () => (await copy.exists(`${prefix}:{0}:s:a`)) === 1);
   copy.disconnect();
   replica.pause();
-  // What is in its socket it would still read.
+  // The server would still read the data in its socket.
   await near.call('client', 'kill', 'type', 'replica');
   near.disconnect();
   let session = base;

@@ -8,10 +8,13 @@ import { harness, scans, testConformance } from './support/harness.ts';
 import { FAULTS, Proxy } from './support/proxy.ts';
 import { RedisServer } from './support/redis-server.ts';
 
-/** Another server to run the cases on. What they leave there begins with `holdfast-test-`. */
+/** The URL of another server for the cases. The keys that the cases write begin with `holdfast-test-`. */
 const { REDIS_URL } = process.env;
 
-/** Of a session of 100 messages of 1 KB. Correct it when a change makes an operation cheaper. */
+/**
+ * The requests and bytes of each operation on a session of 100 messages of 1 KB. Update a number when a change makes its
+ * operation cheaper.
+ */
 const COSTS: Readonly<Record<MeasuredOperation, StoreCost>> = {
   create: { requests: 1, bytes: 119_953 },
   load: { requests: 2, bytes: 119_606 },
@@ -38,7 +41,7 @@ beforeAll(async () => {
   proxy = await Proxy.to(Number(url.port || 6379), url.hostname);
   url.host = `127.0.0.1:${proxy.port}`;
   client = new Redis(url.href, { retryStrategy: () => 1 });
-  client.on('error', () => undefined); // connections are cut on purpose
+  client.on('error', () => undefined); // the test closes connections on purpose
 });
 
 afterAll(async () => {
@@ -50,7 +53,7 @@ afterAll(async () => {
 describe('one bucket', () => {
   const { createStore, abilities } = harness(() => client);
   const measure = () => proxy.measure();
-  // The proxy is there when a case runs, not yet when it is named.
+  // The proxy exists when a case runs, but not yet when the case is declared.
   const faults: StoreFaults = {
     kinds: FAULTS,
     arm: (fault, nth) => proxy.arm(fault, nth),
@@ -59,7 +62,7 @@ describe('one bucket', () => {
   testConformance({ createStore, abilities: { ...abilities, measure, faults } });
 });
 
-test('each operation exchanges with the server what it did before', async () => {
+test('each operation exchanges the requests and bytes that the table lists', async () => {
   const { createStore } = harness(() => client);
   const costs = assertStoreCosts(createStore, { measure: () => proxy.measure() }, COSTS);
   await expect(costs).resolves.toBeUndefined();
@@ -72,21 +75,21 @@ describe('seven buckets', () => {
 test.each<[string, RedisStoreOptions]>([
   ['a prefix with braces', { prefix: 'a{b}' }],
   ['an empty prefix', { prefix: '' }],
-  ['a prefix that is no text', { prefix: '\ud800' }],
+  ['a prefix with a lone surrogate', { prefix: '\ud800' }],
   ['no buckets', { buckets: 0 }],
   ['too many buckets', { buckets: 1_025 }],
   ['half a bucket', { buckets: 1.5 }],
-  ['no time', { timeoutSeconds: 0 }],
-  ['no bytes', { maxValueBytes: 0 }],
-  ['less than no replicas', { minReplicas: -1 }],
+  ['a timeout of 0', { timeoutSeconds: 0 }],
+  ['a value size of 0', { maxValueBytes: 0 }],
+  ['a negative number of replicas', { minReplicas: -1 }],
 ])('%s is refused', (_, options) => {
   expect(() => new RedisSessionStore({ client, ...options })).toThrow(
     expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
   );
 });
 
-// A server of one's own has seen nothing but the cases above.
-test.runIf(REDIS_URL === undefined)('nothing walks through the keys of the server', async () => {
+// The test's own server has received no commands but those of the cases above.
+test.runIf(REDIS_URL === undefined)('no operation walks through the keys of the server', async () => {
   const stats = await client.info('commandstats');
   expect(stats).toMatch(/^cmdstat_zrange:/m);
   expect(stats).not.toMatch(/^cmdstat_(keys|hscan|zscan|sscan|randomkey):/m);

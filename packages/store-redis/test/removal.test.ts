@@ -20,8 +20,8 @@ const entries = async (index: string) => redis.client.zcard(`${prefix}:{0}:${ind
 const INDEXES = ['c', 'l', 'd', 'x', 'c:a:tester', 'l:a:tester', 'c:s:active', 'l:s:active'];
 const allEntries = async () => Promise.all(INDEXES.map(entries));
 
-describe('what the server removes by itself', () => {
-  test('leaves entries in the indexes, which a list drops', async () => {
+describe('the removal of a session by the server', () => {
+  test('leaves stale index entries, which a list drops', async () => {
     const store = opened();
     await Promise.all(['a', 'b'].map((id) => store.create(newSession(id))));
     await store.enqueue('a', { id: 'i', content: 1 });
@@ -32,7 +32,7 @@ describe('what the server removes by itself', () => {
     expect(await allEntries()).toEqual([2, 2, 0, 0, 1, 2, 2, 2]);
   });
 
-  test('and is created again is listed once', async () => {
+  test('does not make a list return the session twice after it is created again', async () => {
     const store = opened();
     await store.create(newSession('a', { at: 1_000 }));
     await redis.client.unlink(key);
@@ -41,7 +41,7 @@ describe('what the server removes by itself', () => {
     expect(await entries('c')).toBe(1);
   });
 
-  test('and is created again before its entry is dropped is still listed', async () => {
+  test('does not drop the entry of a session that is created again before the drop', async () => {
     let happens: (() => Promise<unknown>) | undefined;
     const late = observed(redis.client, async (script) => {
       if (script === 'drop-index-entry') await happens?.();
@@ -54,7 +54,7 @@ describe('what the server removes by itself', () => {
     expect((await other.list()).sessions).toHaveLength(1);
   });
 
-  test('is not what was saved while a list looked at it', async () => {
+  test('does not drop the entry of a session that is saved while a list reads it', async () => {
     let happens: (() => Promise<unknown>) | undefined;
     const late = observed(redis.client, async (what) => {
       if (what === 'read') await happens?.();
@@ -68,7 +68,7 @@ describe('what the server removes by itself', () => {
     expect((await other.list({ order: 'lastActiveAt' })).sessions).toHaveLength(1);
   });
 
-  test('is what has expired for an hour', async () => {
+  test('happens one hour after the expiry', async () => {
     const store = opened();
     const at = Date.now() + 60_000;
     const base = await store.create(newSession('a'), { expiry: { at } });
@@ -78,7 +78,7 @@ describe('what the server removes by itself', () => {
     expect(await entries('x')).toBe(0);
   });
 
-  test('is not what a store with a clock of its own has saved', async () => {
+  test('does not happen to a session of a store with its own clock', async () => {
     const base = await opened({ expiry: { afterSeconds: 60 } }).create(newSession('a'));
     expect(await redis.client.pttl(key)).toBeGreaterThan(0);
     const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
@@ -88,10 +88,10 @@ describe('what the server removes by itself', () => {
   });
 });
 
-describe('what has expired', () => {
+describe('an expired session', () => {
   const expiry = { at: Date.now() - 1 };
 
-  test('leaves no entry when it is pruned', async () => {
+  test('has no index entries after it is pruned', async () => {
     const store = opened();
     await store.create(newSession('a', { parentId: 'p' }), { expiry });
     expect(await store.prune()).toBe(1);
@@ -99,7 +99,7 @@ describe('what has expired', () => {
     expect(await redis.client.exists(key, `${prefix}:{0}:c:p:p`)).toBe(0);
   });
 
-  test('is pruned beside other writes', async () => {
+  test('is pruned by other writes', async () => {
     const store = opened({ expiry });
     for (let count = 0; count < 19; count++) await store.create(newSession(`session ${count}`));
     expect(await entries('x')).toBe(19);
@@ -107,7 +107,7 @@ describe('what has expired', () => {
     expect(await allEntries()).toEqual(INDEXES.map(() => 0));
   });
 
-  test('stays until it is pruned where the store has a clock of its own', async () => {
+  test('stays until `prune` when the store has its own clock', async () => {
     const clock = { now: () => 1_000_000, newId: () => crypto.randomUUID() };
     const store = opened({ clock, expiry: { at: 0 } });
     for (let count = 0; count < 40; count++) await store.create(newSession(`session ${count}`));

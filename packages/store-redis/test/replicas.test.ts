@@ -12,7 +12,7 @@ let proxy: Proxy;
 let client: Redis;
 let store: RedisSessionStore;
 
-/** A master with a replica that is up to date. */
+/** Starts a master with a replica, and waits until the replica is up to date. */
 async function withReplica(): Promise<RedisServer> {
   const master = await RedisServer.start();
   servers.push(master);
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const UNSURE = { code: 'STORE_UNAVAILABLE', isAmbiguous: true };
 
-test('a write that too few replicas have is told so, and can be repeated', async () => {
+test('a write that too few replicas have rejects, and can be repeated', async () => {
   const base = await store.create(newSession('a'));
   replica.pause();
   const changed = withFact(base, 'n', 1);
@@ -54,10 +54,10 @@ test('a write that too few replicas have is told so, and can be repeated', async
   expect((await store.save(saved, { base: saved })).version).toBe(3);
 });
 
-test('replicas of another master, which the connection leads to meanwhile, do not count', async () => {
+test('replicas of another master, to which the client has reconnected, do not count', async () => {
   const base = await store.create(newSession('a'));
   const other = await withReplica();
-  // The save is the first request, WAIT the second, which is sent again to the other master.
+  // The first request is the save. The second is WAIT, which the client sends again to the other master.
   proxy.arm('cut', 2);
   proxy.target = { host: '127.0.0.1', port: other.port };
   const saving = store.save(withFact(base, 'n', 1), { base });

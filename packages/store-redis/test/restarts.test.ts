@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-test('a server that is killed under load and writes to disk loses nothing', async () => {
+test('a server with an append-only file that is killed under load loses no acknowledged save', async () => {
   await started(['--appendonly', 'yes', '--appendfsync', 'always']);
   const ids = Array.from({ length: 8 }, (_, index) => `session ${index}`);
   const writers = await Promise.all(
@@ -30,7 +30,7 @@ test('a server that is killed under load and writes to disk loses nothing', asyn
     await server.kill();
     await server.restart();
   }
-  await until('all go on', () => writers.every(({ session }) => session.version >= 60));
+  await until('all writers continue', () => writers.every(({ session }) => session.version >= 60));
   for (const writer of writers) {
     const session = await writer.stop();
     expect(writer.errors).toEqual([]);
@@ -40,7 +40,7 @@ test('a server that is killed under load and writes to disk loses nothing', asyn
   expect((await store.list()).sessions).toHaveLength(8);
 });
 
-test('a server that keeps nothing has nothing after a restart, and serves', async () => {
+test('a server without persistence is empty after a restart, and the store works', async () => {
   await started([]);
   const base = await store.create(newSession('a'));
   await server.kill();

@@ -13,7 +13,7 @@ import { scoreIn } from './session-indexes.ts';
 import type { IndexRange } from './session-indexes.ts';
 
 const MAX_ENTRIES = 500;
-const UNREADABLE = Symbol('a record that cannot be read');
+const UNREADABLE = Symbol('an unreadable record');
 type ReadableRecord = SessionRecord | typeof UNREADABLE;
 
 export interface SessionSearch<T> {
@@ -23,21 +23,21 @@ export interface SessionSearch<T> {
   /** The parts of the index to search; absent: those of all buckets. */
   readonly indexKeys?: readonly string[];
   readonly count: number;
-  /** What to return for a session; `undefined` leaves it out. */
+  /** Returns the result for a session; `undefined` omits the session. */
   readonly pick: (record: SessionRecord) => T | undefined;
-  /** What to return for a session that cannot be read; without it, such a session is an error. */
+  /** Returns the result for an unreadable session. Without this function, an unreadable session is an error. */
   readonly pickUnreadable?: (sessionId: string, score: number) => T;
 }
 
 /**
- * Returns what `pick` returns for the sessions of a range, in its order. An index entry is only a hint. If the
+ * Returns the results of `pick` for the sessions of a range, in its order. An index entry is only a hint. If the
  * session's record does not agree with it, because the server evicted or removed the hash, the entry is dropped.
  */
 export async function findSessions<T>(search: SessionSearch<T>): Promise<readonly T[]> {
   const { calls, keys, range, count } = search;
   const walk = new IndexWalk(calls, search.indexKeys ?? keys.indexes(range.index), range, count);
   const found: T[] = [];
-  // Each step is twice as long as the one before, for filters that few sessions fit.
+  // Each step reads twice as many entries as the step before, for filters that match few sessions.
   for (let step = count; found.length < count; step *= 2) {
     const entries = await walk.take(Math.min(step, MAX_ENTRIES));
     if (entries.length === 0) break;
@@ -46,7 +46,7 @@ export async function findSessions<T>(search: SessionSearch<T>): Promise<readonl
   return found.slice(0, count);
 }
 
-/** What `pick` returns for the sessions of some entries. Drops stale entries. */
+/** Returns the results of `pick` for the sessions of some entries. Drops stale entries. */
 async function pickEntries<T>(search: SessionSearch<T>, entries: readonly IndexEntry[]): Promise<T[]> {
   const { range, pick, pickUnreadable } = search;
   const records = await readRecords(search, entries);
@@ -101,7 +101,7 @@ function readIfReadable(values: FieldValues, sessionId: string): ReadableRecord 
   }
 }
 
-/** A function that returns what `pick` returns, and leaves out expired sessions. */
+/** Wraps `pick` in a function that omits expired sessions. */
 export function pickUnexpired<T>(
   now: Instant,
   pick: (record: SessionRecord) => T | undefined,

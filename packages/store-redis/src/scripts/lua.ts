@@ -3,18 +3,19 @@
  * `pnpm --filter @holdfast/store-redis lua`.
  */
 export const LUA = {
-  'compare-and-set': `-- Replaces the record of a session, and all that changes with it, if the stored record is still the expected one. A
--- record is known by its token. A call that was sent twice returns DONE the second time too, even if other writers
--- have written in between. The client names every field, so that the script builds no lists.
+  'compare-and-set': `-- Replaces the record of a session, its content and its index entries, if the stored record is still the expected one.
+-- A token identifies a record. A call that was sent twice returns DONE the second time too, even if other writers have
+-- written in between. The client names every field, so that the script builds no lists.
 --
 -- KEYS  1     session_key     the hash of the session
 --       2...  index_keys      the indexes in which the entry of the session changes
--- ARGV  1     mode            'keep': fields that are not named here stay; 'whole': so do they, but for values and
---                             lists; 'new': another incarnation begins, no field stays; 'delete': the session goes
+-- ARGV  1     mode            'keep': the hash keeps the fields that the arguments do not name; 'whole': like 'keep', but
+--                             it keeps no values and lists; 'new': it keeps no fields, because another incarnation
+--                             begins; 'delete': the script deletes the session
 --       2     expected_token  the token of the record before, '' for no session
 --       3     new_token       the token of the record after, '' for 'delete'
---       4     remove_at       when the server removes the hash, in milliseconds since 1970; 'persist' for no longer; ''
---                             for no change
+--       4     remove_at       the instant at which the server removes the hash, in milliseconds since 1970; 'persist'
+--                             cancels the removal; '' changes nothing
 --       5     guard_count     the number of guarded fields
 --       6     removed_count   the number of fields to remove
 --       then  for each guarded field the value that it must have, '' for an absent field

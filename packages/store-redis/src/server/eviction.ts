@@ -1,11 +1,12 @@
 import type { RedisCalls } from './redis-calls.ts';
 
 /**
- * A warning if the server may evict sessions when its memory is full; `undefined` if it may not, or does not report it.
+ * Returns a warning if the server may evict sessions when its memory is full; `undefined` if the server does not evict, or
+ * does not report its policy.
  */
 export async function evictionWarning(calls: RedisCalls): Promise<string | undefined> {
   const info = await calls.info('memory').catch(() => '');
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy === undefined || policy === 'noeviction') return undefined;
-  return `Redis has maxmemory-policy ${policy}: when its memory is full it throws sessions away. Set it to noeviction.`;
+  return `Redis evicts sessions when its memory is full: its maxmemory-policy is ${policy}. Set maxmemory-policy to noeviction.`;
 }

@@ -30,7 +30,7 @@ export class RedisCalls {
   private readonly timeoutSeconds: number;
   private isClosed = false;
   /**
-   * The last error of the connection since the last reply. Without a connection, a command times out and says no more.
+   * The last error of the connection since the last reply. It states why there is no connection when a command times out.
    */
   private connectionError: Error | undefined;
 
@@ -97,7 +97,7 @@ export class RedisCalls {
     try {
       return Number(await this.retry(true, () => this.client.callBuffer('wait', [count, milliseconds])));
     } catch (cause) {
-      throw unavailable('The write was done, but its replication is not known.', true, cause);
+      throw unavailable('The write was done, but the number of its replicas is unknown.', true, cause);
     }
   }
 
@@ -131,8 +131,9 @@ export class RedisCalls {
     const deadline = performance.now() + this.timeoutSeconds * 1_000;
     let isAmbiguous = false;
     for (let pause = FIRST_PAUSE_MILLISECONDS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MILLISECONDS)) {
-      if (this.isClosed) throw unavailable('The store is closed.', isAmbiguous);
-      if (this.client.status === 'end') throw unavailable('The client is closed.', isAmbiguous);
+      if (this.isClosed) throw unavailable('The session store is closed. Open the store again.', isAmbiguous);
+      if (this.client.status === 'end')
+        throw unavailable('The client is closed. Create a new client.', isAmbiguous);
       try {
         const reply = await withDeadline(deadline, call);
         this.connectionError = undefined;
@@ -144,7 +145,7 @@ export class RedisCalls {
         isAmbiguous ||= isWrite && failure.isAmbiguous;
         const isLate = performance.now() + pause >= deadline;
         if (!failure.isTransient || isLate) throw unavailable('Redis is not available.', isAmbiguous, error);
-        // A random part, so that writers that failed together do not retry together.
+        // The pause has a random part, so that writers that failed together do not retry together.
         await sleep(pause * (0.5 + Math.random() / 2));
       }
     }
@@ -158,7 +159,7 @@ function unavailable(what: string, isAmbiguous: boolean, cause?: unknown): Store
 
 function wrongType(keys: readonly string[], cause: unknown): StateFormatError {
   const where = `a key of ${keys.map((key) => JSON.stringify(key)).join(', ')}`;
-  return new StateFormatError(where, 'what this package has written', 'another type', { cause });
+  return new StateFormatError(where, 'a value that this package has written', 'another type', { cause });
 }
 
 class LateReplyError extends Error {}
@@ -178,7 +179,7 @@ async function repliesOf(batch: RedisBatch): Promise<readonly unknown[]> {
 function withDeadline<T>(deadline: number, call: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     // The error is created only when it is needed: its stack is costly.
-    const fail = (): void => reject(new LateReplyError('It did not answer in time.'));
+    const fail = (): void => reject(new LateReplyError('No reply arrived in time.'));
     const timer = setTimeout(fail, Math.max(0, deadline - performance.now()));
     const stop = (): void => clearTimeout(timer);
     call().then(resolve, reject).then(stop, stop);

@@ -43,7 +43,7 @@ export function checkClient(client: RedisClient): void {
     readonly redisOptions?: { readonly keyPrefix?: string };
   };
   if (keyPrefix || redisOptions?.keyPrefix) {
-    const advice = 'Use a client without it, and the option "prefix" of the store.';
-    throw invalidArgument(`The client has a keyPrefix, which the store's scripts would not see. ${advice}`);
+    const advice = 'Create the client without keyPrefix, and set the option "prefix" of the store.';
+    throw invalidArgument(`The client has a keyPrefix, which the scripts of the store ignore. ${advice}`);
   }
 }

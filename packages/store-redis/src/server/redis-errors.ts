@@ -32,7 +32,7 @@ export function causeOfDiscard(error: unknown): unknown {
   return error.previousErrors[0] ?? error;
 }
 
-/** Classifies an error. An error that is not known here is a lost connection, which has many wordings, or a timeout. */
+/** Classifies an error. An unknown error counts as a lost connection, whose messages vary, or as a timeout. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   if (IN_TRANSITION.test(message) || NOT_SENT.test(message)) return { isAmbiguous: false, isTransient: true };

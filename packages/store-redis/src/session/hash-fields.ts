@@ -63,7 +63,7 @@ export function readRecord([token, record]: FieldValues, sessionId: string): Ses
 /** The text of a field. @throws StateFormatError when the field is missing or damaged */
 export function fieldText(bytes: Buffer | null | undefined, what: string): string {
   if (bytes) return decodeValue(bytes, what);
-  throw new StateFormatError(what, 'a part that is there', 'nothing');
+  throw new StateFormatError(what, 'a stored value', 'nothing');
 }
 
 /** Calls a function, and adds the session id to an error that it throws. */
@@ -74,6 +74,9 @@ export function addSessionToError<T>(sessionId: string, read: () => T): T {
     if (!(error instanceof Error)) throw error;
     const code = hasErrorCode(error, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
     const where = `session ${JSON.stringify(sessionId)}`;
-    throw new StateFormatError(where, 'what this release has written', error.message, { code, cause: error });
+    throw new StateFormatError(where, 'a session that this release can read', error.message, {
+      code,
+      cause: error,
+    });
   }
 }

@@ -18,7 +18,7 @@ import type { FieldValues } from './hash-fields.ts';
  * pages.
  */
 const PAGE_FIELDS = 500;
-/** After so many attempts in pages, the content is read at once, which blocks the server for longer. */
+/** After this number of attempts in pages, the content is read at once, which blocks the server for longer. */
 const PAGED_ATTEMPTS = 2;
 const MAX_ATTEMPTS = 1_000;
 const MAX_ELEMENTS = 10_000_000;
@@ -61,7 +61,7 @@ export async function readSession(location: SessionLocation): Promise<StoredSess
     last = { outline, values };
   }
   throw new StoreThrottledError(
-    `Session "${sessionId}" was changed ${MAX_ATTEMPTS} times while it was read.`,
+    `Session "${sessionId}" was changed ${MAX_ATTEMPTS} times during one read. Retry later.`,
   );
 }
 
@@ -70,7 +70,7 @@ async function readOutline({ calls, key, sessionId }: SessionLocation): Promise<
   if (!token && !text && !head) return undefined;
   const record = readRecord([token, text], sessionId);
   return addSessionToError(sessionId, () => {
-    if (record === undefined) throw new StateFormatError('the hash', 'a session', 'other fields');
+    if (record === undefined) throw new StateFormatError('the hash', 'a session', 'a hash with other fields');
     const headText = fieldText(head, 'the head');
     return { record, head: headText, parts: readParts(headText) };
   });

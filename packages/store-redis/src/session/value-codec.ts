@@ -1,11 +1,11 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StateFormatError } from '@holdfast/core';
 
-/** From this size on, the saved memory of the server is worth the time of the process. */
+/** The size from which on a value is deflated. Deflating smaller values saves too little memory of the server. */
 const DEFLATE_FROM_BYTES = 4_096;
 /** No JSON text begins with this byte. */
 const DEFLATED = 1;
-/** Bytes below it, with which no JSON text begins, are reserved for further encodings. */
+/** No JSON text begins with a lower byte. Lower bytes are reserved for further encodings. */
 const FIRST_TEXT_BYTE = 0x20;
 
 /** A JSON text as it is stored: the text itself, or deflated after the byte `DEFLATED` if that is shorter. */

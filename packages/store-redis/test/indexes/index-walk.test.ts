@@ -5,7 +5,7 @@ import { newPrefix, testServer } from '../support/harness.ts';
 
 const redis = testServer();
 
-/** In the order of their bytes. */
+/** Session ids in the order of their bytes. */
 const IDS = ['\u0000', '\n', '-', 'B', 'a', 'a\u0000', 'aB', 'aa', 'ab', 'b', '}:s:a', 'ä', 'ﬀ', '𝄞'];
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   ['lastActiveAt', 1],
   ['createdAt', 3],
 ] as const)(
-  'sessions of one moment are in the order of their ids: by %s, %i buckets',
+  'sessions of one instant are in the order of their ids: by %s, %i buckets',
   async (order, buckets) => {
     const clock = { now: () => 2_000_000_000_000, newId: () => crypto.randomUUID() };
     const store = new RedisSessionStore({ client: redis.client, clock, prefix: newPrefix(), buckets });
@@ -24,19 +24,19 @@ test.each([
       const page = await store.list({ order, limit: 1, agentName: 'tester', cursor });
       found.push(...page.sessions.map(({ sessionId }) => sessionId));
       cursor = page.cursor;
-      // Every other place that a page begins behind is gone.
+      // Deletes every second session after which a page begins.
       if (found.length % 2 === 0) await store.delete(found.at(-1) ?? '');
     } while (cursor !== undefined);
     expect(found).toEqual(IDS);
   },
 );
 
-test('a page that begins far behind among sessions of one moment reads little', async () => {
+test('a page that begins late in many sessions of one instant reads few entries', async () => {
   const prefix = newPrefix();
   const store = new RedisSessionStore({ client: redis.client, prefix });
   await store.create(newSession('session 0', { at: 1_000 }));
   const score = await redis.client.zscore(`${prefix}:{0}:c`, 'session 0');
-  // Entries without a session: the list drops those that it meets.
+  // Entries without a session. The list drops the entries that it reads.
   const others = Array.from({ length: 5_000 }, (_, index) => [String(score), `other ${10_000 + index}`]);
   await redis.client.zadd(`${prefix}:{0}:c`, ...others.flat());
   const cursor = JSON.stringify(['createdAt', 1_000, 'other 14998']);

@@ -15,7 +15,7 @@ const opened = (options: RedisStoreOptions = {}) =>
   new RedisSessionStore({ client: redis.client, prefix, ...options });
 
 describe('a prefix', () => {
-  test('holds so many buckets as it was begun with', async () => {
+  test('keeps the number of buckets of its first store', async () => {
     await opened({ buckets: 3 }).create(newSession('a'));
     const before = await redis.client.hgetall(`${prefix}:meta`);
     expect(before).toEqual({ schema: '4', buckets: '3' });
@@ -28,14 +28,14 @@ describe('a prefix', () => {
     ['5', 'STATE_VERSION'],
     ['3', 'STATE_FORMAT'],
     ['x', 'STATE_FORMAT'],
-  ])('whose schema is %s is left as it is', async (schema, code) => {
+  ])('with schema %s is refused and stays unchanged', async (schema, code) => {
     await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });
     await expect(opened().create(newSession('a'))).rejects.toMatchObject({ code });
     expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
     expect(await redis.client.exists(`${prefix}:{0}:s:a`)).toBe(0);
   });
 
-  test('of which something else has the key of the layout is left as it is', async () => {
+  test('whose layout key has another type is refused and stays unchanged', async () => {
     await redis.client.set(`${prefix}:meta`, 'mine');
     await expect(opened().list()).rejects.toMatchObject({ code: 'STATE_FORMAT' });
     expect(await redis.client.get(`${prefix}:meta`)).toBe('mine');

@@ -4,12 +4,12 @@ import { LUA_MODULE, luaModule } from '../../scripts/lua-module.ts';
 import { LUA } from '../../src/scripts/lua.ts';
 import { RESULT } from '../../src/scripts/redis-script.ts';
 
-test('the module holds the .lua files as they are: else run `pnpm --filter @holdfast/store-redis lua`', async () => {
+test('the module holds the current .lua files; otherwise run `pnpm --filter @holdfast/store-redis lua`', async () => {
   await expect(readFile(LUA_MODULE, 'utf8')).resolves.toBe(await luaModule());
 });
 
 describe.each(Object.entries(LUA))('%s', (_, lua) => {
-  test('gives each key and argument the name that its comment gives it, and no other number', () => {
+  test('names each key and argument as its comment does, with the same number', () => {
     expect(namesInCode(lua)).toEqual(namesInComment(lua));
     expect(lua.match(/\b(?:KEYS|ARGV)\[\d+\]/gu)).toHaveLength(namesInCode(lua).length);
   });
@@ -19,7 +19,7 @@ test.each(Object.entries(RESULT))('the result %s has the same number in the scri
   expect(LUA['compare-and-set']).toContain(`\nlocal ${name.toUpperCase()} = ${number}\n`);
 });
 
-/** As `KEYS 1 name`, from the lines of the first comment. */
+/** The names in the lines of the first comment, as `KEYS 1 name`. */
 function namesInComment(lua: string): string[] {
   let group = '';
   return lua.split('\n').flatMap((line) => {
@@ -29,7 +29,7 @@ function namesInComment(lua: string): string[] {
   });
 }
 
-/** The same, from the locals at the top. */
+/** The names of the locals at the top of the script, as `KEYS 1 name`. */
 function namesInCode(lua: string): string[] {
   const locals = lua.matchAll(/^local (\w+) = (?:tonumber\()?(KEYS|ARGV)\[(\d+)\]\)?$/gmu);
   return [...locals].map(([, name, group, index]) => `${group} ${index} ${name}`);

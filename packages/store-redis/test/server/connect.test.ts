@@ -7,7 +7,7 @@ import { freePort, until } from '../support/redis-server.ts';
 
 const redis = testServer();
 
-test('a client that was passed in stays open, and the store is closed', async () => {
+test('closing a store does not close the client that the caller passed', async () => {
   const store = new RedisSessionStore({ client: redis.client, prefix: newPrefix() });
   await store.create(newSession('a'));
   await store.close();
@@ -15,7 +15,7 @@ test('a client that was passed in stays open, and the store is closed', async ()
   await expect(redis.client.ping()).resolves.toBe('PONG');
 });
 
-test('a client that the store opened is closed with it', async () => {
+test('closing a store closes the client that the store created', async () => {
   const prefix = newPrefix();
   const url = `redis://127.0.0.1:${redis.port}/2`;
   const store = await RedisSessionStore.open({ url, prefix, redis: { connectionName: prefix } });
@@ -29,7 +29,7 @@ test('a client that the store opened is closed with it', async () => {
   await redis.client.select(0);
 });
 
-test('a server that is not there is unavailable, and nothing is left of the attempt', async () => {
+test('open rejects for an unreachable server, and closes its client', async () => {
   const redis = { port: await freePort() };
   const opening = RedisSessionStore.open({ redis, timeoutSeconds: 0.2 });
   await expect(opening).rejects.toMatchObject({
@@ -38,7 +38,7 @@ test('a server that is not there is unavailable, and nothing is left of the atte
   });
 });
 
-test('a client that is closed is unavailable, and nothing was done', async () => {
+test('a write with a closed client rejects unambiguously', async () => {
   const closed = new Redis(redis.port);
   const store = new RedisSessionStore({ client: closed, prefix: newPrefix() });
   const base = await store.create(newSession('a'));

@@ -14,12 +14,12 @@ const warnings: string[] = [];
 async function started(policy: string, megabytes: number): Promise<void> {
   server = await RedisServer.start({ args: ['--maxmemory-policy', policy] });
   client = new Redis(server.port);
-  // Above what the server needs for itself.
+  // More than the server needs for itself.
   await limitMemory(megabytes * 1_000_000);
   store = new RedisSessionStore({ client, onWarning: (warning) => warnings.push(warning) });
 }
 
-/** Limits the server to so many bytes more than it uses. */
+/** Limits the memory of the server to the used memory plus a number of bytes. */
 async function limitMemory(more: number): Promise<void> {
   const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1]);
   await client.config('SET', 'maxmemory', used + more);
@@ -31,7 +31,7 @@ afterEach(async () => {
   warnings.length = 0;
 });
 
-/** Ten messages of a kilobyte, and a fact. */
+/** A session with ten messages of 1 KB and a fact. */
 function large(id: string): AgentSession {
   const text = Array.from({ length: 100 }, (_, index) => `${id} ${index}`).join(' ');
   const messages = Array.from({ length: 10 }, () => userMessage(text));
@@ -39,7 +39,7 @@ function large(id: string): AgentSession {
   return newSession(id, { state });
 }
 
-test('a server without memory refuses, and says that nothing was done', async () => {
+test('a server without free memory refuses writes unambiguously', async () => {
   await started('noeviction', 1);
   const kept: AgentSession[] = [];
   const fill = async (): Promise<void> => {
@@ -48,7 +48,7 @@ test('a server without memory refuses, and says that nothing was done', async ()
   await expect(fill()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
   const [first] = kept;
   if (!first) throw new Error('Not one session found room.');
-  await limitMemory(-20_000); // not even a small one finds room
+  await limitMemory(-20_000); // too little for a small write too
   await expect(store.load(`session ${kept.length}`)).resolves.toBeUndefined();
   await expect(store.save(first, { base: first })).rejects.toMatchObject({ isAmbiguous: false });
   await expect(store.load(first.sessionId)).resolves.toEqual(first);
@@ -57,7 +57,7 @@ test('a server without memory refuses, and says that nothing was done', async ()
   expect(warnings).toEqual([]);
 });
 
-test('a server that evicts throws away whole sessions, never parts of one', async () => {
+test('a server with an eviction policy evicts whole sessions, never parts of a session', async () => {
   await started('allkeys-lru', 2);
   expect(warnings).toEqual([]);
   const created = new Map<string, AgentSession>();
@@ -66,7 +66,7 @@ test('a server that evicts throws away whole sessions, never parts of one', asyn
     created.set(session.sessionId, session);
   }
   expect(warnings).toEqual([expect.stringContaining('allkeys-lru')]);
-  await client.config('SET', 'maxmemory', 0); // what is left now stays
+  await client.config('SET', 'maxmemory', 0); // the server evicts no more keys from here on
   let left = 0;
   for (const [id, session] of created) {
     const loaded = await store.load(id);

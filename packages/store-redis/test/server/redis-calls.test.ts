@@ -34,7 +34,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('a save without an operation id whose reply is lost is neither a conflict nor a second save', async () => {
+test('a save without an operation id whose reply does not arrive is neither a conflict nor a second save', async () => {
   const base = await store.create(newSession('a'));
   proxy.arm('loseReply', 1);
   const saved = await store.save(withFact(base, 'n', 1), { base });
@@ -43,7 +43,7 @@ test('a save without an operation id whose reply is lost is neither a conflict n
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test('a save whose reply is lost was done, also when others have saved before it is sent again', async () => {
+test('a save whose reply does not arrive is done once, even if other writers save before the retry', async () => {
   const base = await store.create(newSession('a'));
   let open = (): void => undefined;
   proxy.gate = new Promise((resolve) => {
@@ -61,7 +61,7 @@ test('a save whose reply is lost was done, also when others have saved before it
   expect((await other.load('a'))?.version).toBe(12);
 });
 
-test('release, enqueue and claim whose replies are lost answer as if they were not', async () => {
+test('release, enqueue and claim return the right result when their replies do not arrive', async () => {
   await store.create(newSession('a'));
   const options = { workerId: 'Ada', leaseSeconds: 60 };
   proxy.arm('loseReply', 2);
@@ -74,7 +74,7 @@ test('release, enqueue and claim whose replies are lost answer as if they were n
   expect(proxy.disarm()).toBe(true);
 });
 
-test('a delete whose reply is lost finds nothing when it is sent again, and says so', async () => {
+test('a delete whose reply does not arrive finds no session in its retry, and returns false', async () => {
   await store.create(newSession('a'));
   proxy.arm('loseReply', 2);
   await expect(store.delete('a')).resolves.toBe(false);
@@ -82,7 +82,7 @@ test('a delete whose reply is lost finds nothing when it is sent again, and says
   await expect(other.exists('a')).resolves.toBe(false);
 });
 
-test('scripts that the server forgets are sent again', async () => {
+test('scripts that the server has dropped are sent again', async () => {
   const created = await Promise.all(['a', 'b', 'c', 'd'].map((id) => store.create(newSession(id))));
   const writers = created.map((session) => new Writer(store, session));
   for (let times = 0; times < 50; times++) await near.script('FLUSH');
@@ -95,7 +95,7 @@ test('scripts that the server forgets are sent again', async () => {
   }
 });
 
-test('a server that does not answer is given up in time, and what was asked of it is not done twice', async () => {
+test('a call fails at its timeout when the server does not reply, and is not executed twice', async () => {
   const hasty = new RedisSessionStore({ client: near, prefix: newPrefix(), timeoutSeconds: 0.3 });
   const base = await hasty.create(newSession('a'));
   const changed = withFact(base, 'n', 1);
@@ -109,7 +109,7 @@ test('a server that does not answer is given up in time, and what was asked of i
   expect((await hasty.load('a'))?.version).toBe(2);
 });
 
-test('a client that gives up is asked again while there is time', async () => {
+test('a call is retried until its timeout when the client fails it', async () => {
   const brief = new Redis(proxy.port, { retryStrategy: () => 1, maxRetriesPerRequest: 0 });
   brief.on('error', () => undefined);
   const kept = new RedisSessionStore({ client: brief, prefix: newPrefix() });

@@ -2,7 +2,7 @@ import { RedisSessionStore } from '@holdfast/store-redis';
 import { Cluster, Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 
-test('a client that changes keys, or is none, is refused', () => {
+test('a client with a keyPrefix, and a value that is not a client, are refused', () => {
   const refused = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
   const lazy = { lazyConnect: true, keyPrefix: 'app:' };
   expect(() => new RedisSessionStore({ client: new Redis(lazy) })).toThrow(refused);

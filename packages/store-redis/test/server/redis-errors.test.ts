@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const opened = (timeoutSeconds: number) => new RedisSessionStore({ client, timeoutSeconds });
 
-/** How often the server has refused so. */
+/** The number of commands that the server has refused with this error. */
 async function refusals(kind: string): Promise<number> {
   const stats = await client.info('errorstats');
   return Number(new RegExp(`errorstat_${kind}:count=(\\d+)`).exec(stats)?.[1] ?? 0);
@@ -27,7 +27,7 @@ async function refusals(kind: string): Promise<number> {
 
 const REFUSED = { code: 'STORE_UNAVAILABLE', isAmbiguous: false };
 
-test('a server that is read-only has not written, and is asked again while there is time', async () => {
+test('a write to a read-only server is retried until its timeout, and is not ambiguous', async () => {
   await started();
   const [hasty, patient] = [opened(0.1), opened(20)];
   const base = await patient.create(newSession('a'));
@@ -43,7 +43,7 @@ test('a server that is read-only has not written, and is asked again while there
   expect((await saving).version).toBe(2);
 });
 
-test('a server of a Cluster without slots has not written, and is asked again while there is time', async () => {
+test('a write to a Cluster without slots is retried until its timeout, and is not ambiguous', async () => {
   await started(['--cluster-enabled', 'yes']);
   await expect(opened(0.1).create(newSession('a'))).rejects.toMatchObject(REFUSED);
   const before = await refusals('CLUSTERDOWN');

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('leases go by the clock of the server, whatever the machine thinks', async () => {
+test('leases use the clock of the server, not the clock of the machine', async () => {
   const [seconds] = await redis.client.time();
   const now = Date.now();
   vi.spyOn(Date, 'now').mockImplementation(() => now + 86_400_000);

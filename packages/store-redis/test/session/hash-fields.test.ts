@@ -17,14 +17,14 @@ beforeEach(() => {
 const opened = (options: RedisStoreOptions = {}) =>
   new RedisSessionStore({ client: redis.client, prefix, ...options });
 
-/** Three messages; the second is long enough to be deflated. */
+/** A session with three messages. The second message is long enough to be deflated. */
 const sample = () => {
   const texts = ['one', 'two '.repeat(2_000), 'three'];
   const messages = texts.map((text) => userMessage(text));
   return newSession('a', { state: AgentState.empty().withMessages(messages) });
 };
 
-/** Lets the head say that a list is longer than any. */
+/** Damages the head: a list gets a length that no list can have. */
 async function hugeList(at: string): Promise<void> {
   const head = (await redis.client.hget(at, 'h')) ?? '';
   await redis.client.hset(
@@ -56,16 +56,19 @@ describe('a session', () => {
   test.each([
     ['an element is missing', (at: string) => redis.client.hdel(at, 'l:messages:messages:1')],
     ['the length of a list is missing', (at: string) => redis.client.hdel(at, 'n:messages:messages')],
-    ['a list is shorter than the head says', (at: string) => redis.client.hset(at, 'n:messages:messages', 2)],
+    [
+      'a list is shorter than the head states',
+      (at: string) => redis.client.hset(at, 'n:messages:messages', 2),
+    ],
     ['the head is missing', (at: string) => redis.client.hdel(at, 'h')],
     ['a value is missing', (at: string) => redis.client.hdel(at, 'v:definition')],
     ['the record is missing', (at: string) => redis.client.hdel(at, 'r')],
     ['the record is of another write', (at: string) => redis.client.hset(at, 'w', 'x'.repeat(12))],
-    ['the head names more elements than there can be', hugeList],
+    ['the head names more elements than a list can have', hugeList],
     ['a field has an unknown encoding', (at: string) => redis.client.hset(at, 'h', Buffer.from([9, 1, 2]))],
     ['a deflated field is damaged', (at: string) => redis.client.hset(at, 'h', Buffer.from([1, 255, 255]))],
     ['a field is not JSON', (at: string) => redis.client.hset(at, 'r', '{"info"')],
-  ])('of which %s is not read, and left as it is', async (_, damage) => {
+  ])('of which %s is refused and stays unchanged', async (_, damage) => {
     const store = opened();
     await store.create(sample());
     await damage(key);
@@ -74,7 +77,7 @@ describe('a session', () => {
     expect(await redis.client.hgetallBuffer(key)).toEqual(before);
   });
 
-  test('keeps nothing of a list that has become shorter', async () => {
+  test('has no fields of the removed elements of a list', async () => {
     const store = opened();
     const base = await store.create(sample());
     const shorter = base.state.withMessages(base.state.messages.slice(0, 1));
@@ -85,7 +88,7 @@ describe('a session', () => {
     expect((await redis.client.hkeys(key)).filter((field) => /^[ln]:/.test(field))).toEqual([]);
   });
 
-  test('keeps nothing of an expired one whose id it has', async () => {
+  test('has no fields of an expired session with the same id', async () => {
     const store = opened();
     await store.create(sample(), { expiry: { at: Date.now() - 1 } });
     await store.create(newSession('a'));
@@ -93,7 +96,7 @@ describe('a session', () => {
     expect(await redis.client.zcard(`${prefix}:{0}:x`)).toBe(0);
   });
 
-  test('remembers its last 16 writes, each by a token of its own', async () => {
+  test('holds the tokens of its last 16 writes', async () => {
     const store = opened();
     const tokens = new Set<string>();
     let session = await store.create(newSession('a'));
@@ -108,14 +111,14 @@ describe('a session', () => {
     expect(tokens.size).toBe(200);
   });
 
-  test('that cannot be read is named', async () => {
+  test('that is unreadable is named in the error', async () => {
     const store = opened();
     await store.create(sample());
     await redis.client.hdel(key, 'l:messages:messages:1');
     await expect(store.load('a')).rejects.toThrow(/session "a".*element 1 of "messages:messages"/);
   });
 
-  test('whose record cannot be read is due all the same, and holds up no other', async () => {
+  test('whose record is unreadable is still due, and does not block other sessions', async () => {
     const store = opened();
     await store.create(sample());
     await store.create(newSession('b'));
@@ -128,7 +131,7 @@ describe('a session', () => {
     await expect(store.list()).rejects.toThrow('session "a"');
   });
 
-  test('is not read from a key of another type, which is left as it is', async () => {
+  test('is not read from a key of another type, which stays unchanged', async () => {
     await redis.client.set(key, 'mine');
     const store = opened();
     const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.delete('a')];
@@ -139,7 +142,7 @@ describe('a session', () => {
     expect(await redis.client.get(key)).toBe('mine');
   });
 
-  test('whose list has shrunk behind our back is not written', async () => {
+  test('with a list that is shorter than the store expects is not written', async () => {
     const store = opened();
     const base = await store.create(sample());
     await redis.client.hset(key, 'n:messages:messages', 2);
@@ -149,7 +152,7 @@ describe('a session', () => {
     expect(await redis.client.hgetallBuffer(key)).toEqual(before);
   });
 
-  test('with a value beyond the limit is refused before anything is sent', async () => {
+  test('with a value above the limit is refused before the store sends a command', async () => {
     const store = opened({ maxValueBytes: 10_000 });
     const base = await store.create(newSession('a'));
     const large = 'x'.repeat(10_000);
@@ -163,7 +166,7 @@ describe('a session', () => {
     await expect(store.load('a')).resolves.toEqual(base);
   });
 
-  test('with a full inbox of items with long ids can be worked on', async () => {
+  test('with a full inbox of items with long ids can be claimed and saved', async () => {
     const store = opened({ maxValueBytes: 10_000, maxInboxItems: 100 });
     await store.create(newSession('a'));
     const ids = Array.from({ length: 100 }, (_, index) => String(index).padStart(1_000, '0'));
@@ -178,7 +181,7 @@ describe('a session', () => {
     expect((await redis.client.hkeys(key)).filter((field) => /^[qk]:/.test(field))).toEqual([]);
   });
 
-  test('keeps an inbox item in a field, and its position under its id', async () => {
+  test('has a field for each inbox item, and a field for the position of each item id', async () => {
     const store = opened();
     await store.create(newSession('a'));
     for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
@@ -187,7 +190,7 @@ describe('a session', () => {
     expect([hash['k:i'], hash['k:j']]).toEqual(['0', '1']);
   });
 
-  test('of which an inbox item is damaged gives the others', async () => {
+  test('with a damaged inbox item returns the other items', async () => {
     const store = opened();
     await store.create(newSession('a'));
     for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
@@ -202,7 +205,7 @@ describe('a session', () => {
   });
 });
 
-test('an item that was acknowledged under the id of another does not hold up its own id', async () => {
+test('an item that was acknowledged under the id of another item does not block its own id', async () => {
   const store = opened();
   const base = await store.create(newSession('a'));
   for (const id of ['first', 'second']) await store.enqueue('a', { id, content: null });

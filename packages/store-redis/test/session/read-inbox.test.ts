@@ -30,7 +30,7 @@ beforeEach(() => {
 const ignored = (): unknown[] =>
   events.flatMap((event) => (event.type === 'inbox-item-ignored' ? [event.item.id] : []));
 
-test('a decision with which its step would be too large is ignored, and the next one counts', async () => {
+test('a decision that makes its step too large is ignored, and the next decision counts', async () => {
   const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
   const { state } = await runtime.execute(sessionId, sendMessage('Pay.'));
   const decision = { type: 'decision', toolExecutionId: pendingApprovals(state)[0]?.id ?? '' } as const;
@@ -40,11 +40,11 @@ test('a decision with which its step would be too large is ignored, and the next
   await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'yield' } });
   await expect(runtime.advance(sessionId)).resolves.toMatchObject({ outcome: { type: 'finished' } });
   expect((await runtime.get(sessionId)).state.finalResponse).toBe('Paid.');
-  expect(ignored()).toEqual(['small', 'large']); // the small one came second at first
+  expect(ignored()).toEqual(['small', 'large']); // before the large decision was ignored, the small decision was the second on its call
   await expect(store.due()).resolves.toMatchObject({ sessions: [] });
 });
 
-test('a message that another store took and this one cannot save is ignored, and the others are said', async () => {
+test('a message that another store accepted and this store cannot save is ignored, and the other messages are used', async () => {
   const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
   const roomy = new RedisSessionStore({ client: redis.client, prefix, maxValueBytes: 30_000 });
   const content = 'x'.repeat(20_000);

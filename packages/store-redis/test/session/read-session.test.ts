@@ -6,9 +6,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { newPrefix, observed, testServer } from '../support/harness.ts';
 
 const redis = testServer();
-/** Another process, which writes. */
+/** The store of another writer. */
 let writer: RedisSessionStore;
-/** Reads; something happens before each request. */
+/** The store that reads. The test calls a function before each of its requests. */
 let reader: RedisSessionStore;
 let latest: AgentSession;
 let requests: number;
@@ -31,7 +31,7 @@ async function saveNext(): Promise<void> {
   latest = await writer.save(withFact(latest, 'n', latest.version), { base: latest });
 }
 
-/** Saves a session whose last message is another one. */
+/** Saves a session with another last message. */
 async function saveOther(): Promise<void> {
   const { state } = latest;
   const other = state.withMessages([...state.messages.slice(0, 2), userMessage('other')]);
@@ -46,18 +46,18 @@ test('a session that is saved between the requests for it is read again', async 
   expect(requests).toBe(4);
 });
 
-test('the content of a session whose record alone changes between the requests is read once', async () => {
+test('the content of a session is read once if only its record changes between the requests', async () => {
   happens = async (nth) => nth === 2 && writer.enqueue('a', { id: 'i', content: 1 });
   const loaded = await reader.load('a');
   expect(loaded).toEqual(latest);
   expect(requests).toBe(3);
-  // With the present record the next save is the first and only request.
+  // After this read of the current record, the next save is one request.
   requests = 0;
   await reader.save(withFact(latest, 'n', 1), { base: loaded });
   expect(requests).toBe(0);
 });
 
-test('a session that is saved before every request is read at one moment', async () => {
+test('a session that is saved before every request is read in one transaction', async () => {
   happens = saveNext;
   const loaded = await reader.load('a');
   expect(loaded).toEqual(latest);
@@ -69,7 +69,7 @@ test('a session that is deleted between the requests for it is absent', async ()
   await expect(reader.load('a')).resolves.toBeUndefined();
 });
 
-test('a session that is created anew between the requests for it is the new one', async () => {
+test('a session that is created again between the requests for it is read as the new session', async () => {
   happens = async (nth) => {
     if (nth !== 2) return;
     await writer.delete('a');

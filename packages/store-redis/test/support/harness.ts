@@ -8,12 +8,12 @@ import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, test } from 'vitest';
 import { RedisServer } from './redis-server.ts';
 
-/** A prefix of its own for each test: what others left is not there. */
+/** Returns a new prefix, so that a test does not read the keys of other tests. */
 export function newPrefix(): string {
   return `holdfast-test-${randomUUID()}`;
 }
 
-/** A server for the tests of a file, and a client of it. */
+/** Starts a server for the tests of a file, and creates its client. */
 export function testServer(): { readonly port: number; readonly client: Redis } {
   let server: RedisServer;
   let client: Redis;
@@ -35,13 +35,13 @@ export function testServer(): { readonly port: number; readonly client: Redis } 
   };
 }
 
-/** What the conformance cases are run with. */
+/** The inputs of the conformance cases. */
 export interface Harness {
   readonly createStore: CreateStore;
   readonly abilities: StoreAbilities;
 }
 
-/** Stores on a client, each under a prefix of its own. */
+/** Creates stores with a client, each under a new prefix. */
 export function harness(client: () => ServerClient, options: RedisStoreOptions = {}): Harness {
   let prefix = '';
   const reopen: CreateStore = async (clock, settings) =>
@@ -55,7 +55,7 @@ export function harness(client: () => ServerClient, options: RedisStoreOptions =
 
 type ServerClient = Redis | Cluster;
 
-/** Remembers all keys under a prefix, and puts them back. */
+/** Copies all keys under a prefix. The returned function restores them. */
 async function remember(client: ServerClient, prefix: string): Promise<() => Promise<void>> {
   const dumps = new Map<string, Buffer>();
   for (const key of await keysUnder(client, prefix)) dumps.set(key, await client.dumpBuffer(key));
@@ -65,7 +65,7 @@ async function remember(client: ServerClient, prefix: string): Promise<() => Pro
   };
 }
 
-/** How often the harness itself has walked through the keys of a server. */
+/** The number of times that the harness itself has walked through the keys of a server. */
 export const scans = { count: 0 };
 
 async function keysUnder(client: ServerClient, prefix: string): Promise<readonly string[]> {
@@ -83,7 +83,7 @@ async function keysUnder(client: ServerClient, prefix: string): Promise<readonly
   return keys;
 }
 
-/** A test for each case; what the harness cannot do is skipped by name. */
+/** Declares a test for each case. Skips the cases that the harness does not support, with their names. */
 export function testConformance({ createStore, abilities }: Harness): void {
   for (const { name, skip, run } of sessionStoreTests(createStore, abilities)) {
     // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
@@ -91,7 +91,7 @@ export function testConformance({ createStore, abilities }: Harness): void {
   }
 }
 
-/** The same client, on which something happens before it reads, or sends a script. */
+/** Wraps a client: a function is called before each read and each script. */
 export function observed(client: Redis, before: (what: string) => Promise<void>): RedisClient {
   const methods: Record<string, unknown> = Object.create(client) as object as Record<string, unknown>;
   methods['defineCommand'] = (name: string, definition: { lua: string }): void => {
@@ -111,9 +111,9 @@ export function observed(client: Redis, before: (what: string) => Promise<void>)
   return methods as unknown as RedisClient;
 }
 
-/** Saves a session again and again, each time with one more in its count, until it is told to stop. */
+/** Saves a session repeatedly, each time with a count that is higher by 1, until it is stopped. */
 export class Writer {
-  /** As the store answered it last. */
+  /** The session as the store returned it last. */
   session: AgentSession;
   readonly errors: unknown[] = [];
   private readonly store: SessionStore;
@@ -126,7 +126,7 @@ export class Writer {
     this.ended = this.write();
   }
 
-  /** Every save that was acknowledged is there, once. */
+  /** Asserts that every acknowledged save is stored once. */
   static isWhole(session: AgentSession | undefined): boolean {
     return session?.state.metadata.get('count') === (session?.version ?? 0) - 1;
   }

@@ -6,21 +6,21 @@ import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
 export const FAULTS: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
 
-/** What the server says instead of doing what it was asked. */
+/** The error reply that the server sends instead of executing a command. */
 const REFUSAL = `return redis.error_reply('LOADING Redis is loading the dataset in memory')`;
 
 /**
- * Stands between a client and a server, counts, and lets a request fail. Greetings and INFO are no requests. TIME is one
- * together with the reads that follow it.
+ * A proxy between a client and a server that counts requests and makes a request fail. It does not count handshakes and
+ * INFO, and counts TIME and the reads that follow it as one request.
  */
 export class Proxy implements StoreFaults {
   readonly kinds: readonly Fault[] = FAULTS;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
   private readonly cost = { requests: 0, bytes: 0 };
-  /** Where new connections lead. */
+  /** The port to which new connections lead. */
   target: { readonly port: number; readonly host: string };
-  /** While it is pending, new connections lead nowhere. */
+  /** While this promise is pending, new connections wait. */
   gate: Promise<void> | undefined;
   private fault: { readonly kind: Fault; left: number } | undefined;
 
@@ -66,7 +66,7 @@ export class Proxy implements StoreFaults {
       this.sockets.add(socket);
       socket.on('error', cut).on('close', cut).setNoDelay(true);
     }
-    // Once a reply is to be lost: what shows that the server has come so far.
+    // For a dropped reply: a later reply shows that the server has executed the request.
     let mark: string | undefined;
     target.on('data', (data) => {
       this.cost.bytes += data.length;
@@ -100,7 +100,7 @@ interface Request {
   readonly bytes: Buffer;
 }
 
-/** Parts what a client sends into requests: `*2\r\n$3\r\nGET\r\n$1\r\na\r\n`. Each word is looked at once. */
+/** Splits the data of a client into requests: `*2\r\n$3\r\nGET\r\n$1\r\na\r\n`. Reads each word once. */
 class RequestReader {
   private rest: Buffer = Buffer.alloc(0);
   private begun: { readonly words: Buffer[]; left: number } | undefined;
@@ -127,7 +127,7 @@ class RequestReader {
     return { name, bytes: Buffer.concat(begun.words) };
   }
 
-  /** The line that says how many words follow. */
+  /** The line with the number of words that follow. */
   private begin(): RequestReader['begun'] {
     const end = this.rest.indexOf('\r\n');
     if (end < 0) return undefined;
@@ -135,7 +135,7 @@ class RequestReader {
     return { words: [this.taken(end + 2)], left };
   }
 
-  /** A word and its length, once all of it is there. */
+  /** A word and its length, after the whole word has arrived. */
   private word(): Buffer | undefined {
     const end = this.rest.indexOf('\r\n');
     const bytes = end + 2 + this.number(end) + 2;

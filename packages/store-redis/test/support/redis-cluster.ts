@@ -6,7 +6,7 @@ import { freePort, RedisServer, until } from './redis-server.ts';
 const run = promisify(execFile);
 const NODES = 6;
 
-/** Three masters with a replica each. */
+/** A Cluster of three masters with a replica each. */
 export class RedisCluster {
   readonly servers: readonly RedisServer[];
 
@@ -31,7 +31,7 @@ export class RedisCluster {
     return this.servers.map(({ port }) => ({ host: '127.0.0.1', port }));
   }
 
-  /** Until every server that lives knows an owner of every slot, and so many replicas that are up to date. */
+  /** Waits until every running server knows a master of every slot, and a number of replicas that are up to date. */
   async healed(replicas: number): Promise<void> {
     await until('the cluster is whole', async () => {
       const states = await this.each(async (node) => [
@@ -47,7 +47,7 @@ export class RedisCluster {
     await Promise.all(this.servers.map((server) => server.stop()));
   }
 
-  /** Asks all servers that live, one after the other. */
+  /** Calls a function for each running server, one after the other. */
   async each<T>(ask: (node: Redis, server: RedisServer) => Promise<T>): Promise<T[]> {
     const answers: T[] = [];
     for (const server of this.servers) {
@@ -58,7 +58,7 @@ export class RedisCluster {
     return answers;
   }
 
-  /** The masters, in the order of their ports, with the slots that they serve. */
+  /** The masters in the order of their ports, with their slots. */
   async masters(): Promise<readonly { readonly id: string; readonly server: RedisServer }[]> {
     const all = await this.each(async (node, server) => {
       const [role] = await node.role();
@@ -67,7 +67,7 @@ export class RedisCluster {
     return all.filter(({ isMaster }) => isMaster);
   }
 
-  /** Moves a slot with all its keys from its owner to another master. */
+  /** Moves a slot with all its keys from its master to another master. */
   async move(slot: number, to: { readonly id: string; readonly server: RedisServer }): Promise<boolean> {
     const masters = await this.masters();
     const clients = masters.map(({ id, server }) => ({ id, server, node: new Redis(server.port) }));
@@ -95,7 +95,7 @@ export class RedisCluster {
   }
 }
 
-/** Does the node that answered own the slot, as it sees it? */
+/** True when the node of this reply considers itself the master of the slot. */
 function owns(nodes: string, slot: number): boolean {
   const line = nodes.split('\n').find((text) => text.includes('myself'));
   const ranges = line?.split(' ').slice(8) ?? [];

@@ -7,24 +7,24 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** How a server is started. */
+/** The options of a server. */
 export interface ServerInit {
-  /** As on the command line: `['--appendonly', 'yes']`. */
+  /** Arguments of the command line: `['--appendonly', 'yes']`. */
   readonly args?: readonly string[];
   readonly port?: number;
-  /** A Sentinel, with these lines in its file. */
+  /** Starts a Sentinel, with these lines in its configuration file. */
   readonly sentinel?: readonly string[];
 }
 
 const START_MILLISECONDS = 20_000;
 const running = new Set<ChildProcess>();
-// A test that is broken off must not leave servers behind; nor must one that is killed, where the system helps.
+// An interrupted test must not leave servers running. On systems that support it, neither must a killed test.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 const TIED = existsSync('/usr/bin/setpriv') ? ['setpriv', '--pdeathsig', 'KILL'] : [];
-/** A replica need not wait for others that might come. */
+/** A replica does not wait for further replicas. */
 const SETTINGS = ['--save', '', '--repl-diskless-sync-delay', '0'];
 
-/** A port that nobody listens on at the moment. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
@@ -35,7 +35,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** One `redis-server` in a folder of its own, on a port that stays the same when it is started again. */
+/** One `redis-server` with its own folder, and a port that stays the same after a restart. */
 export class RedisServer {
   readonly port: number;
   private readonly folder = mkdtempSync(path.join(tmpdir(), 'holdfast-redis-'));
@@ -57,7 +57,7 @@ export class RedisServer {
     return this.child?.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Starts it again after `kill`. What it kept on disk is there. */
+  /** Starts the server again after `kill`, with its data on disk. */
   async restart(): Promise<void> {
     const { args = [], sentinel } = this.init;
     const file = path.join(this.folder, 'sentinel.conf');
@@ -72,7 +72,7 @@ export class RedisServer {
     await said(child, sentinel ? 'Sentinel ID is' : 'Ready to accept connections');
   }
 
-  /** As by a crash: nothing is finished, nothing is saved. */
+  /** Kills the server as a crash does: it finishes and saves nothing. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || !this.isRunning) return;
@@ -80,7 +80,7 @@ export class RedisServer {
     await once(child, 'exit');
   }
 
-  /** It answers nobody, and keeps its connections. */
+  /** Stops the process: the server sends no replies, and its connections stay open. */
   pause(): void {
     this.child?.kill('SIGSTOP');
   }
@@ -95,7 +95,7 @@ export class RedisServer {
   }
 }
 
-/** Waits until the process has said something. */
+/** Waits until the process has printed a text. */
 async function said(child: ChildProcess, words: string): Promise<void> {
   let log = '';
   await new Promise<void>((resolve, reject) => {
@@ -115,7 +115,7 @@ async function said(child: ChildProcess, words: string): Promise<void> {
 
 const WAIT_MILLISECONDS = 30_000;
 
-/** Waits for something that can be seen. */
+/** Waits until a condition is true. */
 export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = performance.now() + WAIT_MILLISECONDS;
   while (!(await isSo())) {
