@@ -151,6 +151,7 @@ export class RedisSessionStore extends BackedSessionStore {
     }
   }
 
+  /** Closes the store, and the client if `open` created it. */
   override async close(): Promise<void> {
     await super.close();
     await this.closeClient?.();

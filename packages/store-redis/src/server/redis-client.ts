@@ -5,23 +5,32 @@ export type RedisArgument = string | number | Buffer;
 
 /** Commands that are sent together. */
 export interface RedisBatch {
-  /** An error or a reply for each command. */
+  /** Sends the commands. Resolves with an error or a reply for each command. */
   exec(): Promise<readonly (readonly [error: Error | null, reply: unknown])[] | null>;
 }
 
 /** The members of a client that the store uses: those of `Redis` and `Cluster` of ioredis 5 and 6, and of iovalkey. */
 export interface RedisClient {
+  /** The status of the connection; `ready` while it is open, `end` after the client was closed. */
   readonly status: string;
+  /** The options with which the client was created. */
   readonly options: object;
   /** Present on clients of a Cluster only. */
   readonly nodes?: ((role?: never) => readonly unknown[]) | undefined;
+  /** Adds a method that runs a Lua script. */
   defineCommand(name: string, definition: { readonly lua: string }): void;
+  /** Sends a command. Resolves with the reply, in which texts are buffers. */
   callBuffer(command: string, args: RedisArgument[]): Promise<unknown>;
-  /** @param commands each the name of a method and its arguments */
+  /**
+   * Creates a batch of commands.
+   * @param commands for each command, the name of a method and its arguments
+   */
   pipeline(commands: unknown[][]): RedisBatch;
-  /** Like `pipeline`, as a transaction. */
+  /** Creates a batch that the server executes as a transaction. Its parameter is that of `pipeline`. */
   multi(commands: unknown[][]): RedisBatch;
+  /** Adds a listener that is called when a connection closes. */
   on(event: 'close', listener: () => void): unknown;
+  /** Adds a listener for errors of the connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
