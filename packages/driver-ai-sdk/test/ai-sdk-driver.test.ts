@@ -336,15 +336,15 @@ describe('a stream that is interrupted', () => {
     { type: 'text-delta', id: '0', delta: 'half' },
   ];
   const cut: [string, LanguageModelV4StreamPart[], string][] = [
-    ['without an end', [], 'The stream ended before the answer did.'],
+    ['without a finish part', [], 'The stream ended before the answer did.'],
     ['with an error of the provider', [{ type: 'error', error: { message: 'overloaded' } }], 'overloaded'],
     [
-      'with an end that is none',
+      'with the finish reason "interrupted"',
       [{ type: 'finish', finishReason: { unified: 'interrupted', raw: undefined }, usage: {} as never }],
       'The stream ended before the answer did.',
     ],
     [
-      'with an end for no reason',
+      'with the finish reason "other"',
       [{ type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage: {} as never }],
       'The stream ended before the answer did.',
     ],

@@ -15,7 +15,7 @@ const tools = Object.freeze([add]);
 
 describe('a call', () => {
   const table: [string, Partial<InferenceRequest>, Partial<LanguageModelV4CallOptions>][] = [
-    ['nothing set', {}, {}],
+    ['no settings', {}, {}],
     ['a model id only', { llmConfig: { model: 'openai:gpt-5' } }, {}],
     [
       'all settings',

@@ -153,7 +153,7 @@ describe('content', () => {
 describe('usage', () => {
   const table: [string, Partial<LanguageModelV4Usage> | undefined, UsageFields][] = [
     [
-      'all of it',
+      'all counts',
       {
         inputTokens: { total: 10, noCache: 2, cacheRead: 5, cacheWrite: 3 },
         outputTokens: { total: 7, text: 4, reasoning: 3 },
@@ -169,8 +169,8 @@ describe('usage', () => {
       },
       { outputTokens: 7, unreportedCalls: 1 },
     ],
-    ['nothing', {}, { unreportedCalls: 1 }],
-    ['not even an object', undefined, { unreportedCalls: 1 }],
+    ['an empty usage object', {}, { unreportedCalls: 1 }],
+    ['no usage object', undefined, { unreportedCalls: 1 }],
     [
       'numbers that cannot be',
       {

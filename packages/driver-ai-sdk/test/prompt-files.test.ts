@@ -37,7 +37,7 @@ describe('a file of a user', () => {
       { data: { type: 'data', data: 'AAEC' }, mediaType: 'application/pdf' },
     ],
     [
-      'an image has the type that it has',
+      'an image gets the type of its bytes',
       filePart({ type: 'data', data: png }, 'image/jpeg'),
       { data: { type: 'data', data: png }, mediaType: 'image/png' },
     ],

@@ -81,7 +81,7 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk';
 
 const conversations: [string, readonly Message[], string?][] = [
   ['a question', [userMessage('hi')]],
-  ['with instructions', [userMessage('hi')], 'be brief'],
+  ['a system prompt', [userMessage('hi')], 'be brief'],
   ['a few turns', [userMessage('hi'), assistantMessage('hello'), userMessage('bye')], 'be brief'],
   [
     'options on messages and parts',
@@ -150,7 +150,7 @@ const conversations: [string, readonly Message[], string?][] = [
     ],
   ],
   [
-    'tools of the provider',
+    'tools that the provider runs',
     [
       userMessage('search'),
       assistantMessage([

@@ -8,5 +8,5 @@ export async function evictionWarning(calls: RedisCalls): Promise<string | undef
   const info = await calls.info('memory').catch(() => '');
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   if (policy === undefined || policy === 'noeviction') return undefined;
-  return `Redis evicts sessions when its memory is full: its maxmemory-policy is ${policy}. Set maxmemory-policy to noeviction.`;
+  return `Redis may evict sessions when its memory is full: its maxmemory-policy is ${policy}. Set maxmemory-policy to noeviction.`;
 }
