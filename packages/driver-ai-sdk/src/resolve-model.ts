@@ -29,7 +29,7 @@ export class ModelResolver {
     this.registry = registry;
   }
 
-  /** Returns the model with an id, or without an id the model of the driver. @throws DriverError for an unknown model. */
+  /** Returns the model with an id, or without an id the model of the driver. @throws AiSdkDriverError for an unknown model. */
   resolve(modelId: string | undefined): LanguageModelV4 {
     const wanted = modelId ?? this.model;
     if (wanted === undefined) throw noModel();
@@ -92,7 +92,11 @@ function upgrade(model: EarlierModel): LanguageModelV4 {
   const version: unknown = model.specificationVersion;
   if (version === 'v2' || version === 'v3') return upgradeModel(model);
   const message = `Model "${model.modelId}" has the unsupported specification ${String(version)}. Use a model with v2, v3 or v4.`;
-  throw new AiSdkDriverError('invalidRequest', message, { modelId: model.modelId, isRetryable: false, attempts: 0 });
+  throw new AiSdkDriverError('invalidRequest', message, {
+    modelId: model.modelId,
+    isRetryable: false,
+    attempts: 0,
+  });
 }
 
 function noModel(): AiSdkDriverError {
@@ -114,5 +118,10 @@ function notFound(modelId: string, hasRegistry: boolean, cause: unknown): AiSdkD
     ? 'Add the model to the registry, or use a model id of the registry.'
     : 'Pass a registry that has the model, or pass the model itself.';
   const message = `Unknown model "${modelId}" in ${place}. ${advice}`;
-  return new AiSdkDriverError('modelNotFound', message, { modelId, isRetryable: false, attempts: 0 }, { cause });
+  return new AiSdkDriverError(
+    'modelNotFound',
+    message,
+    { modelId, isRetryable: false, attempts: 0 },
+    { cause },
+  );
 }
