@@ -33,11 +33,11 @@ export interface DynamoDbBackendInit {
   readonly shards: Shards;
   readonly mover: ShardMover;
   readonly sweeper: Sweeper;
-  /** Whether large values are stored outside of the table. */
+  /** Whether the store writes large values to a blob store. */
   readonly hasBlobs: boolean;
 }
 
-/** Stores each session as one header and the items that it names. `PROTOCOL.md` explains how. */
+/** Stores each session as a header and the items that the header names. `PROTOCOL.md` explains the writes. */
 export class DynamoDbBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities;
   private readonly init: DynamoDbBackendInit;
@@ -58,7 +58,10 @@ export class DynamoDbBackend implements SessionBackend {
     return this.init.loader.load(sessionId);
   }
 
-  /** May return items of an incarnation that is being deleted: the write for which they are read is refused. */
+  /**
+   * Reads inbox items. It may return items of an incarnation that is being deleted. This does no harm, because the
+   * header refuses the write that uses them.
+   */
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     await this.init.shards.check();
     return this.init.inbox.read(sessionId, incarnation, range);

@@ -30,36 +30,41 @@ import { TABLE_NAME } from './table/table-definition.ts';
 import type { TableOptions } from './table/table-definition.ts';
 import { Table } from './table/table.ts';
 
-/** The table and how to use it. All processes that share a table pass the same options. */
+/** The options of a table. All processes that share a table must pass the same options. */
 export interface DynamoDbTableOptions extends StoreOptions, TableOptions {
-  /** The name of a table that was created from `tableDefinition`. */
+  /** The name of the table. Create the table with `tableDefinition`. */
   readonly table: string;
   /**
-   * The least number of shards of each index, 1 to 100. A new table has 4 by default. A table with fewer shards gets
-   * more while it is in use, and `prune` moves its sessions. While sessions move, `open` refuses a higher number; a
-   * store that was created with `new` uses the present number, and raises it afterwards. One shard takes about 500
-   * claims and releases a second. A list queries each shard.
+   * The minimum number of shards of each index: 1 to 100. A new table has 4 shards by default. Each shard takes about
+   * 500 claims and releases per second; each list queries all shards.
+   *
+   * If the table has fewer shards, the store raises their number while the table is in use, and `prune` moves the
+   * sessions. While sessions move, `open` rejects a higher number. A store that was created with `new` uses the present
+   * number, and raises it after the move.
    */
   readonly shards?: number | undefined;
   /**
-   * The least number of saves after which a session's log is compacted: written again as a whole, at the cost of its
-   * size. The log must also have doubled since. Default 200.
+   * The minimum number of saves before the store compacts the log of a session. The store also waits until the log has
+   * doubled since the last compaction. A compaction writes the whole session again. Default: 200.
    */
   readonly compactAfterSaves?: number | undefined;
   /**
-   * Where large values are stored, outside of the table; absent: in the table. Sessions with such values can be loaded,
-   * changed and deleted only by stores with this option.
+   * The blob store for large values. Without this option, the store writes them to the table. Only stores with this
+   * option can load, change and delete sessions that have blobs.
    */
   readonly blobs?: BlobOptions | undefined;
 }
 
-/** The same, with a client that the caller created. */
+/** The options of `new DynamoDbSessionStore`. */
 export interface DynamoDbSessionStoreOptions extends DynamoDbTableOptions {
-  /** A `DynamoDBClient`. The store does not close it. */
+  /** A `DynamoDBClient`, which the caller closes. */
   readonly client: DynamoDbSender;
 }
 
-/** The same, with options of a `DynamoDBClient`; those that are omitted come from the environment. */
+/**
+ * The options of `DynamoDbSessionStore.open`. The client reads `credentials`, `endpoint` and `region` from the
+ * environment when they are omitted.
+ */
 export interface OpenDynamoDbOptions
   extends DynamoDbTableOptions, Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'> {}
 
@@ -75,8 +80,8 @@ const TABLE_CHECKS: OptionChecks<DynamoDbTableOptions> = {
 const ADVICE = {
   tableName: 'write "table"',
   TableName: 'write "table"',
-  ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
-  bucket: 'give blobs, as in blobs: { store: bucket }',
+  ttl: 'write "expiry", as in expiry: { afterSeconds: 3600 }',
+  bucket: 'write "blobs", as in blobs: { store: bucket }',
 };
 
 const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(
@@ -87,7 +92,7 @@ const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(
       mustBe.objectWith('a DynamoDBClient, or use DynamoDbSessionStore.open({ table })', ['send']),
     ),
   },
-  { ...ADVICE, region: 'the client has it, as in client: new DynamoDBClient({ region })' },
+  { ...ADVICE, region: 'pass it to the client, as in client: new DynamoDBClient({ region })' },
 );
 
 const checkOpenOptions = optionsCheck<OpenDynamoDbOptions>(
@@ -98,7 +103,7 @@ const checkOpenOptions = optionsCheck<OpenDynamoDbOptions>(
     endpoint: mustBe.anything,
     region: mustBe.anything,
   },
-  { ...ADVICE, client: 'new DynamoDbSessionStore({ client, table }) takes one' },
+  { ...ADVICE, client: 'pass it to the constructor, as in new DynamoDbSessionStore({ client, table })' },
 );
 
 const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
@@ -108,13 +113,13 @@ const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
   minBytes: mustBe.wholeNumber(1, MAX_VALUE_BYTES),
 });
 
-/** A partition takes four times as many bytes in a second. */
+/** The default of `minBytes`: a quarter of the bytes that a DynamoDB partition accepts per second. */
 const BLOBS_FROM_BYTES = 256 * 1024;
 const CONNECTION_MILLISECONDS = 3_000;
 const REQUEST_MILLISECONDS = 15_000;
 
 /**
- * Stores sessions in a DynamoDB table, which any number of processes in one region may share.
+ * Stores sessions in a DynamoDB table. Any number of processes in one region can share the table.
  *
  * @example
  * const store = new DynamoDbSessionStore({ client: new DynamoDBClient({}), table: 'sessions' });
@@ -123,7 +128,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
   private readonly shards: Shards;
   private ownClient: DynamoDBClient | undefined;
 
-  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value */
   constructor(options: DynamoDbSessionStoreOptions) {
     const { clock, expiry, maxInboxItems } = checkOptions(options);
     const { backend, shards } = newBackend(options);
@@ -132,9 +137,11 @@ export class DynamoDbSessionStore extends BackedSessionStore {
   }
 
   /**
-   * Creates a store with a client of its own, which `close()` destroys.
-   * @throws StoreUnavailableError when no server replies, or the table does not exist; StateFormatError when the table
-   * has another layout; RangeError or TypeError `ARGUMENT_INVALID` as the constructor.
+   * Creates a store and its client. `close` destroys the client.
+   * @throws StoreUnavailableError `STORE_UNAVAILABLE` when no server replies, or the table does not exist
+   * @throws StateFormatError `STATE_FORMAT` when the table has another layout, `STATE_VERSION` when its layout is newer
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, or for a higher
+   * number of `shards` while sessions move
    */
   static async open(options: OpenDynamoDbOptions): Promise<DynamoDbSessionStore> {
     const { credentials, endpoint, region, ...tableOptions } = checkOpenOptions(options);
@@ -150,7 +157,7 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     }
   }
 
-  /** Destroys the client, if the store created it. */
+  /** Closes the store. Destroys the client if `open` created it. */
   override async close(): Promise<void> {
     await super.close();
     this.ownClient?.destroy();

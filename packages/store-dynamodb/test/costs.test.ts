@@ -15,7 +15,7 @@ const ID = '5a8e2f60-5c1c-4f7b-9d0e-2b8f1f6f7a10';
 
 const STEPS = 20;
 
-/** So many characters that pack as JSON of a service does. */
+/** A text of `length` characters that deflates like the JSON of a service. */
 function report(length: number): string {
   const words = ['order', 'shipped', 'Berlin', 'Monday', 'invoice', 'parcel', 'pending', 'Lisbon'];
   let text = '';
@@ -23,7 +23,7 @@ function report(length: number): string {
   return text.slice(0, length);
 }
 
-/** An agent that looks twenty orders up: some 500 characters of the model, 1,300 of the tool. */
+/** An agent that looks up twenty orders: each step has about 500 characters of the model and 1,300 of the tool. */
 function clerk(): AgentLoop {
   let steps = 0;
   return createAgentLoop({
@@ -53,7 +53,7 @@ interface Units {
   readonly CapacityUnits: number;
 }
 
-/** What each request consumes of the table, as the server says: `A` stands for the write of a header. */
+/** Records the consumption of each request, as the server reports it. `A` stands for the write of a header. */
 function watchCapacity(): (readonly [operation: string, units: number])[] {
   const consumed: (readonly [string, number])[] = [];
   database.proxy.fault = async (request, forward) => {
@@ -66,7 +66,7 @@ function watchCapacity(): (readonly [operation: string, units: number])[] {
   return consumed;
 }
 
-test('what it consumes to work on a session', async () => {
+test('the consumption of the work on a session', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ clock, table });
@@ -80,7 +80,7 @@ test('what it consumes to work on a session', async () => {
     ['BatchWriteItem', 2],
     ['A', 1],
   ]);
-  // While another item waits, the store looks whether it is the same one.
+  // While another item waits, the store checks whether it is the same item.
   await store.enqueue(ID, { id: 'second', content: 'Hello' });
   expect(costOf()).toEqual([
     ['GetItem', 1],
@@ -97,7 +97,7 @@ test('what it consumes to work on a session', async () => {
     ['A', 1],
   ]);
 
-  const text = randomBytes(570).toString('base64'); // 760 bytes, hardly shorter when packed
+  const text = randomBytes(570).toString('base64'); // 760 bytes, hardly shorter when deflated
   const next = session.withState(session.state.withUserMessage(text));
   const options = { base: session, epoch: claim.epoch, operationId: ID, acknowledge: inbox };
   const saved = await store.save(next, options);
@@ -107,7 +107,7 @@ test('what it consumes to work on a session', async () => {
     ['Query', 1],
     ['BatchWriteItem', 4],
   ]);
-  // What is in the head alone needs no entry of the log.
+  // A change of the head alone needs no entry of the log.
   await store.save(saved, { base: saved, epoch: claim.epoch });
   expect(costOf()).toEqual([['A', 1]]);
 
@@ -150,7 +150,7 @@ test('a step of 2 KB consumes 3 write units of the table, and none of an index',
     ['A', 1],
     ['PutItem', 1],
   ];
-  const step = [flip, entry, flip]; // the model's answer is in the head alone
+  const step = [flip, entry, flip]; // the head alone holds the response of the model
   const [claim, begin, end, release] = [
     [['GetItem', 1], flip],
     [entry, flip],
@@ -159,11 +159,11 @@ test('a step of 2 KB consumes 3 write units of the table, and none of an index',
   ];
   const steps = Array.from({ length: STEPS }, () => step).flat();
   expect(consumed).toEqual([claim, begin, steps, end, release].flat());
-  // From the claim to the last save before the release.
+  // The requests from the claim to the last save before the release.
   expect(new Set(indexed.slice(1, -1).map((keys) => JSON.stringify(keys))).size).toBe(1);
 });
 
-test('a header that remembers 16 items that were used is below 1 KB', async () => {
+test('a header after 16 used items is smaller than 1 KB', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ clock, table, expiry: { afterSeconds: 3_600 } });
@@ -183,7 +183,7 @@ test('a header that remembers 16 items that were used is below 1 KB', async () =
   expect(itemBytes(header)).toBeLessThan(1_024);
 });
 
-test('what it consumes to save and load a value that is a blob', async () => {
+test('the consumption of a save and a load of a value that is a blob', async () => {
   const { blobs } = testBlobs();
   const table = await database.newTable();
   const store = await database.newStore({ table, blobs: { store: blobs } });
@@ -199,7 +199,7 @@ test('what it consumes to save and load a value that is a blob', async () => {
   await store.load(ID);
   expect(consumed.splice(0)).toEqual([['Query', 1]]);
   expect(blobs.operations).toEqual(['put', 'get']);
-  // Without its base it is written anew, but for the blob.
+  // A save without a base writes everything again except the blob.
   await store.save(saved);
   expect(consumed.splice(0).map(([operation]) => operation)).toEqual([
     'GetItem',

@@ -16,7 +16,7 @@ const database = testDatabase();
 const SAVE = fileURLToPath(new URL('children/save.ts', import.meta.url));
 const DAY = 86_400_000;
 
-/** Something is done before the next flip. */
+/** Calls `deed` before the next flip. */
 function beforeFlip(deed: () => Promise<unknown>): Fault {
   let isDone = false;
   return async (request, forward) => {
@@ -28,7 +28,7 @@ function beforeFlip(deed: () => Promise<unknown>): Fault {
   };
 }
 
-test('what a process has staged when it is killed is not there', { timeout: 60_000 }, async () => {
+test('entries staged by a killed process do not belong to the session', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const base = await store.create(newSession('victim'));
@@ -58,7 +58,7 @@ test('what a process has staged when it is killed is not there', { timeout: 60_0
   await expect(itemsOf(client, table, 'victim')).resolves.toEqual([]);
 });
 
-test('a writer that is refused takes away what it has staged', async () => {
+test('a refused writer deletes its staged entries', async () => {
   const table = await database.newTable();
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const base = await store.create(newSession('a'));
@@ -72,7 +72,7 @@ test('a writer that is refused takes away what it has staged', async () => {
   await expect(keysOf(database.client(), table, 'a', 'E')).resolves.toHaveLength(3);
 });
 
-test('an item of the inbox that was staged and not named is not there', async () => {
+test('an inbox item that no header names is not part of the inbox', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table, maxAttempts: 1 });
   await store.create(newSession('a'));
@@ -85,7 +85,7 @@ test('an item of the inbox that was staged and not named is not there', async ()
   expect(inbox).toMatchObject([{ id: 'i', content: 'kept' }]);
 });
 
-test('what a creation that died has staged is swept away after a day', async () => {
+test('prune deletes the entries of a creation that died, after a day', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ table, clock, maxAttempts: 1 });
@@ -101,7 +101,7 @@ test('what a creation that died has staged is swept away after a day', async () 
   await expect(itemsOf(client, table, 'a')).resolves.toEqual([]);
 });
 
-test('the entries of a session that lives are not swept away', async () => {
+test('prune does not delete the entries of a live session', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ table, clock });
@@ -110,14 +110,14 @@ test('the entries of a session that lives are not swept away', async () => {
   const before = database.proxy.operations.length;
   await expect(store.prune()).resolves.toBe(0);
   await expect(store.load('a')).resolves.toEqual(created);
-  // It is looked at once.
+  // The store checks at once.
   expect(database.proxy.operations.slice(before)).toContain('UpdateItem');
   const after = database.proxy.operations.length;
   await store.prune();
   expect(database.proxy.operations.slice(after)).not.toContain('GetItem');
 });
 
-test('what a delete that died has left is swept away after a day', async () => {
+test('prune deletes the items of a session whose deletion died, after a day', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ table, clock, maxAttempts: 1 });
@@ -140,7 +140,7 @@ test('what a delete that died has left is swept away after a day', async () => {
   await expect(store.load('a')).resolves.toEqual(anew);
 });
 
-test('a part that is missing is no session, and is left as it is', async () => {
+test('a session with a missing part is unreadable, and its items stay', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const base = await store.create(newSession('a'));
@@ -148,7 +148,8 @@ test('a part that is missing is no session, and is left as it is', async () => {
   const client = database.client();
   const items = await itemsOf(client, table, 'a');
   const first = items.find(({ sk, prev }) => sk?.S?.startsWith('E#') && !prev);
-  if (first?.['pk'] === undefined || first['sk'] === undefined) throw new Error('There is no first entry.');
+  if (first?.['pk'] === undefined || first['sk'] === undefined)
+    throw new Error('The log has no first entry.');
   await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: first['pk'], sk: first['sk'] } }));
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });
   await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({
@@ -158,7 +159,7 @@ test('a part that is missing is no session, and is left as it is', async () => {
   await expect(store.delete('a')).resolves.toBe(true);
 });
 
-/** Changes the lines of a header's payload: what is known of its log, the record, the head. */
+/** Changes the lines of a header's payload: the facts about its log, the record, the head. */
 function rewritten(change: (lines: string[]) => string[]): (header: StoredItem) => Promise<StoredItem> {
   return async (header) => {
     const context = `${header['pk']?.S}${header['rev']?.S}`;
@@ -177,10 +178,10 @@ test.each<[what: string, change: (header: StoredItem) => StoredItem | Promise<St
   ['another record', rewritten(([facts = '']) => [facts, '{"n":1}'])],
   ['no facts', rewritten(([, ...others]) => ['{}', ...others])],
   ['no head', rewritten(([facts = '', record = '']) => [facts, record])],
-  ['more parts than there can be', withEntry('000000#000000#x#99999999')],
-  ['endless parts', withEntry('000000#000000#x#Infinity')],
-  ['no moment to sweep', (header) => ({ ...header, sweep: { S: 'soon' } })],
-])('a header that was given %s by hand is told with its session', async (_, change) => {
+  ['too many parts', withEntry('000000#000000#x#99999999')],
+  ['infinitely many parts', withEntry('000000#000000#x#Infinity')],
+  ['an invalid instant of its sweep', (header) => ({ ...header, sweep: { S: 'soon' } })],
+])('the error of a header with %s names the session', async (_, change) => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   await store.create(newSession('a'));
@@ -193,7 +194,7 @@ test.each<[what: string, change: (header: StoredItem) => StoredItem | Promise<St
 });
 
 test.each(['a', 'x'.repeat(600)])(
-  'a list that meets a header without a record names the session',
+  'the error of a list names the session whose header has no record',
   async (id) => {
     const table = await database.newTable();
     const store = await database.newStore({ table });
@@ -208,13 +209,13 @@ test.each(['a', 'x'.repeat(600)])(
     const name = id === 'a' ? 'session "a"' : partitionOf(id);
     const refusal = { code: 'STATE_FORMAT', path: expect.stringMatching(`^the header of .*${name}$`) };
     await expect(store.list()).rejects.toMatchObject(refusal);
-    // Work on others goes on, unless nobody knows which one it is.
+    // The other sessions stay due, unless the id of the unreadable session is unknown.
     const found = await store.due().catch((error: unknown) => error);
     expect(found).toMatchObject(id === 'a' ? { sessions: [{ sessionId: 'a', dueAt: due }] } : refusal);
   },
 );
 
-test('an inbox item that is unreadable is told by its position, and keeps no other back', async () => {
+test('an unreadable inbox item is reported with its position, and the others are returned', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   await store.create(newSession('a'));
@@ -229,7 +230,7 @@ test('an inbox item that is unreadable is told by its position, and keeps no oth
   expect(unreadable).toMatchObject([{ position: 0, error: { code: 'STATE_FORMAT', path: 'inbox item 0' } }]);
 });
 
-test('a log that comes back to itself ends', async () => {
+test('reading a log whose entries form a loop ends with an error', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const base = await store.create(newSession('a'));
@@ -237,7 +238,7 @@ test('a log that comes back to itself ends', async () => {
   const client = database.client();
   const items = await itemsOf(client, table, 'a');
   const last = items.find(({ prev }) => prev);
-  if (last === undefined) throw new Error('There is no second entry.');
+  if (last === undefined) throw new Error('The log has no second entry.');
   const { lastEntry } = await headerFromItem(items.find(({ sk }) => sk?.S === 'A') ?? {});
   await client.send(new PutItemCommand({ TableName: table, Item: { ...last, prev: { S: lastEntry } } }));
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT' });

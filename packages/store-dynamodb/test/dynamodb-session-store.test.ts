@@ -8,25 +8,25 @@ import { testBlobs } from './support/test-blobs.ts';
 import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
-/** More of it runs all cases with blobs too. */
+/** A higher effort runs all cases with blobs too. */
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
 const faults = new ProxiedFaults(() => database.proxy);
 
 interface Variant {
   readonly name: string;
-  /** `maxAttempts` are those of the SDK. */
+  /** `maxAttempts` is the number of attempts of the SDK. */
   readonly options: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number };
-  /** Values of so many bytes are files in a folder. */
+  /** Values of at least this many bytes are files in a folder. */
   readonly minBytes?: number;
-  /** The groups of cases in which it differs. */
+  /** The groups of cases in which this store differs. */
   readonly groups: RegExp;
 }
 
 const VARIANTS: readonly Variant[] = [
   { name: 'DynamoDbSessionStore', options: {}, groups: /./u },
-  { name: 'with a client that tries once', options: { maxAttempts: 1 }, groups: /^faults:/u },
+  { name: 'with a client that does not retry', options: { maxAttempts: 1 }, groups: /^faults:/u },
   {
-    name: 'with a log that is written anew at each save, and one shard',
+    name: 'with a compaction at each save, and one shard',
     options: { compactAfterSaves: 1, shards: 1 },
     // The inbox meets such a log below, 8 writers meet one in races.test.ts.
     groups: /^(?:writes: (?!8 )|replays:|changes:|claims:|fencing:|due:|lists:|reopening:)/u,
@@ -41,7 +41,7 @@ const VARIANTS: readonly Variant[] = [
         : /^(?:writes: (?!8 )|replays:|values:|fencing:|expiry:|reopening:|faults: (?!list|.* throttled))/u,
   },
   {
-    name: 'with nearly all values as blobs, and a log that is written anew at each save',
+    name: 'with nearly all values as blobs, and a compaction at each save',
     options: { compactAfterSaves: 1 },
     minBytes: 100,
     groups: EFFORT > 1 ? /^(?!costs:)/u : /^(?:changes: (?!5,000|every)|inbox:)/u,

@@ -14,7 +14,7 @@ import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 
-/** The nth write of a header, from 1, meets the fault. */
+/** Applies a fault to the nth write of a header, counted from 1. */
 function onFlip(nth: number, fault: Fault): Fault {
   let flips = 0;
   return (request, forward) => (isFlip(request) && ++flips === nth ? fault(request, forward) : forward());
@@ -25,7 +25,7 @@ const loseReply: Fault = async (_, forward) => {
   return 'cut';
 };
 
-/** A clock whose timers go off at once, and what they were set for. */
+/** A clock whose timers fire at once, and the delays that were requested. */
 function hurriedClock(): { readonly clock: Clock; readonly delays: number[] } {
   const delays: number[] = [];
   const after = (milliseconds: number, callback: () => void): (() => void) => {
@@ -36,7 +36,7 @@ function hurriedClock(): { readonly clock: Clock; readonly delays: number[] } {
   return { clock: { ...systemClock, after }, delays };
 }
 
-test('a write whose reply was lost is known as one’s own when the client repeats it', async () => {
+test('a write whose reply did not arrive is recognised when the client repeats it', async () => {
   const store = await database.newStore();
   await store.create(newSession('a'));
   database.proxy.fault = onFlip(1, loseReply);
@@ -44,7 +44,7 @@ test('a write whose reply was lost is known as one’s own when the client repea
   await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(false);
 });
 
-test('also when three others have written since', async () => {
+test('a write whose reply did not arrive is recognised after three other writes', async () => {
   const table = await database.newTable();
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   await store.create(newSession('a'));
@@ -58,7 +58,7 @@ test('also when three others have written since', async () => {
   expect(inbox.map(({ id }) => id)).toEqual(['i', 'x', 'y', 'z']);
 });
 
-test('a delete whose reply was lost has deleted', async () => {
+test('a deletion whose reply did not arrive has deleted the session', async () => {
   const store = await database.newStore();
   await store.create(newSession('a'));
   let isLost = false;
@@ -74,7 +74,7 @@ test('a delete whose reply was lost has deleted', async () => {
 
 const THROTTLINGS = ['ProvisionedThroughputExceededException', 'ThrottlingException', 'RequestLimitExceeded'];
 
-test.each(THROTTLINGS)('a table that takes no more (%s) is asked again', async (name) => {
+test.each(THROTTLINGS)('a request that is throttled (%s) is retried', async (name) => {
   const { clock, delays } = hurriedClock();
   const store = await database.newStore({ clock, maxAttempts: 1 });
   const base = await store.create(newSession('a'));
@@ -83,7 +83,7 @@ test.each(THROTTLINGS)('a table that takes no more (%s) is asked again', async (
   expect(delays).toHaveLength(1);
 });
 
-test.each(THROTTLINGS)('a table that goes on taking no more (%s) is given up', async (name) => {
+test.each(THROTTLINGS)('a request that stays throttled (%s) fails', async (name) => {
   const { clock, delays } = hurriedClock();
   const store = await database.newStore({ clock, maxAttempts: 1 });
   const base = await store.create(newSession('a'));
@@ -96,7 +96,7 @@ test.each(THROTTLINGS)('a table that goes on taking no more (%s) is given up', a
   await expect(store.load('a')).resolves.toEqual(base);
 });
 
-test('a write that may have been done before it was throttled says so', async () => {
+test('the error of a write that may have been done before it was throttled is ambiguous', async () => {
   const { clock } = hurriedClock();
   const store = await database.newStore({ clock, maxAttempts: 2 });
   const base = await store.create(newSession('a'));
@@ -112,7 +112,7 @@ test('a write that may have been done before it was throttled says so', async ()
   expect(saved.version).toBe(2);
 });
 
-test('a server error in a write may have been a write, in a read not', async () => {
+test('a server error of a write is ambiguous, and of a read is not', async () => {
   const store = await database.newStore({ maxAttempts: 1 });
   const base = await store.create(newSession('a'));
   const failed = { status: 500, body: '{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}' };
@@ -123,7 +123,7 @@ test('a server error in a write may have been a write, in a read not', async () 
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', isAmbiguous: false });
 });
 
-test('a server that is not there has written nothing', async () => {
+test('a write to an unreachable server is not ambiguous', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -145,7 +145,7 @@ test('a server that is not there has written nothing', async () => {
   client.destroy();
 });
 
-test('a table that is not there is named', async () => {
+test('the error of a missing table names the table', async () => {
   const store = await database.newStore({ table: 'nowhere' });
   const asks = [() => store.load('a'), () => store.create(newSession('a')), () => store.list()];
   const message = expect.stringMatching(/the table "nowhere" \(ResourceNotFoundException/);
@@ -154,7 +154,7 @@ test('a table that is not there is named', async () => {
   }
 });
 
-test('a store that makes its client looks at the table first', async () => {
+test('open checks the table', async () => {
   const [table, client] = [await database.newTable(), database.client()];
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const options = { table, region: 'us-east-1', endpoint: database.proxy.endpoint, credentials };
@@ -170,7 +170,7 @@ test('a store that makes its client looks at the table first', async () => {
   });
 });
 
-test('closing a store leaves a client that was passed in open', async () => {
+test('closing a store does not destroy a client that was passed to it', async () => {
   const client = database.client();
   const table = await database.newTable();
   const store = new DynamoDbSessionStore({ client, table });
@@ -178,7 +178,7 @@ test('closing a store leaves a client that was passed in open', async () => {
   await expect(new DynamoDbSessionStore({ client, table }).exists('a')).resolves.toBe(false);
 });
 
-test('options that cannot be are refused', () => {
+test('invalid options are refused', () => {
   const client = new DynamoDBClient({ region: 'us-east-1' });
   const wrong = [
     { table: '' },

@@ -14,7 +14,10 @@ test.each<readonly [object | undefined, string]>([
     'DynamoDbSessionStore has no option "nonsense". Known options: clock,',
   ],
   [{ client, tableName: 'a' }, 'has no option "tableName": write "table".'],
-  [{ client, table: 'a', region: 'b' }, 'the client has it, as in client: new DynamoDBClient({ region })'],
+  [
+    { client, table: 'a', region: 'b' },
+    'pass it to the client, as in client: new DynamoDBClient({ region })',
+  ],
   [{ client }, 'table of DynamoDbSessionStore must be the name of a table, found nothing.'],
   [{ client, table: '' }, 'table of DynamoDbSessionStore must be the name of a table'],
   [{ table: 'a' }, 'client of DynamoDbSessionStore must be a DynamoDBClient'],
@@ -44,7 +47,7 @@ test.each<readonly [object | undefined, string]>([
 
 test.each<readonly [object, string]>([
   [{ table: 'a', nonsense: 1 }, 'DynamoDbSessionStore.open has no option "nonsense".'],
-  [{ table: 'a', client }, 'new DynamoDbSessionStore({ client, table }) takes one'],
+  [{ table: 'a', client }, 'pass it to the constructor, as in new DynamoDbSessionStore({ client, table })'],
   [{ region: 'us-east-1' }, 'table of DynamoDbSessionStore.open must be the name of a table, found nothing.'],
 ])('DynamoDbSessionStore.open refuses %o', async (options, message) => {
   await expect(DynamoDbSessionStore.open(options as never)).rejects.toEqual(invalid(message));

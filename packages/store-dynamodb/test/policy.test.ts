@@ -5,7 +5,7 @@ import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
 
-test('the policy in the README allows what the store does, and nothing else', async () => {
+test('the policy in the README allows exactly the operations of the store', async () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
   const [, text = ''] = /```jsonc\n([^]*?)```/.exec(readme) ?? [];
   const { Statement } = JSON.parse(text) as { Statement: readonly { readonly Action: readonly string[] }[] };

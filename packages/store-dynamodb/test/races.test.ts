@@ -14,7 +14,7 @@ const increment: SessionAction = async (session, { clock }) => {
   return session.withState(state.withMetadata('count', count + 1, clock.now()));
 };
 
-/** Increments so often, each time until nobody else was faster. Returns how often somebody was. */
+/** Increments a counter, and retries each conflict. Returns the number of conflicts. */
 async function countUp(runtime: SessionRuntime, times: number): Promise<number> {
   let conflicts = 0;
   let inARow = 0;
@@ -27,7 +27,7 @@ async function countUp(runtime: SessionRuntime, times: number): Promise<number> 
       if (!hasErrorCode(error, 'SESSION_BUSY') && !hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
       conflicts += 1;
       inARow += 1;
-      // As every client of a contended record should: those who failed together must not come back together.
+      // Clients of a contended record must wait a random time, so that they do not retry at the same time.
       await setTimeout(Math.random() * Math.min(2_000, 20 * 2 ** inARow));
     }
   }
@@ -43,7 +43,7 @@ test('50 writers that count to 5 count to 250', { timeout: 300_000 }, async () =
     }),
   );
   const [runtime] = runtimes;
-  if (runtime === undefined) throw new Error('There is no runtime.');
+  if (runtime === undefined) throw new Error('The runtime is missing.');
   await runtime.store.create(newSession('counter'));
   const conflicts = await Promise.all(runtimes.map((each) => countUp(each, 5)));
   const session = await runtime.get('counter');
@@ -52,7 +52,7 @@ test('50 writers that count to 5 count to 250', { timeout: 300_000 }, async () =
   expect(Math.max(...conflicts)).toBeGreaterThan(0);
 });
 
-test('of 8 that claim at once, again and again, one has it each time', { timeout: 60_000 }, async () => {
+test('of 8 workers that claim at the same time, exactly one succeeds', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
   const store = await database.newStore({ table });
@@ -68,7 +68,7 @@ test('of 8 that claim at once, again and again, one has it each time', { timeout
   }
 });
 
-test('a claim reads a session once, however much comes into its inbox meanwhile', async () => {
+test('a claim reads a session once, although many items are enqueued during it', async () => {
   const table = await database.newTable();
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const created = await store.create(newSession('a'));
@@ -83,7 +83,7 @@ test('a claim reads a session once, however much comes into its inbox meanwhile'
   expect([session.state, inbox.map(({ id }) => id), count]).toEqual([created.state, ['1'], 1]);
 });
 
-test('of 8 that enqueue at once all succeed, each item once', { timeout: 60_000 }, async () => {
+test('8 writers that enqueue at the same time all succeed, each item once', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const stores = await Promise.all(Array.from({ length: 8 }, () => database.newStore({ table })));
   const store = await database.newStore({ table });

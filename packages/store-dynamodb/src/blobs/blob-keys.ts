@@ -1,7 +1,7 @@
 import { sha256 } from '../table/keys.ts';
 import type { IncarnationKey } from '../table/keys.ts';
 
-/** The start of the sort keys of an incarnation's notes about blobs. */
+/** The prefix of the sort keys of an incarnation's blob notes and tickets. */
 export function blobNotePrefix(incarnation: string): string {
   return `B#${incarnation}#`;
 }
@@ -10,7 +10,7 @@ export function isBlobNote(sk: string): boolean {
   return sk.startsWith('B#');
 }
 
-/** The incarnation of a note about blobs. */
+/** The incarnation in the sort key of a blob note or a ticket. */
 export function incarnationOfBlobNote(sk: string): string {
   return sk.slice(2, sk.lastIndexOf('#'));
 }

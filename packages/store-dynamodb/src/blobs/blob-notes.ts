@@ -5,29 +5,33 @@ import { blobNotePrefix } from './blob-keys.ts';
 import { isReference } from './references.ts';
 
 /**
- * A note about blobs of an incarnation. Named by a reference, it says that this blob may exist: it is there from before
- * the put until after the delete. Under another name it is a ticket: it says that blobs are about to lose their header.
+ * A note about the blobs of an incarnation. A note whose name is a reference records that this blob may exist: it is
+ * written before the put and deleted after the delete. A note with another name is a ticket: it records that blobs are
+ * about to become unused.
  */
 export interface BlobNote {
-  /** What follows the prefix in the sort key: a reference, or a random text. */
+  /** The part of the sort key after the prefix: a reference, or a random text for a ticket. */
   readonly name: string;
-  /** When `prune` looks at the note; absent once `prune` has found the blob in use. */
+  /** The key of the instant at which `prune` examines the note. Absent after `prune` found that the blob is in use. */
   readonly sweep: string | undefined;
 }
 
 /** A blob to which no header will refer. */
 export interface UnusedBlob {
   readonly reference: string;
-  /** Whether its writer is done with it. If not, the writer may be about to put it, and its note must stay. */
+  /**
+   * Whether the writer of the blob has finished. If it is `false`, the writer may still put the blob, so its note must
+   * stay.
+   */
   readonly isSettled: boolean;
 }
 
-/** Whether a note is a day old, so that no writer is still working on its blob. */
+/** Returns whether a note is at least a day old. No writer is expected to work on its blob any more. */
 export function isOldNote({ sweep }: BlobNote, now: Instant): boolean {
   return sweep === undefined || sweep <= instantKey(now);
 }
 
-/** The blobs of notes, without those that are in use. */
+/** The blobs that notes name and that are not in `inUse`. */
 export function unusedBlobs(
   notes: readonly BlobNote[],
   inUse: ReadonlySet<string>,
@@ -38,12 +42,15 @@ export function unusedBlobs(
     .map((note) => ({ reference: note.name, isSettled: isSettled(note) }));
 }
 
-/** The names of tickets. A name with `#` belongs to an incarnation whose name begins like this one's. */
+/**
+ * The names of tickets. The query for an incarnation also returns notes of incarnations whose names begin with its
+ * name; their names contain `#` and are omitted.
+ */
 export function ticketsIn(notes: readonly BlobNote[]): string[] {
   return notes.map(({ name }) => name).filter((name) => !isReference(name) && !name.includes('#'));
 }
 
-/** The notes of an incarnation among items. */
+/** The blob notes and tickets of an incarnation among `items`. */
 export function notesIn(items: Iterable<Item>, incarnation: string): BlobNote[] {
   const prefix = blobNotePrefix(incarnation);
   return [...items]

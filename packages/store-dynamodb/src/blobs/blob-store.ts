@@ -1,28 +1,30 @@
 /**
- * Stores large values by key, as a bucket does. A key has up to 160 characters: lower-case letters, digits, `.` and
- * `/`. The bytes of a key never change. One bucket or prefix belongs to one table.
+ * Stores large values by key, for example in a bucket. A key has up to 160 characters: lower-case letters, digits, `.`
+ * and `/`. The bytes of a key never change. Each table needs a bucket or a prefix of its own.
  *
- * A rejection of a method becomes the cause of a `StoreUnavailableError`. The session store does not retry: that is up
- * to the implementation. One call of the session store runs up to eight requests at once.
+ * When a method rejects, the session store throws a `StoreUnavailableError` with the rejection as its cause. The
+ * session store does not retry, so the implementation must. One call of the session store runs up to eight requests at
+ * the same time.
  */
 export interface BlobStore {
   /**
-   * Stores bytes. A `get` that begins after its end returns them. The same key may be put again with the same bytes.
+   * Stores bytes under a key. After `put` has resolved, every new `get` must return them. The session store may put the
+   * same key again, with the same bytes.
    */
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Returns the bytes; `undefined` for a missing key. */
+  /** Returns the bytes of a key, or `undefined` when the key is missing. */
   get(key: string): Promise<Uint8Array | undefined>;
-  /** Deletes a key. A missing key is no error. */
+  /** Deletes a key. Deleting a missing key must succeed. */
   delete(key: string): Promise<void>;
 }
 
-/** Where and when large values are stored outside of the table. */
+/** Configures where the session store puts large values, and which values are large. */
 export interface BlobOptions {
-  /** The session store does not close it. */
+  /** The blob store. The session store does not close it. */
   readonly store: BlobStore;
   /**
-   * A message, step, value or inbox item with so many bytes of JSON or more becomes a blob: 1 to 67,108,864; default
-   * 262,144. May be changed at any time.
+   * The size from which a value is large, in bytes of JSON: 1 to 67,108,864, default 262,144. The store writes each
+   * message, step, value or inbox item of at least this size as a blob. The number may change at any time.
    */
   readonly minBytes?: number | undefined;
 }

@@ -10,9 +10,9 @@ import type { NewBlob } from './references.ts';
 
 const REQUESTS_AT_ONCE = 8;
 
-/** The blobs of sessions, in a blob store that knows only keys and bytes. */
+/** Reads and writes the blobs of sessions in a blob store. */
 export class Blobs {
-  /** Values of so many bytes become blobs. */
+  /** The store writes values of at least this many bytes as blobs. */
   readonly minBytes: number;
   private readonly store: BlobStore;
 
@@ -21,7 +21,10 @@ export class Blobs {
     this.minBytes = minBytes;
   }
 
-  /** @throws StoreUnavailableError when a put failed. No other put is under way then. */
+  /**
+   * Puts blobs, several at the same time. When it rejects, no put is still running.
+   * @throws StoreUnavailableError `STORE_UNAVAILABLE` when a put failed
+   */
   async put(key: IncarnationKey, blobs: readonly NewBlob[]): Promise<void> {
     await forEachAtOnce(blobs, ({ reference, payload }) =>
       request('put', () => this.store.put(blobKey(key, reference), payload)),
@@ -29,8 +32,9 @@ export class Blobs {
   }
 
   /**
-   * Reads blobs, and adds their texts to `texts`, which holds those that are known. Omits missing blobs.
-   * @throws StateFormatError for a blob with other bytes; StoreUnavailableError
+   * Reads the blobs that are not in `texts` yet, and adds their texts to `texts`. Omits missing blobs.
+   * @throws StateFormatError `STATE_FORMAT` when the bytes of a blob do not have the hash in its key
+   * @throws StoreUnavailableError `STORE_UNAVAILABLE` when a get failed
    */
   async read(
     { sessionId, incarnation }: { readonly sessionId: string; readonly incarnation: string },
@@ -44,7 +48,11 @@ export class Blobs {
       if (payload === undefined) return;
       const what = describeBlob(sessionId, key);
       if (!hasHashOf(reference, payload)) {
-        throw new StateFormatError(what, 'bytes with the SHA-256 in its key', `${payload.length} others`);
+        throw new StateFormatError(
+          what,
+          'bytes with the SHA-256 in its key',
+          `${payload.length} other bytes`,
+        );
       }
       texts.set(reference, await fromPayload(payload, what));
     });
@@ -60,15 +68,15 @@ export class Blobs {
 /** The error for a session that refers to a missing blob. */
 export function missingBlobError({ info, incarnation }: SessionRecord, reference: string): StateFormatError {
   const key = blobKey({ pk: partitionOf(info.sessionId), incarnation }, reference);
-  return new StateFormatError(describeBlob(info.sessionId, key), 'a blob that is there', 'nothing');
+  return new StateFormatError(describeBlob(info.sessionId, key), 'a stored blob', 'no blob');
 }
 
 /** The error for a session with blobs in a store without the option `blobs`. */
 export function blobsRequiredError(sessionId: string): StateFormatError {
   return new StateFormatError(
     `session ${JSON.stringify(sessionId)}`,
-    'a DynamoDbSessionStore with the option `blobs`, in which its large values are kept',
-    'one without',
+    'a DynamoDbSessionStore with the option `blobs`, because the session has blobs',
+    'a store without this option',
   );
 }
 
@@ -81,12 +89,15 @@ async function request<T>(operation: string, send: () => Promise<T>): Promise<T>
     return await send();
   } catch (cause) {
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    const message = `The blob store did not carry out a ${operation} (${reason}).`;
+    const message = `The blob store failed to ${operation} a blob (${reason}).`;
     throw new StoreUnavailableError(message, { isAmbiguous: false, cause });
   }
 }
 
-/** Runs a function for each value, some at once. After a failure it starts no more, and waits for those under way. */
+/**
+ * Calls a function for each value, several at the same time. After a failure it starts no further calls, waits for the
+ * running calls, and throws the first error.
+ */
 async function forEachAtOnce<T>(values: readonly T[], run: (value: T) => Promise<void>): Promise<void> {
   const queue = values.values();
   const failures: unknown[] = [];

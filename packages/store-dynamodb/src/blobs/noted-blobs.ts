@@ -19,8 +19,9 @@ export interface NotedBlobsInit {
 }
 
 /**
- * Puts and deletes the blobs of logs so that each blob that may exist has a note in the table. A blob has one writer
- * and a name that is never used again: once its header no longer refers to it, no header ever will.
+ * Puts and deletes the blobs of logs, so that each blob that may exist has a note in the table. Each blob has one
+ * writer and a name that is never used again. Once the session's header no longer refers to a blob, no later header
+ * will.
  */
 export class NotedBlobs {
   private readonly table: Table;
@@ -35,18 +36,22 @@ export class NotedBlobs {
     this.clock = clock;
   }
 
-  /** The notes of blobs. The caller writes them before it puts the blobs. */
+  /** Returns the notes of blobs. The caller must write them before it puts the blobs. */
   async notesFor(key: IncarnationKey, blobs: readonly NewBlob[]): Promise<Item[]> {
     return Promise.all(blobs.map(({ reference }) => this.noteItem(key, reference)));
   }
 
-  /** @throws StoreUnavailableError */
+  /**
+   * Puts blobs.
+   * @throws StoreUnavailableError `STORE_UNAVAILABLE` when a put failed
+   */
   async put(key: IncarnationKey, blobs: readonly NewBlob[]): Promise<void> {
     await this.blobs.put(key, blobs);
   }
 
   /**
-   * Writes a ticket before blobs lose their header, so that `prune` finds them if this process dies. Returns its name.
+   * Writes a ticket and returns its name. The caller writes it before blobs become unused, so that `prune` finds these
+   * blobs if the process dies.
    */
   async writeTicket(key: IncarnationKey): Promise<string> {
     const name = randomBytes(8).toString('hex');
@@ -54,7 +59,7 @@ export class NotedBlobs {
     return name;
   }
 
-  /** Deletes blobs to which no header refers, then their notes and the tickets. */
+  /** Deletes unused blobs, then the notes of settled blobs, and the tickets. */
   async delete(
     key: IncarnationKey,
     unused: readonly UnusedBlob[],
@@ -69,7 +74,7 @@ export class NotedBlobs {
     await this.table.deleteEach([...settled, ...tickets].map((name) => ({ pk: key.pk, sk: prefix + name })));
   }
 
-  /** Deletes the blobs of an incarnation without a header. Notes of the last day stay for `prune`. */
+  /** Deletes the blobs of an incarnation without a header. Notes that are less than a day old stay for `prune`. */
   async deleteAll(key: IncarnationKey): Promise<void> {
     const notes = await this.readNotes(key);
     const now = this.clock.now();

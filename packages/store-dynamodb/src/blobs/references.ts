@@ -4,13 +4,16 @@ import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import { wholePlan } from '../log/plan-entries.ts';
 import { toPayload } from '../table/payload.ts';
 
-/** The character before a reference that replaces a text. All texts are JSON, and no JSON begins with it. */
+/**
+ * The character before a reference that replaces a text. It cannot be confused with a text, because no JSON begins with
+ * it.
+ */
 const MARK = '@';
 const REFERENCE = /^[0-9a-f]{16}\.[0-9a-f]{64}$/u;
 
-/** A large value for the blob store. */
+/** A large value that must be put into the blob store. */
 export interface NewBlob {
-  /** A random text, and the SHA-256 of the payload. */
+  /** A random text, a dot, and the SHA-256 of the payload. */
   readonly reference: string;
   readonly payload: Uint8Array;
 }
@@ -18,7 +21,7 @@ export interface NewBlob {
 /** Content whose large texts are replaced by references. */
 export interface Offloaded<T> {
   readonly content: T;
-  /** The blobs that are not stored yet. */
+  /** The blobs that the blob store does not hold yet. */
   readonly blobs: readonly NewBlob[];
 }
 
@@ -26,12 +29,12 @@ export function isReference(name: string): boolean {
   return REFERENCE.test(name);
 }
 
-/** Whether a payload has the hash of a reference. */
+/** Returns whether the SHA-256 of a payload is the one in the reference. */
 export function hasHashOf(reference: string, payload: Uint8Array): boolean {
   return hashIn(reference) === hashOf(payload);
 }
 
-/** The reference that a text is; `undefined` for JSON. */
+/** The reference in a replaced text; `undefined` for a text that is JSON. */
 export function referenceIn(text: string): string | undefined {
   return text.startsWith(MARK) ? text.slice(MARK.length) : undefined;
 }
@@ -45,8 +48,8 @@ export function referencesInSession(content: SessionContent): Set<string> {
 }
 
 /**
- * A plan whose large texts are references. Equal bytes share a reference, also one of `inUse`. Each text has its own
- * blob, so that a compaction copies references.
+ * Replaces the large texts of a plan by references. Texts with equal bytes share a reference, and reuse a reference of
+ * `inUse` if one has these bytes. Each text becomes one blob, so a compaction copies references and not blobs.
  */
 export async function offloadPlan(
   plan: SavePlan,
@@ -68,7 +71,7 @@ export async function offloadPlan(
   return { content, blobs };
 }
 
-/** A text, or the reference that replaces it. */
+/** Returns the text, or the reference that replaces a large text. */
 export async function offloadText(text: string, minBytes: number): Promise<Offloaded<string>> {
   if (!isLarge(text, minBytes)) return { content: text, blobs: [] };
   const payload = await toPayload(text);
@@ -76,7 +79,10 @@ export async function offloadText(text: string, minBytes: number): Promise<Offlo
   return { content: MARK + reference, blobs: [{ reference, payload }] };
 }
 
-/** A session with texts in the place of references. @param texts by reference */
+/**
+ * Replaces the references in a session by their texts.
+ * @param texts the texts by reference
+ */
 export function resolveReferences(
   content: SessionContent,
   texts: ReadonlyMap<string, string>,
@@ -105,8 +111,8 @@ function mapTexts(plan: SavePlan, change: (text: string) => string): SavePlan {
 }
 
 /**
- * A reference that no other writer creates, even for the same bytes: so a writer that deletes its blob deletes no
- * other.
+ * Creates a reference that no other writer creates, even for the same bytes. So a writer that deletes its blob never
+ * deletes the blob of another writer.
  */
 function newReference(hash: string): string {
   return `${randomBytes(8).toString('hex')}.${hash}`;

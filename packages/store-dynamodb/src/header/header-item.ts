@@ -10,13 +10,17 @@ import { fromPayload, parseJson, toPayload } from '../table/payload.ts';
 import { SHARD } from '../table/table-definition.ts';
 import type { Header } from './header.ts';
 
-/** How headers are indexed. */
+/** Options for the index keys of headers. */
 export interface IndexOptions {
   readonly shards: Shards;
   readonly isActivityListed: boolean;
 }
 
-/** @param room bytes of the item that must stay free @throws SessionTooLargeError */
+/**
+ * Converts a header to its item.
+ * @param room the bytes of the item that must stay free
+ * @throws SessionTooLargeError `SESSION_TOO_LARGE` when the item has no such room
+ */
 export async function headerToItem(header: Header, options: IndexOptions, room = 0): Promise<Item> {
   const { record, sweepAt, ...rest } = header;
   const { sessionId, createdAt } = record.info;
@@ -39,7 +43,10 @@ export async function headerToItem(header: Header, options: IndexOptions, room =
   return item;
 }
 
-/** @throws StateFormatError */
+/**
+ * Reads a header from its item.
+ * @throws StateFormatError `STATE_FORMAT` when the item is damaged, `STATE_VERSION` when a newer release has written it
+ */
 export async function headerFromItem(item: Item): Promise<Header> {
   const what = `the header of ${describeSession(item['pk']?.S ?? '')}`;
   const { pk, rev, sweep, payload } = item;
@@ -50,12 +57,15 @@ export async function headerFromItem(item: Item): Promise<Header> {
   return { ...readFacts(parseJson(factsLine, what), what), record, head, sweepAt };
 }
 
-/** The incarnation of a header item, read from its revision; `undefined` without an item. */
+/** The incarnation in the revision of a header item; `undefined` without an item. */
 export function incarnationOfHeader(item: Item | undefined): string | undefined {
   return /^\d+\.[^.]*\.(.*)$/su.exec(item?.['rev']?.S ?? '')?.[1];
 }
 
-/** Whether a header item was written with a record, or soon after it. @throws StateFormatError */
+/**
+ * Returns whether the stored header is the one of `record`, or follows it by at most three writes.
+ * @throws StateFormatError `STATE_FORMAT` or `STATE_VERSION` when the header is unreadable
+ */
 export async function includesFlip(item: Item | undefined, record: SessionRecord): Promise<boolean> {
   if (item === undefined) return false;
   if (item['rev']?.S === recordName(record)) return true;
@@ -64,7 +74,10 @@ export async function includesFlip(item: Item | undefined, record: SessionRecord
 
 type HeaderFacts = Pick<Header, 'lastEntry' | 'log' | 'lastItem' | 'flips' | 'hasBlobs' | 'fence'>;
 
-/** Three lines, as JSON has no line breaks: the facts, the record, and the head if the header holds it. */
+/**
+ * The payload of a header in lines: the facts, the record, and the head if the header holds it. JSON has no line
+ * breaks.
+ */
 function payloadText(
   record: SessionRecord,
   { lastEntry, log, head, lastItem, flips, hasBlobs, fence }: Omit<Header, 'record' | 'sweepAt'>,
@@ -87,7 +100,7 @@ function readFacts(json: unknown, what: string): HeaderFacts {
   const [entries, bytes, base] = Array.isArray(log) ? (log as readonly unknown[]) : [];
   const sizes = { entries: Number(entries), bytes: Number(bytes), base: Number(base) };
   if (typeof entry !== 'string' || !Object.values(sizes).every(Number.isFinite) || !isTextList(flips)) {
-    throw new StateFormatError(what, 'the last entry and the size of its log', JSON.stringify(json));
+    throw new StateFormatError(what, 'the last entry and the size of the log', JSON.stringify(json));
   }
   return {
     lastEntry: entry,
@@ -110,15 +123,17 @@ function readRecord(json: unknown, rev: string | undefined, what: string): Sessi
   } catch (cause) {
     if (!(cause instanceof StateFormatError)) throw cause;
     const code = hasErrorCode(cause, 'STATE_VERSION') ? 'STATE_VERSION' : 'STATE_FORMAT';
-    throw new StateFormatError(what, 'what this release has written', cause.message, { code, cause });
+    throw new StateFormatError(what, 'a record that this release can read', cause.message, { code, cause });
   }
-  // Each write is conditional on the revision: with another one, no write would ever succeed.
+  // Every write compares the stored revision with the name of the record. If they differed, every write would be
+  // refused.
   const name = recordName(record);
   if (rev !== name) throw new StateFormatError(what, `revision ${name}`, String(rev));
   return record;
 }
 
 function readInstant(key: string, what: string): Instant {
-  if (!/^\d{17}$/.test(key)) throw new StateFormatError(what, 'when to sweep it, in 17 digits', key);
+  if (!/^\d{17}$/.test(key))
+    throw new StateFormatError(what, 'the instant of its next sweep in 17 digits', key);
   return instantOf(key);
 }

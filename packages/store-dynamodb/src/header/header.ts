@@ -1,46 +1,55 @@
 import type { Instant } from '@holdfast/core';
 import type { SessionRecord } from '@holdfast/core/store';
 
-/** The size of a session's log, in stored bytes. */
+/** The size of a session's log. Bytes are counted as stored. */
 export interface LogSize {
-  /** Entries in the segment. */
+  /** The number of entries in the segment. */
   readonly entries: number;
   readonly bytes: number;
-  /** The bytes with which the segment began. */
+  /** The bytes of the first write to the segment. */
   readonly base: number;
 }
 
-/** The item that decides what belongs to a session: items that it does not name, directly or through others, do not. */
+/**
+ * The header of a session. It decides which items belong to the session: those that it names, directly or through other
+ * items.
+ */
 export interface Header {
   readonly record: SessionRecord;
   /** The name of the last entry of the log. */
   readonly lastEntry: string;
   readonly log: LogSize;
-  /** The head of the content, if it is small; otherwise the last entry of the log holds it. */
+  /** The head of the content, if it is short. Otherwise the last entry of the log holds it. */
   readonly head: string | undefined;
-  /** The item that was enqueued last, by the unique part of its name. */
+  /** The unique part of the name of the item that was enqueued last. */
   readonly lastItem: string | undefined;
-  /** The tokens of the records before this one, newest last. A writer without a reply finds its own token here. */
+  /**
+   * The tokens of the records before this one, newest last. A writer whose reply did not arrive looks for its own token
+   * here.
+   */
   readonly flips: readonly string[];
-  /** When `prune` looks whether the session has expired: at its expiry or before. */
+  /** The instant at which `prune` checks whether the session has expired. It is not after the expiry. */
   readonly sweepAt: Instant | undefined;
-  /** Whether a value of the session is or was a blob. */
+  /** Whether the session has or had a blob. */
   readonly hasBlobs: boolean;
-  /** Changes each time that `prune` deletes blobs to which a stalled writer may be about to refer. */
+  /**
+   * A random text. `prune` replaces it before it deletes blobs, so that the header refuses a stalled writer that may
+   * refer to them.
+   */
   readonly fence: string | undefined;
 }
 
-/** So many other writes may follow a write before its writer can no longer recognise it. */
+/** A writer recognises its write in the header until this many other writes have followed. */
 const MAX_FLIPS = 3;
 
-/** The tokens that the next header keeps. */
+/** The `flips` of the next header. */
 export function nextFlips({ flips, record }: Header): readonly string[] {
   return [...flips, record.token].slice(-MAX_FLIPS);
 }
 
 /**
- * When `prune` looks at the session next. An expiry that slides with each write does not move the index entry: `prune`
- * then looks too early, and moves it.
+ * The instant at which `prune` checks the session next. An expiry that each write extends does not change it: `prune`
+ * then checks too early, and moves the index entry to the new expiry.
  */
 export function nextSweepAt(sweepAt: Instant | undefined, { expiresAt }: SessionRecord): Instant | undefined {
   if (expiresAt === undefined) return undefined;

@@ -21,12 +21,12 @@ import { removablePositions } from './removable-positions.ts';
 
 export interface InboxRemovalInit {
   readonly table: Table;
-  /** Stores large items; absent: the table does. */
+  /** Where large items are stored. If it is absent, they are in the table. */
   readonly blobs: Blobs | undefined;
   readonly clock: Clock;
 }
 
-/** Removes inbox items, with what other writers have staged for their positions. */
+/** Removes used inbox items, and the rows that other writers staged at the same positions. */
 export class InboxRemoval {
   private readonly table: Table;
   private readonly blobs: Blobs | undefined;
@@ -38,9 +38,7 @@ export class InboxRemoval {
     this.clock = clock;
   }
 
-  /**
-   * Removes the items of used positions. Keeps a row after a waiting item, because it names the item that was accepted.
-   */
+  /** Removes all rows of used positions. A row after a waiting item stays, because it names the accepted item. */
   async removeUsed(key: IncarnationKey, positions: readonly number[], cursor: InboxCursor): Promise<void> {
     const { pk, incarnation } = key;
     for (const [from, to] of removablePositions(positions, cursor)) {
@@ -53,7 +51,8 @@ export class InboxRemoval {
   }
 
   /**
-   * Removes the inbox of an incarnation without a header. A marker of the last day stays if its blob may yet be put.
+   * Removes the inbox of an incarnation without a header. The marker of a blob stays for a day, because its writer may
+   * still put the blob. It also stays if this store has no blob store.
    */
   async removeAll(key: IncarnationKey): Promise<void> {
     const { pk, incarnation } = key;
@@ -70,8 +69,8 @@ export class InboxRemoval {
   }
 
   /**
-   * Removes the item of a marker, with its blob, if it was used; `false` if it waits, or a writer may yet write its
-   * header.
+   * Removes the item of a marker and its blob, if the item was used. Returns `false` if the item waits, or if its
+   * writer may still write the header.
    */
   async removeIfUsed({ pk, sk }: ItemKey, { record: { incarnation, inbox } }: Header): Promise<boolean> {
     const position = itemNameIn(sk)?.position;
@@ -85,7 +84,7 @@ export class InboxRemoval {
     return true;
   }
 
-  /** Whether a marker is not needed any more, after its blob was deleted. */
+  /** Returns whether a marker can be removed after its blob was deleted. */
   private isSettled(marker: Item): boolean {
     if (!isReference(itemNameOf(marker).unique)) return true;
     const { sweep } = marker;
@@ -109,7 +108,7 @@ export class InboxRemoval {
   }
 }
 
-/** The references of the blobs that rows or markers belong to. */
+/** The references of the blobs of rows or markers. */
 function blobReferencesIn(items: readonly Item[]): string[] {
   return [...new Set(items.map((item) => itemNameOf(item).unique))].filter(isReference);
 }

@@ -29,20 +29,20 @@ export interface InboxInit {
   readonly table: Table;
   readonly readHeader: (pk: string) => Promise<Header | undefined>;
   readonly marks: SweepMarks;
-  /** Stores large items; absent: the table does. */
+  /** Where large items are stored. If it is absent, they are in the table. */
   readonly blobs: Blobs | undefined;
 }
 
-/** An item to write before the header that counts it. */
+/** The items to write for an inbox item, before the header that accepts it. */
 export interface StagedItem {
   /** The marker and the rows. */
   readonly items: readonly Item[];
   readonly blobs: readonly NewBlob[];
-  /** The unique part of its name, by which the header and the rows of the next position name it. */
+  /** The unique part of the item's name. The header and the rows of the next position name the item by it. */
   readonly unique: string;
 }
 
-/** The rows of one position, by sort key. */
+/** The rows of one position. */
 interface PositionRows {
   readonly position: number;
   readonly rows: Map<string, Item>;
@@ -51,11 +51,11 @@ interface PositionRows {
 type NewItem = NonNullable<RecordChange['enqueue']>;
 
 /**
- * The inbox of a session. An item is one row or several, and a marker that finds it by its id. A writer stages them
- * under a name of its own. The item counts once a header is written that moves `inbox.next` past its position and names
- * it: that header accepts the item. So a position can have rows of several writers, one of which the header accepted.
- * The header names the item that was accepted last. Each row names the item that was accepted at the position before
- * its own.
+ * The inbox of a session. An inbox item consists of one or more rows, and of a marker that finds it by its id.
+ *
+ * A writer stages rows and marker under a unique name. The header accepts the item when it names the item and counts
+ * its position in `inbox.next`. A position can have rows of several writers; the header accepted one of them. The
+ * header names the item that was accepted last, and each row names the accepted item at the position before.
  */
 export class Inbox {
   private readonly table: Table;
@@ -70,7 +70,10 @@ export class Inbox {
     this.blobs = blobs;
   }
 
-  /** The items to write for a new inbox item. @param previous the item that was accepted last */
+  /**
+   * Returns the items to write for a new inbox item.
+   * @param previous the unique part of the name of the item that was accepted last
+   */
   async stage(
     { pk, incarnation }: IncarnationKey,
     { id, position, json }: NewItem,
@@ -92,7 +95,7 @@ export class Inbox {
     return { items: [marker, ...items], blobs, unique };
   }
 
-  /** Whether an item with this id waits. */
+  /** Returns whether an item with this id waits. */
   async isDuplicate(pk: string, header: Header, itemId: string): Promise<boolean> {
     const { incarnation, inbox } = header.record;
     if (inbox === undefined || waitingItemCount(inbox) === 0) return false;
@@ -107,7 +110,7 @@ export class Inbox {
     return false;
   }
 
-  /** Reads items by position. Omits an item with damaged rows or a damaged blob. */
+  /** Reads items by position. Omits items whose rows or blobs are damaged. */
   async read(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const key = { pk: partitionOf(sessionId), incarnation };
     const items: StoredItem[] = [];
@@ -119,7 +122,7 @@ export class Inbox {
     return this.resolveBlobs(sessionId, incarnation, items);
   }
 
-  /** The item that the header accepted at a position before `inbox.next`. */
+  /** The name of the item that the header accepted at a position before `inbox.next`. */
   private async acceptedAt(
     pk: string,
     { record: { incarnation, inbox }, lastItem }: Header,
@@ -135,13 +138,13 @@ export class Inbox {
     return names.find(({ unique }) => unique === accepted);
   }
 
-  /** Reads the rows of a range, position by position. */
+  /** Reads the rows of a range of positions, grouped by position. */
   private async *readPositions(
     { pk, incarnation }: IncarnationKey,
     { from, to, limit }: ItemRange,
   ): AsyncGenerator<PositionRows> {
     const range = { from: positionPrefix(incarnation, from), to: positionPrefix(incarnation, to) };
-    // One row more than the limit: the last position is complete once the next one begins.
+    // One row more than the limit: a position is complete only when the next position begins.
     const pages = this.table.itemPages(pk, range, { Limit: limit + 1 });
     let current: PositionRows | undefined;
     for await (const items of pages) {
@@ -157,7 +160,7 @@ export class Inbox {
     if (current) yield current;
   }
 
-  /** The text of the item that the header accepted at a position; `undefined` if it is missing or damaged. */
+  /** The text of the accepted item at a position; `undefined` if the item is missing or damaged. */
   private async readText(
     { pk, incarnation }: IncarnationKey,
     { position, rows }: PositionRows,
@@ -173,7 +176,7 @@ export class Inbox {
     return undefinedIfDamaged(fromPayload(parts?.payload, `the inbox item ${position}`));
   }
 
-  /** Items with the texts of the blobs to which they refer. */
+  /** Replaces the references in items by the texts of their blobs. Omits items with a missing or damaged blob. */
   private async resolveBlobs(
     sessionId: string,
     incarnation: string,
@@ -198,7 +201,7 @@ export class Inbox {
   }
 }
 
-/** The texts of blobs, by reference. Omits missing and damaged blobs. */
+/** Reads the texts of blobs, by reference. Omits missing and damaged blobs. */
 async function readTexts(
   blobs: Blobs,
   session: { readonly sessionId: string; readonly incarnation: string },

@@ -1,13 +1,13 @@
 import { isItemWaiting } from '@holdfast/core/store';
 import type { InboxCursor } from '@holdfast/core/store';
 
-/** Positions from `from` up to `to`, which is excluded. */
+/** The positions from `from` up to `to`, without `to`. */
 type PositionRange = readonly [from: number, to: number];
 
 /**
- * The ranges of positions whose rows can be removed after these positions were used. Rows at the position after a
- * waiting item stay, because they name the item that was accepted. When no item waits before a range, it begins at 0,
- * so that rows which earlier saves could not remove go too.
+ * The ranges of positions whose rows can be removed after `positions` were used. Rows at the position after a waiting
+ * item stay, because they name the accepted item. If no item waits before a range, the range begins at 0, so that it
+ * includes rows that earlier saves could not remove.
  */
 export function removablePositions(positions: readonly number[], cursor: InboxCursor): PositionRange[] {
   const { first, next } = cursor;
@@ -19,7 +19,7 @@ export function removablePositions(positions: readonly number[], cursor: InboxCu
   });
 }
 
-/** Numbers as ranges of consecutive ones. */
+/** Groups numbers into ranges of consecutive numbers. */
 function toRanges(numbers: readonly number[]): PositionRange[] {
   const ranges: [number, number][] = [];
   for (const number of [...new Set(numbers)].toSorted((left, right) => left - right)) {

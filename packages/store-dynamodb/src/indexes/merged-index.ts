@@ -4,25 +4,25 @@ import type { Item } from '../table/item.ts';
 import type { IndexName } from '../table/table-definition.ts';
 import type { KeyRange, Table } from '../table/table.ts';
 
-/** A range of an index. */
+/** A range of an index, and how to read it. */
 export interface IndexRange extends KeyRange {
   readonly index: IndexName;
-  /** How many entries of a shard one request reads. */
+  /** The number of entries of a shard that one request reads. */
   readonly batch: number;
 }
 
-/** An entry of an index: the partition of a session, and the key that orders it. */
+/** An entry of an index: the partition of a session, and the key by which the index orders it. */
 export interface IndexEntry {
   readonly pk: string;
   readonly key: string;
 }
 
-/** An entry, and whether the next one has the same key. */
+/** An index entry, and whether the next entry has the same key. */
 export interface OrderedEntry extends IndexEntry {
   readonly isTied: boolean;
 }
 
-/** The entries of a range in all shards of a generation, in one order. */
+/** Reads a range of an index in all shards of a generation, merged in the order of the keys. */
 export async function* mergedIndex(
   table: Table,
   generation: Generation,
@@ -61,7 +61,7 @@ async function* shardEntries(
   shard: string,
   { index, from, to, batch }: IndexRange,
 ): AsyncGenerator<IndexEntry, undefined> {
-  // One more than the batch, because the last entry is compared with the next.
+  // One entry more than the batch, because the search compares the last entry with the next.
   const pages = table.shardPages(index, shard, { from, to, Limit: batch + 1 });
   for await (const items of pages) for (const item of items) yield entryOf(item, index);
 }

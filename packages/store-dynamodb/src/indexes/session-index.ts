@@ -26,9 +26,12 @@ const FIRST_KEY = '0';
 
 interface Search<T> extends IndexRange {
   readonly count: number;
-  /** What to return for a session; `undefined` leaves it out. */
+  /** Returns the result for a session; `undefined` omits the session. */
   readonly pick: (record: SessionRecord) => T | undefined;
-  /** What to return for a header that cannot be read; without a result, such a header is an error. */
+  /**
+   * Returns the result for an unreadable header. If it is absent or returns `undefined`, the search throws the error of
+   * the header.
+   */
   readonly pickUnreadable?: (entry: IndexEntry) => T | undefined;
   readonly compare: (left: T, right: T) => number;
 }
@@ -38,8 +41,8 @@ interface FoundSession {
 }
 
 /**
- * Searches the indexes. An index holds only keys, and lags. Each session is then read consistently, and counts where
- * its header has the key of the entry. A session that has moved since is found at its new key.
+ * Searches the indexes. An index holds only keys, and lags behind the table. So the search reads the header of each
+ * session consistently, and skips an entry whose key the header no longer has. The session is found at its new key.
  */
 export class SessionIndex {
   private readonly table: Table;
@@ -54,7 +57,9 @@ export class SessionIndex {
     const { order, after, limit, cursor: _, ...filters } = query;
     const isByActivity = order === 'lastActiveAt';
     if (isByActivity && !this.options.isActivityListed) {
-      throw invalidArgument('The store does not list by last activity: isActivityListed is false.');
+      throw invalidArgument(
+        'This store cannot list by lastActiveAt: its option isActivityListed is false. List by createdAt.',
+      );
     }
     const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
     return this.search<ListedSession>({
@@ -95,7 +100,10 @@ export class SessionIndex {
     });
   }
 
-  /** Searches the older generation first: a session that moves to the newer one meanwhile is found in at least one. */
+  /**
+   * Searches the older generation first. A session that moves during the search is then found in at least one
+   * generation.
+   */
   private async search<T extends FoundSession>(search: Search<T>): Promise<readonly T[]> {
     const found = new Map<string, T>();
     for (const generation of await this.options.shards.liveGenerations()) {
@@ -104,7 +112,7 @@ export class SessionIndex {
     return [...found.values()].toSorted(search.compare).slice(0, search.count);
   }
 
-  /** The first sessions of a generation. Long ids can share a key, so sessions with the same key are sorted here. */
+  /** The first sessions of a generation. Long ids can share a key, so this sorts the sessions with the same key. */
   private async searchIn<T>(generation: Generation, search: Search<T>): Promise<readonly T[]> {
     const { index, compare, count, batch } = search;
     const found: T[] = [];

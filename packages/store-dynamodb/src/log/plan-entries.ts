@@ -3,10 +3,13 @@ import type { ListChange, SessionContent, SavePlan } from '@holdfast/core/store'
 
 /** The largest message, step or value, in bytes of JSON. */
 export const MAX_VALUE_BYTES = 64 * 1024 * 1024;
-/** A plan with more UTF-16 code units of JSON is split into several entries. */
+/** A plan with more JSON, in UTF-16 code units, is split into several entries. */
 const ENTRY_LENGTH = 8 * 1024 * 1024;
 
-/** @throws SessionTooLargeError for a text that is larger than `MAX_VALUE_BYTES`. */
+/**
+ * Checks the size of each text of a plan.
+ * @throws SessionTooLargeError `SESSION_TOO_LARGE` for a text of more than `MAX_VALUE_BYTES`
+ */
 export function checkTextSizes(sessionId: string, { head, values, lists }: SavePlan): void {
   const check = (text: string | undefined): void => {
     if (text === undefined || text.length * 3 <= MAX_VALUE_BYTES) return;
@@ -18,7 +21,7 @@ export function checkTextSizes(sessionId: string, { head, values, lists }: SaveP
   for (const { append } of lists) append.forEach(check);
 }
 
-/** Splits a plan into plans of about one entry each, which have its effect when they are applied in order. */
+/** Splits a plan into several plans of about `ENTRY_LENGTH`. Applied in order, they have the same effect. */
 export function splitPlan(plan: SavePlan): SavePlan[] {
   const { head } = plan;
   const plans: SavePlan[] = [];
@@ -68,9 +71,12 @@ type PlanJson = readonly [
   lists: readonly (readonly [string, number, readonly string[]])[],
 ];
 
-/** @throws StateFormatError */
+/**
+ * Reads a plan from its JSON.
+ * @throws StateFormatError `STATE_FORMAT` when the JSON is not a plan
+ */
 export function planFromJson(json: unknown, what: string): SavePlan {
-  if (!isPlanJson(json)) throw new StateFormatError(what, 'a plan', 'other JSON');
+  if (!isPlanJson(json)) throw new StateFormatError(what, 'a save plan', 'other JSON');
   const [isWhole, head, values, lists] = json;
   return {
     isWhole,

@@ -9,17 +9,17 @@ import { jsonFromPayload } from '../table/payload.ts';
 import { entryName, entryPosition, logPrefix } from './entry-keys.ts';
 import { planFromJson, planToJson } from './plan-entries.ts';
 
-/** The end of a log, where entries are added. */
+/** The end of a log, where the next entry is added. */
 export interface LogEnd {
   readonly segment: number;
   /** The position of the next entry in the segment. */
   readonly position: number;
-  /** The name of the last entry. */
+  /** The name of the last entry; `undefined` in an empty segment. */
   readonly previous: string | undefined;
   readonly log: LogSize;
 }
 
-/** New entries, and what the header says of the log with them. */
+/** New entries, and the fields of the header that name them. */
 export interface LogEntries extends Pick<Header, 'lastEntry' | 'log'> {
   readonly items: readonly Item[];
 }
@@ -31,29 +31,32 @@ export function endOfLog({ lastEntry, log }: Header): LogEnd {
   return { segment, position: position + 1, previous: lastEntry, log };
 }
 
-/** The beginning of a log, in the segment after that of the header if there is one. */
+/** The start of a new segment: the one after the header's segment, or segment 0 for a new session. */
 export function newSegment(header: Header | undefined): LogEnd {
   const segment = header ? entryPosition(header.lastEntry)[0] + 1 : 0;
   return { segment, position: 0, previous: undefined, log: EMPTY };
 }
 
-/** An end of a log that also counts bytes outside of the log: those of new blobs. */
+/** Adds the bytes of new blobs to the size of a log. */
 export function withBytes(end: LogEnd, bytes: number): LogEnd {
   return { ...end, log: { ...end.log, bytes: end.log.bytes + bytes } };
 }
 
 /**
- * The longest head that a header holds, in UTF-16 code units. Each claim, renewal and release writes the header, and
- * DynamoDB bills reads in steps of 4 KB.
+ * The maximum length of a head in the header, in UTF-16 code units. Each claim, renewal and release writes the header,
+ * and DynamoDB bills reads in steps of 4 KB.
  */
 const MAX_HEAD_LENGTH = 4_096;
 
-/** The head of a plan, if the header holds it; `undefined` if the entry of the plan does. */
+/** The head of a plan, if it fits into the header; `undefined` if the entry of the plan must hold it. */
 export function headForHeader({ head }: SavePlan): string | undefined {
   return head.length <= MAX_HEAD_LENGTH && !head.includes('\n') ? head : undefined;
 }
 
-/** One entry for each plan. @param attributes further attributes of the first item */
+/**
+ * Converts each plan to an entry.
+ * @param attributes further attributes of the first item
+ */
 export async function toEntries(
   plans: readonly SavePlan[],
   { segment, position, previous, log }: LogEnd,
@@ -79,8 +82,8 @@ export async function toEntries(
 }
 
 /**
- * The content of a session: what its header holds, and the entries that the header names. Other entries, of writers
- * that lost or died, are ignored. `undefined` when an entry is missing.
+ * Reads the content of a session from the header and the entries that the header names. Ignores the entries of writers
+ * whose header was refused or not written. Returns `undefined` when an entry is missing.
  */
 export async function readLog(
   { record, lastEntry, head }: Header,
@@ -89,7 +92,7 @@ export async function readLog(
   const entries: { readonly name: string; readonly payload: Uint8Array }[] = [];
   for (let name: string | undefined = lastEntry; name !== undefined;) {
     const found = joinParts(logPrefix(record.incarnation), name, items);
-    const isLoop = entries.length > items.size; // of a damaged log
+    const isLoop = entries.length > items.size; // only in a damaged log
     if (found === undefined || isLoop) return undefined;
     entries.push({ name, payload: found.payload });
     name = found.first['prev']?.S;
@@ -102,8 +105,8 @@ export async function readLog(
   return content && { ...content, head: head ?? content.head };
 }
 
-/** The error for a header that names a missing entry. */
+/** The error for a session whose log has a missing entry. */
 export function missingEntryError({ record, lastEntry }: Header): StateFormatError {
   const what = `the log of session ${JSON.stringify(record.info.sessionId)}`;
-  return new StateFormatError(what, `all entries up to ${lastEntry}`, 'some of them');
+  return new StateFormatError(what, `all entries up to ${lastEntry}`, 'a missing entry');
 }

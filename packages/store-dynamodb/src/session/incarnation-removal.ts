@@ -22,7 +22,8 @@ export interface IncarnationRemovalInit {
 
 /**
  * Deletes sessions, and the items of incarnations without a header. An incarnation that has lost its header never gets
- * one again, so that this harms no writer, however slow. The sweeper waits a day for one that has not had a header yet.
+ * a header again, so deleting its items harms no writer, however slow. The sweeper waits a day before it deletes the
+ * items of an incarnation whose header may not be written yet.
  */
 export class IncarnationRemoval {
   private readonly table: Table;
@@ -38,11 +39,11 @@ export class IncarnationRemoval {
   }
 
   /**
-   * Writes a note that an incarnation is about to lose its header, so that `prune` finds its items if this process
-   * dies.
+   * Writes a note that an incarnation is about to lose its header. If this process dies, `prune` finds the items by the
+   * note.
    */
   async writeNote({ pk, incarnation }: IncarnationKey): Promise<void> {
-    // A store without a blob store ignores notes about blobs. It would delete the other kind of note, but not the
+    // A store without blobs skips notes in `B#`. It processes notes in `G#`, and would delete such a note without the
     // blobs.
     const sk = this.blobs ? blobNotePrefix(incarnation) : deletionNoteKey(incarnation);
     await this.table.put({ pk: { S: pk }, sk: { S: sk }, ...(await this.marks(pk)) });
@@ -53,21 +54,22 @@ export class IncarnationRemoval {
   }
 
   /**
-   * Deletes a session, if the record is still stored: first its header, with which it ends for readers, then its items.
-   * @throws StateFormatError when it has blobs and this store has no blob store
+   * Deletes a session if `record` is still stored. The deletion of the header ends the session for readers; the items
+   * follow. Returns `false` if another record is stored.
+   * @throws StateFormatError `STATE_FORMAT` when the session has blobs and this store has no blob store
    */
   async deleteSession(pk: string, { record, hasBlobs }: Header): Promise<boolean> {
     if (hasBlobs && this.blobs === undefined) throw blobsRequiredError(record.info.sessionId);
     const key = { pk, incarnation: record.incarnation };
     await this.writeNote(key);
     const { isDone, isAmbiguous } = await this.table.deleteHeader(pk, recordName(record));
-    // If nothing was deleted, the note stays: another writer may rely on it, and `prune` removes it.
+    // If the header was not deleted, the note stays: another writer may rely on it. `prune` removes it later.
     if (!isDone && !(isAmbiguous && (await this.isWithoutHeader(key)))) return false;
     await ignoreOutage(() => this.deleteItems(key));
     return true;
   }
 
-  /** Deletes all items and blobs of an incarnation without a header, and its notes. */
+  /** Deletes all items and blobs of an incarnation without a header, and the notes about it. */
   async deleteItems(key: IncarnationKey): Promise<void> {
     const from = logPrefix(key.incarnation);
     await this.deleteRange(key.pk, { from, to: `${from}:` });
@@ -76,7 +78,7 @@ export class IncarnationRemoval {
     await this.deleteNote(key);
   }
 
-  /** Deletes the segments of a log before a segment. */
+  /** Deletes the segments of a log that are older than `segment`. */
   async deleteSegmentsBefore({ pk, incarnation }: IncarnationKey, segment: number): Promise<void> {
     await this.deleteRange(pk, { from: logPrefix(incarnation), to: segmentPrefix(incarnation, segment) });
   }
@@ -91,12 +93,12 @@ export class IncarnationRemoval {
   }
 }
 
-/** The sort key of the note that an incarnation without blobs is about to lose its header. */
+/** The sort key of the note that an incarnation is about to lose its header, written by a store without blobs. */
 export function deletionNoteKey(incarnation: string): string {
   return `G#${incarnation}`;
 }
 
-/** The incarnation of such a note; `undefined` for another sort key. */
+/** The incarnation in the sort key of a deletion note; `undefined` for another sort key. */
 export function incarnationOfDeletionNote(sk: string): string | undefined {
   return sk.startsWith('G#') ? sk.slice(2) : undefined;
 }

@@ -14,19 +14,19 @@ import type { Item } from '../table/item.ts';
 import { HEADER, partitionOf } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 
-/** A bound on the attempts to read a session that other writers change meanwhile. */
+/** The maximum number of attempts to read a session that other writers change during the read. */
 const MAX_ATTEMPTS = 10;
 
-/** A session as the table holds it. */
+/** A session as it is in the table. */
 export interface UnresolvedSession {
   readonly header: Header;
-  /** With references in the place of large values. */
+  /** The content, with references in place of large values. */
   readonly content: SessionContent;
-  /** The notes of the incarnation, also of blobs to which it does not refer. */
+  /** All blob notes of the incarnation, also those of blobs that the content does not refer to. */
   readonly notes: readonly BlobNote[];
 }
 
-/** Loads sessions, and remembers the header of each record that it has read. */
+/** Loads sessions, and caches the header of each record that it has read. */
 export class SessionLoader {
   private readonly table: Table;
   private readonly blobs: Blobs | undefined;
@@ -42,7 +42,9 @@ export class SessionLoader {
     return item && this.remember(await headerFromItem(item));
   }
 
-  /** The header of a record. Reads it if it is not remembered; `undefined` if the table then holds another record. */
+  /**
+   * The header of a record, from the cache or from the table. Returns `undefined` if the table holds another record.
+   */
   async headerOf(pk: string, record: SessionRecord): Promise<Header | undefined> {
     const remembered = this.headers.get(record);
     if (remembered) return remembered;
@@ -50,7 +52,7 @@ export class SessionLoader {
     return header && recordName(header.record) === recordName(record) ? header : undefined;
   }
 
-  /** Remembers a header by its record. Returns it. */
+  /** Caches a header by its record, and returns it. */
   remember(header: Header): Header {
     this.headers.set(header.record, header);
     return header;
@@ -68,7 +70,7 @@ export class SessionLoader {
     });
   }
 
-  /** Loads a session without its inbox and its blobs. */
+  /** Loads a session without its inbox and without its blobs. */
   async loadUnresolved(pk: string): Promise<UnresolvedSession | undefined> {
     return this.readUntilWhole(pk, async (header, items) => {
       const content = await readLog(header, items);
@@ -77,7 +79,7 @@ export class SessionLoader {
     });
   }
 
-  /** A session with its blobs in the place of references, or the error for a missing blob. */
+  /** Replaces the references in a session by the texts of their blobs. Returns the error for a missing blob. */
   private async resolveBlobs(
     { record, hasBlobs }: Header,
     content: SessionContent,
@@ -94,7 +96,8 @@ export class SessionLoader {
 
   /**
    * Reads header, log and notes until no part is missing. A part can be missing because another writer replaced the log
-   * during the read. If `use` returns an error for the same record twice, that error is thrown.
+   * during the read. If `use` returns an error twice for the same record, or at the last attempt, this throws the
+   * error.
    */
   private async readUntilWhole<T>(
     pk: string,
@@ -114,7 +117,7 @@ export class SessionLoader {
     }
   }
 
-  /** The header, the notes and the log of a session, by sort key. */
+  /** Reads the header, the notes and the log of a session, by sort key. */
   private async readItems(pk: string): Promise<ReadonlyMap<string, Item>> {
     const items = new Map<string, Item>();
     for await (const page of this.table.itemPages(pk, { from: HEADER, to: LOG_END })) {

@@ -23,18 +23,18 @@ export interface SessionWritesInit {
   readonly staging: Staging;
   readonly inbox: InboxRemoval;
   readonly removal: IncarnationRemoval;
-  /** Stores large values; absent: the table does. */
+  /** Where large values are stored. If it is absent, they are in the table. */
   readonly blobs: NotedBlobs | undefined;
   readonly index: IndexOptions;
 }
 
-/** Bytes of a header that an enqueue leaves free, for the claim of the session and the saves under it. */
+/** The bytes that an enqueue leaves free in the header, for a claim of the session and the saves under it. */
 const ROOM_FOR_WORK = 8_192;
 
 /** A write, from its staging to its cleanup. */
 interface PendingWrite extends StagedWrite {
   readonly key: IncarnationKey;
-  /** The header before. */
+  /** The header that the writer read; `undefined` for a creation. */
   readonly known: Header | undefined;
   readonly change: RecordChange;
   /** The names of the tickets for blobs that become unused. */
@@ -42,8 +42,8 @@ interface PendingWrite extends StagedWrite {
 }
 
 /**
- * Writes sessions: stages new items under names to which nothing refers, then flips the header, which names them. The
- * flip is one conditional put, and makes all of it true. `PROTOCOL.md` draws it.
+ * Writes sessions in two phases. First it stages new items, to which no header refers. Then it flips: one conditional
+ * put writes a header that names them, which makes the write take effect. `PROTOCOL.md` has a diagram.
  */
 export class SessionWrites {
   private readonly init: SessionWritesInit;
@@ -52,7 +52,10 @@ export class SessionWrites {
     this.init = init;
   }
 
-  /** Replaces the record of a header, or creates a session for `undefined`, with all that changes with it. */
+  /**
+   * Replaces the record of a header together with the rest of the change. Creates a session when `known` is
+   * `undefined`.
+   */
   async write(
     pk: string,
     known: Header | undefined,
@@ -73,7 +76,10 @@ export class SessionWrites {
     return 'done';
   }
 
-  /** Notes what the flip will make unused: the incarnation before, and blobs. Returns the names of tickets. */
+  /**
+   * Writes notes about the items that the flip makes unused: the previous incarnation, and blobs. Returns the names of
+   * the tickets.
+   */
   private async writeNotes(
     key: IncarnationKey,
     known: Header | undefined,
@@ -85,7 +91,7 @@ export class SessionWrites {
     return unused.length > 0 && blobs ? [await blobs.writeTicket(key)] : [];
   }
 
-  /** Writes items before blobs, so that each blob has a note, or is named by the marker of its inbox item. */
+  /** Writes items before blobs, so that each blob has a note, or a marker that names it. */
   private async stage({ key, items, blobs: logBlobs, item }: PendingWrite): Promise<void> {
     const { table, blobs } = this.init;
     const rows = [...items, ...(item?.items ?? [])];
@@ -98,7 +104,7 @@ export class SessionWrites {
     try {
       await blobs.put(key, newBlobs);
     } catch (error) {
-      // A put that failed may yet be done: the notes and the markers stay.
+      // A put that failed may still complete, so the notes and the markers stay.
       await ignoreOutage(() => table.deleteEach(rows.map(keyOf).filter(({ sk }) => !isMarker(sk))));
       const unused = newBlobs.map(({ reference }) => ({ reference, isSettled: false }));
       await ignoreOutage(() => blobs.delete(key, unused));
@@ -106,7 +112,10 @@ export class SessionWrites {
     }
   }
 
-  /** `unknown`: the header is another one, but an attempt without a reply may have been done before that. */
+  /**
+   * Writes the header. Returns `unknown` if the stored header is another one, but an attempt without a reply may have
+   * written this header before.
+   */
   private async flip(
     item: Item,
     { key, known, header }: PendingWrite,
@@ -120,8 +129,8 @@ export class SessionWrites {
   }
 
   /**
-   * Deletes what was staged for a refused header. But if the log is unchanged, as after a renewal, the next attempt
-   * continues from what is staged: otherwise a save that takes longer than a heartbeat would never succeed.
+   * Deletes the items that were staged for a refused header. If the log is unchanged, for example after a renewal, the
+   * items stay and the next attempt uses them. Otherwise a save that takes longer than a heartbeat would never succeed.
    */
   private async unstage(write: PendingWrite): Promise<void> {
     const { table, blobs } = this.init;
@@ -140,7 +149,7 @@ export class SessionWrites {
     return this.init.staging.rememberAttempt(plan, write.known, write, present);
   }
 
-  /** Deletes what the flip has made unused: an incarnation, segments, inbox items, blobs. */
+  /** Deletes the items that the flip made unused: an incarnation, segments, inbox items, blobs. */
   private async cleanUp({ key, known, header, unused, tickets, change }: PendingWrite): Promise<void> {
     if (known === undefined) return;
     const { inbox, removal, blobs } = this.init;

@@ -20,36 +20,36 @@ export interface StagingInit {
   readonly loader: SessionLoader;
   readonly inbox: Inbox;
   readonly marks: SweepMarks;
-  /** A segment with so many entries may be compacted. */
+  /** The number of entries from which a segment may be compacted. */
   readonly compactAfterSaves: number;
-  /** Values of so many bytes become blobs; absent: none do. */
+  /** The size from which a value becomes a blob, in bytes. If it is absent, no value does. */
   readonly blobsFromBytes: number | undefined;
 }
 
-/** Items and blobs that only the new header will name: if it is refused, its writer deletes them. */
+/** Items and blobs that only the new header names. If the header is refused, its writer deletes them. */
 interface OwnParts {
   readonly keys: readonly ItemKey[];
   readonly references: readonly string[];
 }
 
-/** A new header, and what must be written before it. */
+/** A new header, and the items and blobs to write before it. */
 export interface StagedWrite {
   readonly header: Header;
   /** The entries of the log. */
   readonly items: readonly Item[];
   /** The blobs of the log, each of which needs a note. */
   readonly blobs: readonly NewBlob[];
-  /** A new inbox item. Its marker is the note of its blob. */
+  /** A new inbox item. Its marker serves as the note of its blob. */
   readonly item: StagedItem | undefined;
   /** Blobs to which the header no longer refers. */
   readonly unused: readonly UnusedBlob[];
-  /** What is staged for this header, also by an earlier attempt. */
+  /** The items and blobs that were staged for this header, also by an earlier attempt. */
   readonly own: OwnParts;
 }
 
 type StagedLog = LogEntries & Pick<Header, 'head'> & Pick<StagedWrite, 'blobs' | 'unused' | 'own'>;
 
-/** A log that was written for a plan whose header was refused. */
+/** The staged log of a plan whose header was refused. */
 interface EarlierAttempt {
   /** The header that the log continues. */
   readonly base: Header;
@@ -63,7 +63,7 @@ const NOTHING: Pick<StagedLog, 'items' | 'blobs' | 'unused' | 'own'> = {
   own: { keys: [], references: [] },
 };
 
-/** Computes what a change must write, and the header that makes it true. Writes nothing. */
+/** Computes the items to stage for a change, and the header that makes it take effect. It writes nothing. */
 export class Staging {
   private readonly init: StagingInit;
   private readonly attempts = new WeakMap<SavePlan, EarlierAttempt>();
@@ -72,7 +72,7 @@ export class Staging {
     this.init = init;
   }
 
-  /** `undefined` when another writer has changed the session. */
+  /** Returns the staged write; `undefined` when another writer has changed the session. */
   async prepare(
     pk: string,
     known: Header | undefined,
@@ -101,8 +101,8 @@ export class Staging {
   }
 
   /**
-   * Remembers the staged log of a plan whose header was refused, for the next attempt with this plan. Returns `false`
-   * when the log does not continue the present header, so that it must be deleted.
+   * Caches the staged log of a plan whose header was refused, for the next attempt with this plan. Returns `false` when
+   * the log does not continue the present header. The caller must then delete it.
    */
   rememberAttempt(
     plan: SavePlan,
@@ -110,7 +110,7 @@ export class Staging {
     { header, unused, own }: StagedWrite,
     present: Header | undefined,
   ): boolean {
-    // After a change of the claim, the next attempt will be refused too.
+    // If the epoch has changed, the next attempt will be refused too.
     const canContinue = present && hasSameLog(base, present) && present.record.epoch === base.record.epoch;
     if (!canContinue || header.record.incarnation !== base.record.incarnation) return false;
     const { lastEntry, log, head } = header;
@@ -133,7 +133,7 @@ export class Staging {
     if (base && isEmpty(change) && !isCompaction)
       return { ...NOTHING, lastEntry: base.lastEntry, log: base.log, head };
     const key = { pk, incarnation: after.incarnation };
-    // The first entry of a new incarnation is marked, so that `prune` finds it if its header is never written.
+    // The first entry of a new incarnation is marked, so that `prune` finds it if the header is never written.
     const attributes = base ? undefined : await this.init.marks(pk, after.info.updatedAt);
     const options = { ...key, attributes };
     const isRewrite = isCompaction || (plan.isWhole && base?.hasBlobs === true);
@@ -143,7 +143,7 @@ export class Staging {
     return log && { ...log, head };
   }
 
-  /** Entries that follow the log; for a whole plan, or a new session, a new segment. */
+  /** Adds entries at the end of the log. A whole plan and a new session begin a new segment. */
   private async extendLog(
     base: Header | undefined,
     plan: SavePlan,
@@ -155,7 +155,10 @@ export class Staging {
     return newEntries(offloaded, end, options);
   }
 
-  /** A new segment with the whole session, which refers to blobs of the old one; `undefined` when it has changed. */
+  /**
+   * Writes the whole session to a new segment, which refers to the blobs of the old one. Returns `undefined` when
+   * another writer has changed the session.
+   */
   private async rewriteLog(
     base: Header,
     plan: SavePlan,
@@ -176,7 +179,10 @@ export class Staging {
       : offloadPlan(plan, blobsFromBytes, inUse);
   }
 
-  /** A compaction writes no more than was added since the last one: so the mean cost of a save does not grow. */
+  /**
+   * A compaction writes at most as many bytes as were added since the last one, so the mean cost of a save does not
+   * grow.
+   */
   private isCompactionDue({ log: { entries, bytes, base } }: Header): boolean {
     return entries >= this.init.compactAfterSaves && bytes - base >= base;
   }
@@ -195,7 +201,8 @@ async function newEntries(
 }
 
 /**
- * Whether what was staged to follow one header follows another one too, and `prune` has deleted nothing of it since.
+ * Returns whether entries that were staged to follow one header can follow the other, and `prune` has deleted no blobs
+ * in between.
  */
 function hasSameLog(left: Header, right: Header): boolean {
   return (
@@ -205,7 +212,7 @@ function hasSameLog(left: Header, right: Header): boolean {
   );
 }
 
-/** Whether a plan needs no entry of the log. */
+/** Returns whether a plan needs no entry of the log. */
 function isEmpty({ isWhole, head, values, lists }: SavePlan): boolean {
   return !isWhole && head === '' && values.size === 0 && lists.length === 0;
 }
@@ -218,16 +225,16 @@ function addParts(own: OwnParts, items: readonly Item[], blobs: readonly NewBlob
 }
 
 /**
- * The size of new blobs. It counts as growth of the log, so that a compaction finds the blobs that they replace in
- * time.
+ * The size of new blobs. It counts as growth of the log, so that a compaction runs in time and deletes the blobs that
+ * they replaced.
  */
 function bytesOf(blobs: readonly NewBlob[]): number {
   return blobs.reduce((total, { payload }) => total + payload.length, 0);
 }
 
 /**
- * Blobs that the session referred to and no longer does, or that a writer put whose header was refused. A blob without
- * a date in its note was in use once: no writer is about to put it.
+ * The blobs that `plan` no longer refers to, or whose header was refused. A note without `sweep` belongs to a blob that
+ * was in use, so its writer has finished.
  */
 function blobsUnusedBy(plan: SavePlan, { content, notes }: UnresolvedSession): UnusedBlob[] {
   const before = referencesInSession(content);

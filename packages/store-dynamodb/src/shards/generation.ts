@@ -1,12 +1,12 @@
 import { sha256 } from '../table/keys.ts';
 
-/** One division of the indexes into shards. Generations are numbered from 1. */
+/** A partition of the indexes into shards. Generations are numbered from 1. */
 export interface Generation {
   readonly number: number;
   readonly shards: number;
 }
 
-/** The shard of a generation for the items of a partition. DynamoDB allows one shard 1,000 writes a second. */
+/** The shard of a generation for the items of a partition. DynamoDB accepts 1,000 writes per second in one shard. */
 export function shardOf(partition: string, generation: Generation): string {
   return shardName(generation, sha256(partition).readUInt32BE() % generation.shards);
 }

@@ -7,7 +7,7 @@ import type { Shards } from './shards.ts';
 
 const MOVES_AT_ONCE = 10;
 
-/** Moves items out of the outgoing generation. If a process dies meanwhile, the next call moves the remaining items. */
+/** Moves items out of the outgoing generation. If the process dies, the next call moves the remaining items. */
 export class ShardMover {
   private readonly table: Table;
   private readonly shards: Shards;
@@ -17,12 +17,12 @@ export class ShardMover {
     this.shards = shards;
   }
 
-  /** Moves about `limit` items. Ends the generation if there are none. */
+  /** Moves about `limit` items. Ends the outgoing generation if it is empty. */
   async move(limit: number): Promise<void> {
     const outgoing = await this.shards.outgoingGeneration();
     if (outgoing === undefined) return;
     let moved = 0;
-    // All headers are in `created`. Entries and notes for `prune` are in `sweep`.
+    // The index `created` holds all headers. The index `sweep` holds the entries and notes for `prune`.
     for (const index of ['created', 'sweep'] as const) {
       for (const shard of shardsOf(outgoing)) {
         for await (const items of this.table.shardPages(index, shard, { Limit: MOVES_AT_ONCE })) {
@@ -35,7 +35,10 @@ export class ShardMover {
     if (moved === 0) await this.shards.endOutgoing();
   }
 
-  /** Moves an item, unless a write has moved it. The revision of a header stays, so that no writer is refused. */
+  /**
+   * Moves an item, unless another write has moved it. The revision of a header does not change, so no writer is
+   * refused.
+   */
   private async moveItem(item: Item, from: string): Promise<void> {
     const key = keyOf(item);
     await this.table.changeAttribute(key, SHARD, from, await this.shards.shardOf(key.pk));

@@ -8,17 +8,17 @@ import { firstLayout, layoutItem, readLayout } from './table-layout.ts';
 import type { TableLayout } from './table-layout.ts';
 
 const DEFAULT_SHARDS = 4;
-/** A process uses a layout for so long after it has read it. */
+/** The time for which a process uses a layout that it has read. */
 const MAX_AGE_MILLISECONDS = 60_000;
-/** So long after the announcement of a generation every process searches it, so that sessions may be put into it. */
+/** The time after the announcement of a generation until every process searches it. Then processes write to it. */
 const ANNOUNCED_MILLISECONDS = 2 * MAX_AGE_MILLISECONDS;
-/** So long after the announcement no process writes to the generation before any more. */
+/** The time after the announcement until no process writes to the previous generation any more. */
 const SETTLED_MILLISECONDS = 15 * MAX_AGE_MILLISECONDS;
 
 /**
- * The shards of the indexes. Their number can be raised while the table is in use: a store announces a new generation,
- * and all processes search both. Then each write, and `prune`, put sessions into the new one. The generation before
- * ends when it is empty and no process can put a session into it any more.
+ * The shards of the indexes. Their number can be raised while the table is in use. A store announces a new generation,
+ * and all processes search both generations. Then writes and `prune` move sessions to the new generation. The previous
+ * generation ends when it is empty and no process can write to it any more.
  */
 export class Shards {
   private readonly table: Table;
@@ -27,7 +27,7 @@ export class Shards {
   private cached: { readonly layout: TableLayout; readonly at: Instant } | undefined;
   private reading: Promise<TableLayout> | undefined;
 
-  /** @param minShards `undefined` accepts the number that the table has */
+  /** @param minShards `undefined` accepts the number of shards of the table */
   constructor(table: Table, clock: Clock, minShards: number | undefined) {
     this.table = table;
     this.clock = clock;
@@ -36,29 +36,32 @@ export class Shards {
 
   /**
    * Checks that the table has the layout of this release.
-   * @throws StateFormatError for another layout, `STATE_VERSION` for the layout of a newer release
+   * @throws StateFormatError `STATE_FORMAT` for another layout, `STATE_VERSION` for the layout of a newer release
    */
   async check(): Promise<void> {
     await this.layout();
   }
 
-  /** @throws RangeError `ARGUMENT_INVALID` when the number of shards is to be raised while sessions still move. */
+  /**
+   * Checks that the table has the number of shards that this store needs.
+   * @throws RangeError `ARGUMENT_INVALID` when the number cannot be raised because sessions still move
+   */
   async checkRaise(): Promise<void> {
     const { current, before } = await this.layout();
     const { minShards = 0 } = this;
     if (minShards <= current.shards) return;
     throw invalidArgument(
-      `shards cannot be raised to ${minShards}: the table ${JSON.stringify(this.table.TableName)} is being moved from ${before?.shards} to ${current.shards} shards. Call prune() until that is done, at least ${SETTLED_MILLISECONDS / 60_000} minutes after it began; work with at most ${current.shards} shards until then.`,
+      `Cannot raise shards to ${minShards}: sessions of the table ${JSON.stringify(this.table.TableName)} still move from ${before?.shards} to ${current.shards} shards. Pass at most ${current.shards} shards until prune() has moved all sessions, at least ${SETTLED_MILLISECONDS / 60_000} minutes after the move began.`,
     );
   }
 
-  /** The generations that sessions may be in, oldest first: sessions move to the later one. */
+  /** The generations that hold sessions, oldest first. Sessions move from the older to the newer one. */
   async liveGenerations(): Promise<readonly Generation[]> {
     const { current, before, isMoving } = await this.layout();
     return isMoving && before ? [before, current] : [current];
   }
 
-  /** The shard to put the items of a partition into. */
+  /** The shard for the items of a partition, in the generation that writes use now. */
   async shardOf(pk: string): Promise<string> {
     const { current, before, isMoving, began } = await this.layout();
     const isSearchedByAll = this.clock.now() >= began + ANNOUNCED_MILLISECONDS;
@@ -66,14 +69,15 @@ export class Shards {
   }
 
   /**
-   * The generation that items must leave. It is returned after its end too: a stalled process may have written to it.
+   * The generation that items are moved out of. It is returned after its end too, because a stalled process may have
+   * written to it.
    */
   async outgoingGeneration(): Promise<Generation | undefined> {
     const { before, began } = await this.layout();
     return this.clock.now() >= began + ANNOUNCED_MILLISECONDS ? before : undefined;
   }
 
-  /** Ends the generation before, which the caller found empty, unless a process may still write to it. */
+  /** Ends the previous generation, which the caller found empty. Does nothing while a process may still write to it. */
   async endOutgoing(): Promise<void> {
     const layout = await this.layout();
     const { rev, isMoving, began } = layout;
@@ -91,7 +95,7 @@ export class Shards {
     return this.reading;
   }
 
-  /** Reads the layout. Writes it first for a new table, or to raise the number of shards. */
+  /** Reads the layout. If the table is new, or has too few shards, it writes a layout first. */
   private async read(now: Instant): Promise<TableLayout> {
     for (;;) {
       const item = await this.table.get(META);
@@ -103,7 +107,10 @@ export class Shards {
     }
   }
 
-  /** The layout with as many shards as this store needs; `undefined` when it has them, or while sessions still move. */
+  /**
+   * The layout with the shards that this store needs; `undefined` when the table has them, or while sessions still
+   * move.
+   */
   private raise({ rev, current, before, isMoving }: TableLayout, began: Instant): TableLayout | undefined {
     const { minShards = 0 } = this;
     if (minShards <= current.shards || (isMoving && before)) return undefined;
@@ -111,7 +118,7 @@ export class Shards {
     return { rev: rev + 1, current: next, before: current, began, isMoving: true };
   }
 
-  /** Writes a layout, if the stored one has this revision; `false` when another process was faster. */
+  /** Writes a layout if the stored layout has revision `rev`. Returns `false` when another process was faster. */
   private async replace(rev: number | undefined, layout: TableLayout): Promise<boolean> {
     const expected = rev === undefined ? undefined : String(rev);
     const { isDone } = await this.table.compareAndPut(layoutItem(layout), expected);

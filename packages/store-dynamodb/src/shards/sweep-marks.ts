@@ -4,10 +4,10 @@ import { instantKey } from '../table/keys.ts';
 import { SHARD } from '../table/table-definition.ts';
 import type { Shards } from './shards.ts';
 
-/** After so long, a writer that has staged something is taken for dead. */
+/** The time after which a writer that has staged items is considered dead. */
 const GRACE_MILLISECONDS = 24 * 3_600_000;
 
-/** The attributes that make `prune` look at an item of a partition a day after an instant, by default after now. */
+/** Returns the attributes that make `prune` examine an item a day after `from`, which is now by default. */
 export type SweepMarks = (pk: string, from?: Instant) => Promise<Item>;
 
 export function sweepMarks(shards: Shards, clock: Clock): SweepMarks {

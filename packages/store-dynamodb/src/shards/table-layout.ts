@@ -4,20 +4,20 @@ import type { Item } from '../table/item.ts';
 import { META } from '../table/keys.ts';
 import type { Generation } from './generation.ts';
 
-/** What the item `META` says of its table. */
+/** The layout of a table, as its item `META` describes it. */
 export interface TableLayout {
-  /** Counts the writes of the item. */
+  /** The number of writes of the item. */
   readonly rev: number;
   readonly current: Generation;
-  /** The generation before the current one, if there was one. */
+  /** The previous generation; `undefined` in a new table. */
   readonly before: Generation | undefined;
-  /** When the current generation was announced. */
+  /** The instant at which the current generation was announced. */
   readonly began: Instant;
-  /** Whether sessions may still be in the generation before. */
+  /** Whether sessions may still be in the previous generation. */
   readonly isMoving: boolean;
 }
 
-/** The version of the layout: of the items, their keys and the indexes. */
+/** The version of the layout. It covers the items, their keys and the indexes. */
 const SCHEMA = 3;
 export const MAX_SHARDS = 100;
 
@@ -40,7 +40,10 @@ export function layoutItem({ rev, current, before, began, isMoving }: TableLayou
   return item;
 }
 
-/** @throws StateFormatError for another layout, `STATE_VERSION` for the layout of a newer release */
+/**
+ * Reads the layout of a table from its item.
+ * @throws StateFormatError `STATE_FORMAT` for another layout, `STATE_VERSION` for the layout of a newer release
+ */
 export function readLayout(table: string, item: Item): TableLayout {
   const number = (name: string): number => Number(item[name]?.N);
   const schema = number('schema');

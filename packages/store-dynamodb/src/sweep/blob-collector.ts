@@ -19,7 +19,7 @@ export interface BlobCollectorInit {
   readonly index: IndexOptions;
 }
 
-/** Deletes blobs to which a session does not refer, and whose writers have not deleted them. */
+/** Deletes blobs that no session refers to and that their writers have not deleted. */
 export class BlobCollector {
   private readonly table: Table;
   private readonly loader: SessionLoader;
@@ -33,7 +33,10 @@ export class BlobCollector {
     this.index = index;
   }
 
-  /** Deletes the unused blobs of old notes. `prune` does not look at the other old notes again. */
+  /**
+   * Deletes the unused blobs of old notes, and old tickets. Takes the other old notes out of the index `sweep`, so that
+   * `prune` does not examine them again.
+   */
   async collect(pk: string, now: Instant): Promise<void> {
     const unresolved = await this.loader.loadUnresolved(pk);
     if (unresolved === undefined) return;
@@ -52,8 +55,8 @@ export class BlobCollector {
   }
 
   /**
-   * Writes the header with another fence: `false` if another writer has changed the session. A writer that stalled
-   * after it staged something is refused from now on, and stages again.
+   * Writes the header with another fence. Returns `false` if another writer has changed the session. From then on the
+   * header refuses a writer that stalled after it staged items; that writer stages again.
    */
   private async moveFence(header: Header): Promise<boolean> {
     const { record } = header;

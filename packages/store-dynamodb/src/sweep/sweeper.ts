@@ -32,7 +32,7 @@ export interface SweeperInit {
 interface SweptItem {
   readonly key: ItemKey;
   readonly incarnation: string;
-  /** The value of its attribute `sweep`. */
+  /** The value of the attribute `sweep`. */
   readonly sweep: string;
 }
 
@@ -54,7 +54,7 @@ export class Sweeper {
     this.collector = collector;
   }
 
-  /** Sweeps the items that are due for it. Returns how many sessions had expired, at most `limit`. */
+  /** Sweeps the items whose time has come. Returns the number of expired sessions that it deleted, at most `limit`. */
   async prune(now: Instant, limit: number): Promise<number> {
     let pruned = 0;
     const collected = new Set<string>();
@@ -69,7 +69,7 @@ export class Sweeper {
     return pruned;
   }
 
-  /** Sweeps one item. Returns whether it was the header of an expired session. */
+  /** Sweeps one item. Returns whether it deleted an expired session. */
   private async sweepItem(item: Item, now: Instant, collected: Set<string>): Promise<boolean> {
     const key = keyOf(item);
     const swept = { key, incarnation: incarnationOf(key.sk), sweep: item['sweep']?.S ?? '' };
@@ -82,7 +82,10 @@ export class Sweeper {
     return false;
   }
 
-  /** Whether this store leaves an item to stores with a blob store, or has collected the blobs of its incarnation. */
+  /**
+   * Returns whether to skip an item, because only stores with blobs sweep it, or because the blobs of its incarnation
+   * were collected in this call.
+   */
   private isSkipped({ key, incarnation }: SweptItem, collected: Set<string>): boolean {
     if (isMarker(key.sk)) return this.collector === undefined;
     if (!isBlobNote(key.sk)) return false;
@@ -121,13 +124,13 @@ export class Sweeper {
   }
 }
 
-/** The incarnation of an item in the index `sweep`; '' for a header. */
+/** The incarnation in the sort key of an item of the index `sweep`; an empty text for a header. */
 function incarnationOf(sk: string): string {
   if (isBlobNote(sk)) return incarnationOfBlobNote(sk);
   return incarnationOfDeletionNote(sk) ?? incarnationOfMarker(sk) ?? incarnationOfEntry(sk) ?? '';
 }
 
-/** `false` for an item that cannot be read: it stays, and does not stop the sweep of the others. */
+/** Returns `false` for an unreadable item. The item stays, and the sweep continues with the next item. */
 async function falseIfUnreadable(sweep: Promise<boolean>): Promise<boolean> {
   return sweep.catch((error: unknown) => {
     if (hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION')) return false;

@@ -1,8 +1,8 @@
 /**
- * Texts that headers and log entries have in common: member names in the order in which they occur, and frequent values.
- * Payloads are deflated with it, so that these texts take almost no bytes.
+ * Texts that headers and log entries have in common: member names in their usual order, and frequent values. Payloads
+ * are deflated with this dictionary, so these texts take almost no bytes.
  *
- * Never change it: stored payloads can only be read with it. A better dictionary needs another form of payload.
+ * Never change it, because stored payloads can only be read with it. A better dictionary needs a new form of payload.
  */
 export const DICTIONARY = Buffer.from(
   [

@@ -8,7 +8,8 @@ export type Item = Record<string, AttributeValue>;
 export const MAX_ITEM_BYTES = 409_600;
 
 /**
- * The size of an item by DynamoDB's rule, in bytes. It counts the types of values that this package writes: S and B.
+ * The size of an item in bytes, by DynamoDB's rule. It supports the types of attributes that this package writes: S and
+ * B.
  */
 export function itemBytes(item: Item): number {
   let bytes = 0;
@@ -22,7 +23,7 @@ export function keyOf({ pk, sk }: Item): ItemKey {
   return { pk: pk?.S ?? '', sk: sk?.S ?? '' };
 }
 
-/** The attributes of a key. */
+/** The key of an item, as attributes. */
 export function keyItem({ pk, sk }: ItemKey): Item {
   return { pk: { S: pk }, sk: { S: sk } };
 }

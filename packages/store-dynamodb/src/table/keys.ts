@@ -7,7 +7,7 @@ export interface ItemKey {
   readonly sk: string;
 }
 
-/** A session with one of the incarnations that its id had. */
+/** Identifies one incarnation of a session. */
 export interface IncarnationKey {
   readonly pk: string;
   readonly incarnation: string;
@@ -16,10 +16,10 @@ export interface IncarnationKey {
 /** The sort key of a header. It sorts before all other items of a session, so that a query reads the header first. */
 export const HEADER = 'A';
 
-/** The item that describes the table. No session has this partition. */
+/** The key of the item that describes the table. No session has this partition. */
 export const META: ItemKey = { pk: 'M', sk: 'M' };
 
-/** Longer ids are hashed: a partition key holds 2,048 bytes, and every item repeats it. */
+/** Longer ids are hashed, because a partition key has at most 2,048 bytes and every item repeats it. */
 const MAX_PLAIN_ID_BYTES = 512;
 const PLAIN = 'S#';
 
@@ -35,7 +35,7 @@ export function sessionIdOf(partition: string): string | undefined {
   return partition.startsWith(PLAIN) ? partition.slice(PLAIN.length) : undefined;
 }
 
-/** The session of a partition, for messages. */
+/** Describes the session of a partition for error messages. */
 export function describeSession(partition: string): string {
   const sessionId = sessionIdOf(partition);
   return sessionId === undefined
@@ -53,17 +53,17 @@ export function instantKey(at: Instant): string {
   return String(BigInt(whole) + 2n ** 53n).padStart(INSTANT_LENGTH, '0');
 }
 
-/** The instant of a key that is or begins with an `instantKey`. */
+/** The instant of a key that begins with an `instantKey`. */
 export function instantOf(key: string): Instant {
   return Number(BigInt(key.slice(0, INSTANT_LENGTH)) - 2n ** 53n);
 }
 
-/** A text that sorts by an instant, then by the session id. Long ids that begin alike may have the same text. */
+/** A text that sorts by an instant, then by the session id. Long ids with the same beginning can have the same text. */
 export function orderKey(at: Instant, sessionId: string): string {
   return `${instantKey(at)}#${inAscii(sessionId).slice(0, ID_LENGTH)}`;
 }
 
-/** A text in ASCII that sorts by code points, whether it is compared by bytes or by UTF-16 units. */
+/** An ASCII text that sorts by code points, both by bytes and by UTF-16 code units. */
 function inAscii(text: string): string {
   return text.replaceAll(/[\u007f-\u{10ffff}]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `\u007f${byte.toString(16)}`).join(''),

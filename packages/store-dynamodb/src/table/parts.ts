@@ -3,10 +3,10 @@ import type { Item } from './item.ts';
 import { padNumber } from './keys.ts';
 import { toPayload } from './payload.ts';
 
-/** A part leaves 50 KB of its item for the other attributes. */
+/** The maximum size of a part. It leaves 50 KB of the item for the other attributes. */
 const PART_BYTES = 350 * 1024;
 
-/** A text as one or several items, under a name that a header or another entry refers to. */
+/** A text in one or several items. A header or another entry refers to it by its name. */
 export interface Parts {
   readonly name: string;
   readonly items: readonly Item[];
@@ -16,7 +16,7 @@ export interface Parts {
 export interface PartsInit {
   readonly pk: string;
   readonly prefix: string;
-  /** Returns the name, which must end in the number of parts. */
+  /** Returns the name, which must end with the number of parts. */
   readonly nameOf: (count: number) => string;
   readonly text: string;
   /** Further attributes of the first item. */
@@ -35,7 +35,7 @@ export async function toParts({ pk, prefix, nameOf, text, attributes }: PartsIni
   return { name, items, bytes: payload.length };
 }
 
-/** The first part and the whole payload of a name; `undefined` when a part is missing. */
+/** Joins the parts of a name. Returns the first part and the whole payload; `undefined` when a part is missing. */
 export function joinParts(
   prefix: string,
   name: string,
@@ -53,10 +53,10 @@ export function joinParts(
   );
 }
 
-/** The number of a part has four digits in its sort key. */
+/** The maximum number of parts: a sort key holds four digits for the number of a part. */
 const MAX_PARTS = 9_999;
 
-/** The sort keys of the parts of a name; none for a name that this package did not create. */
+/** The sort keys of the parts of a name. It is empty for a name that this package did not create. */
 export function partKeys(prefix: string, name: string): string[] {
   const count = Number(name.slice(name.lastIndexOf('#') + 1));
   if (!(Number.isInteger(count) && count <= MAX_PARTS)) return [];
@@ -64,8 +64,8 @@ export function partKeys(prefix: string, name: string): string[] {
 }
 
 /**
- * A short random text, which makes the name of an item unique. It does not use the clock's `newId`, because two stores
- * may share a clock.
+ * A short random text that makes the name of an item unique. It does not use the clock's `newId`, because two stores
+ * can share a clock.
  */
 export function newUniqueText(): string {
   return randomBytes(8).toString('base64url');

@@ -13,9 +13,9 @@ export interface RequestContext {
   readonly ambiguity?: Ambiguity | undefined;
 }
 
-/** Whether a request may have been done, over all attempts of the store and of the client. */
+/** Whether a request may have been executed, over all attempts of the store and of the client. */
 export interface Ambiguity {
-  /** An attempt ended without a reply. */
+  /** Whether an attempt failed without a reply. */
   isAmbiguous: boolean;
 }
 
@@ -30,7 +30,10 @@ const THROTTLING_ERRORS: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
 ]);
 
-/** Waits for a random time, whose maximum doubles with each attempt: so throttled writers do not retry together. */
+/**
+ * Waits for a random time. Its maximum doubles with each attempt, so that throttled writers do not retry at the same
+ * time.
+ */
 export async function backOff(attempt: number, clock: Clock = systemClock): Promise<void> {
   const longest = Math.min(MAX_DELAY_MILLISECONDS, FIRST_DELAY_MILLISECONDS * 2 ** attempt);
   const delay = Math.random() * longest;
@@ -41,8 +44,10 @@ export async function backOff(attempt: number, clock: Clock = systemClock): Prom
 }
 
 /**
- * Sends a request, and retries while it is throttled. @throws StoreThrottledError, StoreUnavailableError, or the error
- * of a condition
+ * Sends a request, and retries it while DynamoDB throttles it. Throws the error of DynamoDB when a condition did not
+ * hold.
+ * @throws StoreThrottledError `STORE_THROTTLED` when the last attempt was throttled
+ * @throws StoreUnavailableError `STORE_UNAVAILABLE` when the request failed otherwise
  */
 export async function retryThrottled<T>(send: () => Promise<T>, context: RequestContext): Promise<T> {
   for (let attempt = 0; ; attempt++) {
@@ -56,14 +61,19 @@ export async function retryThrottled<T>(send: () => Promise<T>, context: Request
   }
 }
 
-/** @throws StoreThrottledError when this attempt, which left items unprocessed, was the last one. */
+/**
+ * Checks that another attempt remains, after an attempt that left items unprocessed.
+ * @throws StoreThrottledError `STORE_THROTTLED` when it was the last attempt
+ */
 export function checkAttempts(attempt: number, table: string): void {
   if (attempt + 1 < ATTEMPTS) return;
   const where = `the table ${JSON.stringify(table)}`;
-  throw new StoreThrottledError(`DynamoDB left items of ${where} unprocessed ${ATTEMPTS} times.`);
+  throw new StoreThrottledError(
+    `DynamoDB throttles requests for ${where}: it left items unprocessed in ${ATTEMPTS} attempts.`,
+  );
 }
 
-/** Whether a write was refused because its condition did not hold. */
+/** Returns whether DynamoDB refused a write because its condition did not hold. */
 export function isConditionFailure(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ConditionalCheckFailedException';
 }
@@ -81,7 +91,7 @@ interface Watchable {
   };
 }
 
-/** Watches each attempt of the client at a command. The error of the client is that of its last attempt only. */
+/** Observes each attempt of the client at a command, because the client throws only the error of its last attempt. */
 export function watchAttempts(command: object): Ambiguity {
   const ambiguity: Ambiguity = { isAmbiguous: false };
   (command as Watchable).middlewareStack.add(
@@ -100,7 +110,7 @@ export function watchAttempts(command: object): Ambiguity {
 
 const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 
-/** Whether the server has certainly not executed the request. */
+/** Returns whether the server certainly did not execute the request. */
 function isRefusal(error: unknown): boolean {
   const { $metadata, code } = Object(error) as { $metadata?: { httpStatusCode?: number }; code?: unknown };
   const status = $metadata?.httpStatusCode;
@@ -112,13 +122,16 @@ function storeError(error: unknown, { table, ambiguity }: RequestContext): Error
   const isAmbiguous = ambiguity?.isAmbiguous ?? false;
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   if (isThrottling(error) && !isAmbiguous) {
-    return new StoreThrottledError(`DynamoDB takes no more for ${where} (${name}).`, { cause: error });
+    return new StoreThrottledError(`DynamoDB throttles requests for ${where} (${name}).`, { cause: error });
   }
-  const reason = `DynamoDB did not carry out a request for ${where} (${name}: ${message}).`;
+  const reason = `DynamoDB failed to execute a request for ${where} (${name}: ${message}).`;
   return new StoreUnavailableError(reason, { isAmbiguous, cause: error });
 }
 
-/** Cleans up after a write, and ignores an outage: the write was done, and `prune` removes what remains. */
+/**
+ * Runs the cleanup after a write. Ignores an outage, because the write was done and `prune` removes the remaining
+ * items.
+ */
 export async function ignoreOutage(cleanUp: () => Promise<unknown>): Promise<void> {
   await cleanUp().catch((error: unknown) => {
     if (!hasErrorCode(error, 'STORE_UNAVAILABLE') && !hasErrorCode(error, 'STORE_THROTTLED')) throw error;

@@ -2,15 +2,18 @@ import type { CreateTableCommandInput, GlobalSecondaryIndex } from '@aws-sdk/cli
 import { checkArgument, mustBe, optionsCheck } from '@holdfast/core/store';
 import type { ArgumentCheck } from '@holdfast/core/store';
 
-/** The indexes. Each orders the items of a shard by the attribute of its own name. */
+/** The indexes. Each index orders the items of a shard by the attribute with its name. */
 export type IndexName = 'created' | 'active' | 'due' | 'sweep';
 
-/** The attribute that partitions all indexes. It is a reserved word in expressions. */
+/** The attribute that partitions all indexes. The name is a reserved word in DynamoDB expressions. */
 export const SHARD = 'shard';
 
-/** How a table is created. */
+/** The options of `tableDefinition`. */
 export interface TableOptions {
-  /** Whether sessions can be listed by their last activity. The same as in the options of the store. Default: true. */
+  /**
+   * Whether the store can list sessions by their last activity. Pass the same value to `tableDefinition` and to the
+   * store. Default: true.
+   */
   readonly isActivityListed?: boolean | undefined;
 }
 
@@ -24,9 +27,9 @@ export const TABLE_NAME: ArgumentCheck = {
 const checkOptions = optionsCheck<TableOptions>('tableDefinition', { isActivityListed: mustBe.boolean });
 
 /**
- * The definition of the store's table, billed by request. Everything but keys and indexes may be changed.
+ * The definition of the store's table, with on-demand billing. You may change everything but the keys and the indexes.
  *
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an empty name, an unknown option or an invalid value
  * @example
  * await client.send(new CreateTableCommand(tableDefinition('sessions')));
  */

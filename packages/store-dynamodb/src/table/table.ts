@@ -18,7 +18,7 @@ import type { Ambiguity, DynamoDbSender } from './requests.ts';
 import { SHARD } from './table-definition.ts';
 import type { IndexName } from './table-definition.ts';
 
-/** A range of keys that ends with `to`. */
+/** A range of keys, including `to`. */
 export interface KeyRange {
   readonly from: string;
   readonly to: string;
@@ -30,10 +30,12 @@ export interface ConditionalWrite extends Readonly<Ambiguity> {
 }
 
 const WRITES_A_BATCH = 25;
-/** A request holds 16 MB. A part of an entry has a third of a megabyte, and base64 takes four bytes for three. */
+/**
+ * A request has at most 16 MB. A part of an entry has a third of a megabyte, and base64 encodes three bytes in four.
+ */
 const PARTS_A_BATCH = 10;
 const READS_A_BATCH = 100;
-/** Sorts after every key of an index. */
+/** A key after every key of an index. */
 export const LAST_KEY = '~';
 
 /** Sends the store's requests. All reads of the table are consistent, and no request scans it. */
@@ -66,14 +68,17 @@ export class Table {
     await this.retry(() => this.client.send(command));
   }
 
-  /** Puts an item, if the stored one has this revision; for `undefined`, if there is no stored one. */
+  /**
+   * Puts an item if the stored item has revision `rev`. If `rev` is `undefined`, it puts the item only if no item is
+   * stored.
+   */
   async compareAndPut(item: Item, rev: string | undefined): Promise<ConditionalWrite> {
     const { TableName } = this;
     const command = new PutItemCommand({ TableName, Item: item, ...condition(rev) });
     return this.conditional(watchAttempts(command), () => this.client.send(command));
   }
 
-  /** Deletes a header that has this revision. */
+  /** Deletes a header if it has revision `rev`. */
   async deleteHeader(pk: string, rev: string): Promise<ConditionalWrite> {
     const { TableName } = this;
     const Key = keyItem({ pk, sk: HEADER });
@@ -81,7 +86,7 @@ export class Table {
     return this.conditional(watchAttempts(command), () => this.client.send(command));
   }
 
-  /** Replaces the value of an attribute, or removes the attribute, if it still has the value `from`. */
+  /** Replaces the value of an attribute if it is still `from`. Removes the attribute when `to` is `undefined`. */
   async changeAttribute(key: ItemKey, name: string, from: string, to: string | undefined): Promise<void> {
     const { TableName } = this;
     const command = new UpdateItemCommand({
@@ -95,7 +100,7 @@ export class Table {
     await this.conditional(undefined, () => this.client.send(command));
   }
 
-  /** Puts items in any order. */
+  /** Puts items, in no particular order. */
   async putEach(items: readonly Item[]): Promise<void> {
     const [first, ...others] = items;
     if (first && others.length === 0) return this.put(first);
@@ -112,7 +117,7 @@ export class Table {
     );
   }
 
-  /** The pages of a range of a session's items, by sort key; `to` is included. */
+  /** Reads the items of a session in a range of sort keys, page by page. */
   itemPages(
     pk: string,
     { from, to }: KeyRange,
@@ -126,7 +131,7 @@ export class Table {
     });
   }
 
-  /** The pages of a range of keys in one shard of an index. */
+  /** Reads the entries of an index in one shard and a range of keys, page by page. */
   shardPages(
     index: IndexName,
     shard: string,
@@ -154,7 +159,7 @@ export class Table {
       items.push(...found);
       const unread = UnprocessedKeys?.[TableName]?.Keys ?? [];
       remaining = [...unread, ...remaining];
-      // A reply holds 16 MB: items that did not fit are not throttled.
+      // A reply has at most 16 MB. Items that did not fit were not throttled, so they do not count as an attempt.
       attempt = found.length > 0 ? 0 : attempt + 1;
       if (found.length === 0 && unread.length > 0) await this.pause(attempt - 1);
     }

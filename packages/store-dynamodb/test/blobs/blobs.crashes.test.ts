@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 const LARGE = 'x'.repeat(5_000);
 
 test(
-  'a blob that a process has put when it is killed is swept away after a day',
+  'prune deletes a blob a day after its writer was killed before the flip',
   { timeout: 60_000 },
   async () => {
     const table = await database.newTable();
@@ -39,7 +39,7 @@ test(
     const [, signal] = (await exited) as [number | null, string | null];
     database.proxy.fault = undefined;
     expect(signal).toBe('SIGKILL');
-    // The blob was there before the header was to name it.
+    // The blob was put before the header that names it.
     expect(there.map((keys) => keys.length)).toEqual([2]);
     await expect(store.load('victim')).resolves.toEqual(base);
 
@@ -67,7 +67,9 @@ interface Leftover {
   readonly store: DynamoDbSessionStore;
 }
 
-/** What was left of session "a" goes after a day, by a store that reaches the blobs; another takes no note of it away. */
+/**
+ * Expects that a store with blobs sweeps the items of session "a" after a day, and that a store without blobs does not.
+ */
 async function expectSweptAway({ table, clock, blobs, store }: Leftover): Promise<void> {
   await expect(blobs.keys()).resolves.toHaveLength(1);
   clock.time += DAY;
@@ -78,7 +80,7 @@ async function expectSweptAway({ table, clock, blobs, store }: Leftover): Promis
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
 }
 
-test('so is what a creation that died has put', async () => {
+test('prune deletes the blobs of a creation that died before its flip', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -91,14 +93,14 @@ test('so is what a creation that died has put', async () => {
   await expectSweptAway({ table, clock, blobs, store });
 });
 
-test('what a delete that died has left is swept away, by a store that reaches it', async () => {
+test('prune of a store with blobs deletes the blobs of a session whose deletion died', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const options = { table, clock, blobs: { store: blobs, minBytes: 2_000 } };
   const store = await database.newStore({ ...options, maxAttempts: 1 });
   await store.create(withFact(newSession('a'), 'text', LARGE));
-  // So old that nothing looks at its blob by itself.
+  // After a day `prune` no longer examines the blob by its own note.
   clock.time += DAY;
   await store.prune();
   database.proxy.fault = async ({ operation }, forward) =>
@@ -108,14 +110,14 @@ test('what a delete that died has left is swept away, by a store that reaches it
   await expectSweptAway({ table, clock, blobs, store });
 });
 
-test('a blob that is in use is looked at once, and kept', async () => {
+test('prune examines a blob in use once, and does not delete it', async () => {
   const clock = testClock();
   const { blobs } = testBlobs();
   const store = await database.newStore({ clock, blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(newSession('a'));
   await store.enqueue('a', { id: 'i', content: LARGE });
   const base = await store.load('a');
-  if (base === undefined) throw new Error('There is no session.');
+  if (base === undefined) throw new Error('The session is missing.');
   const saved = await store.save(withFact(base, 'text', LARGE), { base });
   clock.time += DAY;
   await store.prune();
@@ -127,7 +129,7 @@ test('a blob that is in use is looked at once, and kept', async () => {
   expect(inbox).toMatchObject([{ content: LARGE }]);
 });
 
-/** Enqueues a large item, and dies when its blob is there and before the header is written. */
+/** Enqueues a large item, and dies after the put of its blob and before the write of the header. */
 async function enqueueAndDie(store: DynamoDbSessionStore): Promise<void> {
   database.proxy.fault = async (request, forward) => (isFlip(request) ? 'cut' : forward());
   const dying = store.enqueue('a', { id: 'lost', content: LARGE });
@@ -135,7 +137,7 @@ async function enqueueAndDie(store: DynamoDbSessionStore): Promise<void> {
   database.proxy.fault = undefined;
 }
 
-test('the blob of an inbox item whose writer died goes when its position is used, or with its session', async () => {
+test('the blob of an inbox item whose writer died is deleted when its position is used, or with its session', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -148,7 +150,7 @@ test('the blob of an inbox item whose writer died goes when its position is used
   clock.time += DAY;
   await plain.prune();
   await store.prune();
-  await expect(blobs.keys()).resolves.toHaveLength(1); // another could yet be about to name it
+  await expect(blobs.keys()).resolves.toHaveLength(1); // the writer of the item may still write its header
   await store.enqueue('a', { id: 'i', content: 1 });
   const saved = await store.save(base, { base, acknowledge: [{ id: 'i', position: 0 }] });
   await expect(blobs.keys()).resolves.toEqual([]);
@@ -160,7 +162,7 @@ test('the blob of an inbox item whose writer died goes when its position is used
   await enqueueAndDie(dying);
   await store.delete('a');
   await expect(blobs.keys()).resolves.toEqual([]);
-  // The writer may have been slow, and put it now: its marker stays for a day.
+  // The writer may have been slow, and put the blob only now. So its marker stays for a day.
   await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toHaveLength(1);
   clock.time += DAY;
   await plain.prune();
@@ -169,7 +171,7 @@ test('the blob of an inbox item whose writer died goes when its position is used
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
 });
 
-test('the blob of an inbox item that was used is swept away a day later if it could not be deleted', async () => {
+test('prune deletes the blob of a used inbox item a day later, if the save could not delete it', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -185,7 +187,7 @@ test('the blob of an inbox item that was used is swept away a day later if it co
   clock.time += DAY;
   await store.prune();
   await expect(blobs.keys()).resolves.toHaveLength(1);
-  // The row says which one the header took before it: it goes with that.
+  // The row names the accepted item before it, so it is removed with the row of that item.
   await expect(keysOf(database.client(), table, 'a', 'I')).resolves.toHaveLength(2);
   clock.time += 10 * DAY;
   await store.prune();
@@ -197,7 +199,7 @@ test('the blob of an inbox item that was used is swept away a day later if it co
   await expect(keysOf(database.client(), table, 'a', 'J')).resolves.toEqual([]);
 });
 
-test('an inbox item whose blob is missing or damaged is told by its position, and keeps no other back', async () => {
+test('an inbox item with a missing or damaged blob is reported as unreadable with its position, and the others are returned', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   await store.create(newSession('a'));
@@ -217,7 +219,7 @@ test('an inbox item whose blob is missing or damaged is told by its position, an
   ]);
 });
 
-test('a writer that was held up for more than a day begins again', async () => {
+test('a writer that stalled for more than a day is refused, and stages its save again', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();

@@ -11,7 +11,7 @@ const database = testDatabase();
 const DAY = 86_400_000;
 const LARGE = 'x'.repeat(5_000);
 
-test('a blob that cannot be put leaves the session as it was, and nothing else', async () => {
+test('a blob that cannot be put changes nothing in the session', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -34,7 +34,7 @@ test('a blob that cannot be put leaves the session as it was, and nothing else',
   const saved = await store.save(next, options);
   await expect(store.load('a')).resolves.toEqual(saved);
 
-  // What could not be put may yet arrive: its notes stay for a day.
+  // A failed put may still complete, so the notes stay for a day.
   await expect(keysOf(database.client(), table, 'a', 'B')).resolves.toHaveLength(4);
   clock.time += DAY;
   await store.prune();
@@ -42,7 +42,7 @@ test('a blob that cannot be put leaves the session as it was, and nothing else',
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test('a blob that cannot be got is an outage', async () => {
+test('a blob that cannot be read is reported as an outage', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const saved = await store.create(withFact(newSession('a'), 'text', LARGE));
@@ -54,7 +54,7 @@ test('a blob that cannot be got is an outage', async () => {
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test('a blob that is missing is named, and the session is left as it is', async () => {
+test('the error of a missing blob names the blob, and the session stays', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
@@ -64,7 +64,7 @@ test('a blob that is missing is named, and the session is left as it is', async 
   await rm(blobs.pathOf(key));
   const path = `the blob ${key} of session "a"`;
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT', path });
-  // It was looked for again, after the header had been found unchanged.
+  // The store read the blob again, after it had found the header unchanged.
   expect(blobs.operations).toEqual(['put', 'get', 'get']);
   await expect(store.claim('a', { workerId: 'Ada', leaseSeconds: 60 })).rejects.toMatchObject({ path });
   await expect(itemsOf(database.client(), table, 'a')).resolves.toHaveLength(3);
@@ -73,7 +73,7 @@ test('a blob that is missing is named, and the session is left as it is', async 
   await expect(store.delete('a')).resolves.toBe(true);
 });
 
-test('a blob that is not what its key says is refused', async () => {
+test('a blob whose bytes do not have the hash in its key is refused', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
@@ -87,14 +87,14 @@ test('a blob that is not what its key says is refused', async () => {
   await expect(store.load('a')).rejects.toMatchObject({ code: 'STATE_FORMAT', path });
 });
 
-test('blobs that cannot be deleted are deleted a day later', async () => {
+test('blobs that could not be deleted are deleted a day later', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const store = await database.newStore({ table, clock, blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(withFact(newSession('a'), 'text', LARGE));
   await store.create(withFact(newSession('b'), 'text', LARGE));
-  // So old that nothing looks at them by itself.
+  // After a day `prune` no longer examines the blobs by their own notes.
   clock.time += DAY;
   await store.prune();
   blobs.fault = async (operation) => {
@@ -117,7 +117,7 @@ test('blobs that cannot be deleted are deleted a day later', async () => {
   await expect(itemsOf(database.client(), table, 'b')).resolves.toEqual([]);
 });
 
-test('a store without the option leaves sessions with blobs alone, and says what it lacks', async () => {
+test('a store without blobs refuses to change sessions with blobs, and the error names the option', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -150,7 +150,7 @@ test('a store without the option leaves sessions with blobs alone, and says what
   await expect(blobs.keys()).resolves.toEqual([]);
 });
 
-test('a threshold that cannot be is refused', () => {
+test('an invalid minBytes is refused', () => {
   const client = new DynamoDBClient({ region: 'us-east-1' });
   const { blobs: store } = testBlobs();
   for (const minBytes of [0, 1.5, 64 * 1024 * 1024 + 1]) {

@@ -11,12 +11,12 @@ const database = testDatabase();
 const MB = 1_000_000;
 const DAY = 86_400_000;
 
-/** A text that does not get much shorter by being packed. */
+/** A text that deflate hardly shortens. */
 function noise(length: number): string {
   return randomBytes(length).toString('base64').slice(0, length);
 }
 
-test('the table sees nothing of a value of 30 MB but its name', { timeout: 60_000 }, async () => {
+test('the table stores only a reference to a value of 30 MB', { timeout: 60_000 }, async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs } });
   expect(store.capabilities.maxValueBytes).toBeUndefined();
@@ -35,7 +35,7 @@ test('the table sees nothing of a value of 30 MB but its name', { timeout: 60_00
   expect(JSON.stringify(loaded)).toBe(JSON.stringify(saved));
 });
 
-test('a value beyond the limit of the table is kept', { timeout: 60_000 }, async () => {
+test('a value beyond the limit of the table is saved as a blob', { timeout: 60_000 }, async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs } });
   const base = await store.create(newSession('a'));
@@ -44,7 +44,7 @@ test('a value beyond the limit of the table is kept', { timeout: 60_000 }, async
   expect(loaded?.state.metadata.get('text') === saved.state.metadata.get('text')).toBe(true);
 });
 
-test('what is a blob is told by the bytes of JSON', async () => {
+test('minBytes counts the bytes of JSON', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs, minBytes: 1_000 } });
   const base = await store.create(newSession('a'));
@@ -58,7 +58,7 @@ test('what is a blob is told by the bytes of JSON', async () => {
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test('without such values the same is written as without the option', async () => {
+test('without large values, a store with blobs writes the same as a store without', async () => {
   const [table, other] = [await database.newTable(), await database.newTable()];
   const { blobs } = testBlobs();
   const costs = [];
@@ -73,11 +73,11 @@ test('without such values the same is written as without the option', async () =
   }
   const [plain, optional] = costs;
   expect(optional?.requests).toBe(plain?.requests);
-  // Packed bytes differ by what is random in them.
+  // The deflated sizes differ, because some of the text is random.
   expect(Math.abs((optional?.bytes ?? 0) - (plain?.bytes ?? 0))).toBeLessThan(50);
 });
 
-test('a log that is written anew takes its blobs over, and leaves those that were replaced', async () => {
+test('a compaction reuses the blobs in use, and deletes those that were replaced', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -108,7 +108,7 @@ test('a log that is written anew takes its blobs over, and leaves those that wer
   await expect(store.load('a')).resolves.toEqual(session);
 });
 
-test('blobs that are replaced again and again have the log written anew', async () => {
+test('blobs that are replaced again and again lead to compactions', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ compactAfterSaves: 3, blobs: { store: blobs, minBytes: 5_000 } });
   let session = await store.create(withFact(newSession('a'), 'text', noise(10_000)));
@@ -123,7 +123,7 @@ test('blobs that are replaced again and again have the log written anew', async 
   await expect(store.load('a')).resolves.toEqual(session);
 });
 
-test('a save without its base puts only what is not there', async () => {
+test('a save without a base puts only new blobs', async () => {
   const { blobs } = testBlobs();
   const store = await database.newStore({ blobs: { store: blobs, minBytes: 2_000 } });
   const base = await store.create(newSession('a'));
@@ -135,7 +135,7 @@ test('a save without its base puts only what is not there', async () => {
   await expect(store.load('a')).resolves.toEqual(saved);
 });
 
-test('two sessions with the same values have each their own blobs, which go with them', async () => {
+test('two sessions with the same values have blobs of their own, which are deleted with their session', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { blobs } = testBlobs();
@@ -147,7 +147,7 @@ test('two sessions with the same values have each their own blobs, which go with
   await store.delete('a');
   await expect(blobs.keys()).resolves.toHaveLength(1);
   await expect(store.load('b')).resolves.toEqual(other);
-  // The note of a blob outlasts it for a day: its writer may have been slow.
+  // The note of a blob stays for a day longer than the blob, because its writer may have been slow.
   await expect(keysOf(database.client(), table, 'a', 'B')).resolves.toHaveLength(1);
   clock.time += DAY;
   await store.prune();
@@ -158,7 +158,7 @@ test('two sessions with the same values have each their own blobs, which go with
   await expect(itemsOf(database.client(), table, 'b')).resolves.toEqual([]);
 });
 
-test('the blobs of a session that has expired go with it, or when its id is taken anew', async () => {
+test('the blobs of an expired session are deleted with it, by prune and by a creation under the same id', async () => {
   const clock = testClock();
   const { blobs } = testBlobs();
   const expiry = { afterSeconds: 60 };
@@ -172,7 +172,7 @@ test('the blobs of a session that has expired go with it, or when its id is take
   await expect(blobs.keys()).resolves.toEqual([]);
 });
 
-test('a large item of the inbox is a blob until it is used', async () => {
+test('a large inbox item is a blob until a worker uses it', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const store = await database.newStore({ table, blobs: { store: blobs, minBytes: 2_000 } });
@@ -185,7 +185,7 @@ test('a large item of the inbox is a blob until it is used', async () => {
   expect(inbox).toMatchObject([{ content }, { content: 1 }]);
   const renewed = await store.renew(claim, { leaseSeconds: 60 });
   expect(renewed.inbox).toEqual(inbox);
-  // A log that is written anew leaves the inbox alone.
+  // A compaction does not touch the inbox.
   const saved = await store.save(session, { epoch: claim.epoch });
   await expect(store.renew(claim, { leaseSeconds: 60 })).resolves.toMatchObject({ inbox });
   await store.save(saved, { base: saved, epoch: claim.epoch, acknowledge: inbox.slice(0, 1) });
@@ -193,7 +193,7 @@ test('a large item of the inbox is a blob until it is used', async () => {
   await expect(keysOf(database.client(), table, 'a', 'B')).resolves.toEqual([]);
 });
 
-test('a writer that is refused takes its blobs away', async () => {
+test('a refused writer deletes its blobs', async () => {
   const table = await database.newTable();
   const { blobs } = testBlobs();
   const options = { table, blobs: { store: blobs, minBytes: 2_000 } };
@@ -213,7 +213,7 @@ test('a writer that is refused takes its blobs away', async () => {
   await expect(keysOf(database.client(), table, 'a', 'B')).resolves.toEqual([]);
 });
 
-test('who reads while a blob is replaced reads again', async () => {
+test('a reader reads again when a blob was replaced during its read', async () => {
   const table = await database.newTable();
   const { blobs, folder } = testBlobs();
   const other = new FileBlobs(folder);

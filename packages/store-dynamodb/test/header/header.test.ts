@@ -9,7 +9,7 @@ const ID = 'a';
 const LENGTHS = [100, 5_000, 6_000, 100, 100, 5_000];
 
 test.each([200, 1])(
-  'a head goes into the header or into the log, by its size (compacting after %i)',
+  'the size of a head decides whether the header or the log holds it (compacting after %i)',
   async (compactAfterSaves) => {
     const table = await database.newTable();
     const store = await database.newStore({ table, compactAfterSaves });
@@ -45,7 +45,7 @@ test.each([200, 1])(
     const runtime = new SessionRuntime({ store, agents: { looker: agent } });
     await runtime.create({ sessionId: ID, definition: { name: 'looker' } });
     await runtime.execute(ID, sendMessage('Look.'));
-    // What begins the run, then the model's answer and the tool's, each time, and what ends it.
+    // The requests that begin the run, those of each response and each tool, and those that end it.
     const expected = LENGTHS.flatMap((length) => [length > 4_096 ? 'log' : 'header', 'header']);
     expect(places).toEqual(['header', ...expected, 'header']);
   },

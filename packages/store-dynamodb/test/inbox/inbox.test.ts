@@ -26,7 +26,7 @@ interface Pair {
   readonly other: SessionStore;
 }
 
-/** Two stores on a table with a session. A client that loses a reply does not ask again. */
+/** Two stores on a table with a session. The client does not retry when a reply does not arrive. */
 async function newPair(): Promise<Pair> {
   const table = await database.newTable();
   const clock = testClock();
@@ -44,7 +44,7 @@ async function enqueueAndDie(store: SessionStore, id: string): Promise<void> {
   database.proxy.fault = undefined;
 }
 
-/** Something is done before or after the nth request from now on. */
+/** Calls `deed` before or after the nth request from now on. */
 function atRequest(
   nth: number,
   when: 'before' | 'after',
@@ -65,7 +65,7 @@ function atRequest(
   return hook;
 }
 
-/** The positions of which the table has rows or markers. */
+/** The positions that have rows or markers in the table. */
 async function positionsOf(table: string, kind: 'I' | 'J'): Promise<number[]> {
   const keys = await keysOf(database.client(), table, 'a', kind);
   return keys.map((key) => itemNameIn(key)?.position ?? -1).toSorted((left, right) => left - right);
@@ -83,11 +83,11 @@ async function use(
 
 const contentsOf = (inbox: readonly InboxItem[]): string[] => inbox.map(({ content }) => content as string);
 
-test('rows of writers that died are told from those that the header took, and go with them', async () => {
+test('rows of writers that died are not returned, and are removed with the accepted rows', async () => {
   const { table, store, other } = await newPair();
   for (const id of ['0', '1', '2']) {
     await enqueueAndDie(other, `x${id}`);
-    await enqueueAndDie(other, id); // the same item, too
+    await enqueueAndDie(other, id); // the same item, for each writer
     await store.enqueue('a', { id, content: id });
     await enqueueAndDie(other, `y${id}`);
   }
@@ -97,7 +97,7 @@ test('rows of writers that died are told from those that the header took, and go
   for (const id of ['0', '1', '2']) {
     await expect(store.enqueue('a', { id, content: 'again' })).resolves.toBe(false);
   }
-  // Who died may ask again.
+  // The process that died may retry.
   await expect(other.enqueue('a', { id: 'x1', content: 'x1' })).resolves.toBe(true);
   const all = await store.renew(claimed.claim, ADA);
   expect(contentsOf(all.inbox)).toEqual(['0', '1', '2', 'x1']);
@@ -113,7 +113,7 @@ test.each([
   [[0], [2], [1]],
   [[0, 2], [1]],
   [[1, 2], [0]],
-])('items may be used in any order: %j first', async (...order) => {
+])('items can be used in any order: %j first', async (...order) => {
   const { table, store, other } = await newPair();
   for (const id of ['0', '1', '2']) {
     await enqueueAndDie(other, `x${id}`);
@@ -132,12 +132,12 @@ test.each([
     expect(contentsOf(claimed.inbox)).toEqual([...left]);
     for (const id of left) await expect(store.enqueue('a', { id, content: 'again' })).resolves.toBe(false);
   }
-  // What the last writer to die has left is at a position that is still free.
+  // The rows of the last writer that died are at a position that is still free.
   await expect(positionsOf(table, 'I')).resolves.toEqual([3]);
   await expect(positionsOf(table, 'J')).resolves.toEqual([3]);
 });
 
-test('an item that nobody takes does not keep those behind it', async () => {
+test('an item that no worker uses does not stop the removal of the items after it', async () => {
   const { table, store } = await newPair();
   for (let index = 0; index < 30; index++)
     await store.enqueue('a', { id: `${index}`, content: String(index) });
@@ -147,7 +147,7 @@ test('an item that nobody takes does not keep those behind it', async () => {
   await expect(positionsOf(table, 'I')).resolves.toEqual([0, 1, 29]);
 });
 
-test('a process that is killed before its flip has enqueued nothing', { timeout: 60_000 }, async () => {
+test('a process that is killed before its flip has enqueued no item', { timeout: 60_000 }, async () => {
   const { table, store } = await newPair();
   const flags = ['--conditions=@holdfast/source', '--no-warnings'];
   const child = spawn(process.execPath, [...flags, ENQUEUE, database.proxy.endpoint, table]);
@@ -169,7 +169,7 @@ test('a process that is killed before its flip has enqueued nothing', { timeout:
 });
 
 test.each(['A', 'I#'])(
-  'a writer that is held up at its write of %s until its position was used comes after',
+  'a writer that stalls at its write of %s until its position was used enqueues at a later position',
   async (kind) => {
     const { table, store, other } = await newPair();
     let isHeldUp = false;
@@ -193,7 +193,7 @@ test.each(['A', 'I#'])(
   },
 );
 
-/** What another writer does; it answers whether it has enqueued an item. */
+/** The work of another writer. Returns whether it has enqueued an item. */
 type Rival = (pair: Pair) => Promise<boolean>;
 
 const enqueuing =
@@ -214,17 +214,17 @@ const using =
   };
 
 const RIVALS: Readonly<Record<string, Rival>> = {
-  'the same item comes in': enqueuing('i'),
-  'another item comes in': enqueuing('j'),
-  'the same item comes in and is used': using('rival', enqueuing('i')),
-  'another item comes in and is used': using('rival', enqueuing('j')),
-  'what waits is used': using('first'),
+  'the same item is enqueued': enqueuing('i'),
+  'another item is enqueued': enqueuing('j'),
+  'the same item is enqueued and used': using('rival', enqueuing('i')),
+  'another item is enqueued and used': using('rival', enqueuing('j')),
+  'the waiting item is used': using('first'),
   'the item itself is used': using('mine'),
   'a worker claims, renews and releases': using('nothing'),
 };
 
 test.each(Object.entries(RIVALS))(
-  'when %s at any moment of an enqueue, each item is there once, or was used',
+  'when %s at any moment of an enqueue, each item is returned once or was used',
   { timeout: 60_000 },
   async (what, rival) => {
     let moments = 0;
@@ -245,7 +245,7 @@ test.each(Object.entries(RIVALS))(
         expect(isIn).toBe(!(didRival && what.startsWith('the same item')));
         const isRivalLeft = didRival && what.endsWith('comes in');
         const expected = [
-          ...(didRival && what === 'what waits is used' ? [] : ['first']),
+          ...(didRival && what === 'the waiting item is used' ? [] : ['first']),
           ...(isIn && !(didRival && what === 'the item itself is used') ? ['mine'] : []),
           ...(isRivalLeft ? ['rival'] : []),
         ];
@@ -261,7 +261,7 @@ test.each(Object.entries(RIVALS))(
   },
 );
 
-test('an item for a session that is created anew meanwhile is in the one or in the other', async () => {
+test('an item for a session that is created again during the enqueue is in exactly one incarnation', async () => {
   for (let nth = 1; nth < 20; nth++) {
     const { table, store, other } = await newPair();
     const hook = atRequest(nth, 'before', async () => {
@@ -280,14 +280,14 @@ test('an item for a session that is created anew meanwhile is in the one or in t
   }
 });
 
-/** What came of one attempt to enqueue; `undefined`: nobody knows. */
+/** The result of one attempt to enqueue. `isIn` is `undefined` when it is unknown. */
 interface Attempt {
   readonly id: string;
   isIn: boolean | undefined;
 }
 
 test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
-  'whatever the order of requests, and those that are lost, each item is used once (seed %i)',
+  'each item is used once for any order of requests and any dropped requests (seed %i)',
   { timeout: 60_000 },
   async (seed) => {
     const random = randomFrom(seed);
@@ -299,7 +299,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
       Array.from({ length: 5 }, () => database.newStore({ table, clock, blobs, maxAttempts: 1 })),
     );
     const [store, ...writers] = stores;
-    if (store === undefined) throw new Error('There is no store.');
+    if (store === undefined) throw new Error('The store is missing.');
     await store.create(newSession('a'));
     for (const each of stores) await each.exists('a');
     const ofLog = await files.keys();
@@ -307,7 +307,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
     const used: InboxItem[] = [];
     let writing = writers.length;
 
-    // Ten ids: the session remembers all of those that were used.
+    // Ten ids, few enough that the session remembers all used ones.
     const writer = (each: SessionStore, index: number) => async (): Promise<void> => {
       for (let turn = 0; turn < 8; turn++) {
         const [id, content] = [`item ${below(10)}`, `${index}.${turn}`];
@@ -347,7 +347,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
     }
     expect(contents.map((content) => attempts.get(content)?.id)).toEqual(used.map(({ id }) => id));
 
-    // One more that is used tidies up what tidying that was lost has left.
+    // The use of one more item removes the rows that an interrupted removal left.
     await store.enqueue('a', { id: 'last', content: 'last' });
     const claimed = await store.claim('a', { ...ADA, workerId: 'Ben' });
     await use(store, claimed, claimed.inbox);
@@ -362,7 +362,7 @@ test.each(Array.from({ length: 12 * EFFORT }, (_, index) => SEED + index))(
   },
 );
 
-/** Asks again for what may not have been done. */
+/** Retries an attempt whose result is unknown. */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

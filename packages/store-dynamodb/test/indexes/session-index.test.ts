@@ -5,7 +5,7 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 
-/** Makes indexes answer for ever as they do now. */
+/** Makes all later reads of an index return its present entries. */
 function freezeIndexes(): void {
   const answers = new Map<string, ProxiedReply>();
   database.proxy.fault = async ({ operation, body }, forward) => {
@@ -17,7 +17,7 @@ function freezeIndexes(): void {
   };
 }
 
-test('an index that lags shows nothing that is not so', async () => {
+test('a list returns current sessions only, although the index lags', async () => {
   const clock = testClock();
   const store = await database.newStore({ clock });
   for (const id of ['a', 'b', 'c', 'd']) {
@@ -44,7 +44,7 @@ test('an index that lags shows nothing that is not so', async () => {
   await expect(idsBy('lastActiveAt')).resolves.toEqual(['b', 'd', 'a']);
 });
 
-test('what is no longer due is not shown, however the index lags', async () => {
+test('due returns due sessions only, although the index lags', async () => {
   const clock = testClock();
   const store = await database.newStore({ clock });
   for (const id of ['a', 'b']) {
@@ -59,7 +59,7 @@ test('what is no longer due is not shown, however the index lags', async () => {
   await expect(dueIds()).resolves.toEqual(['b']);
 });
 
-test('sessions of one moment whose long ids begin alike keep their order over pages', async () => {
+test('long ids with the same beginning and instant are in order over several pages', async () => {
   const clock = testClock();
   const store = await database.newStore({ clock });
   const ids = ['e', 'b', 'd', 'a', 'c'].map((end) => 'x'.repeat(200) + end);
@@ -74,7 +74,7 @@ test('sessions of one moment whose long ids begin alike keep their order over pa
   expect(pages).toEqual(ids.toSorted());
 });
 
-test('cursors that were made up are bounded or refused', async () => {
+test('invented cursors are bounded or refused', async () => {
   const store = await database.newStore();
   await store.create(newSession('a'));
   for (const moment of ['1e999', '-1e300', '1.5']) {
@@ -86,7 +86,7 @@ test('cursors that were made up are bounded or refused', async () => {
   expect((await Promise.all(pages)).map(({ sessions }) => sessions.length)).toEqual([1, 0]);
 });
 
-test('a store without the order by last change refuses it, and its saves move nothing in the index', async () => {
+test('a store without the index of activity refuses its order, and saves write no index', async () => {
   const clock = testClock();
   const options = { isActivityListed: false };
   const table = await database.newTable(options);
@@ -98,7 +98,7 @@ test('a store without the order by last change refuses it, and its saves move no
   await expect(store.list()).resolves.toMatchObject({ sessions: [saved.info] });
 });
 
-test('an expiry that moves on is looked at when it first was due, and put off', async () => {
+test('prune checks a sliding expiry at its first instant, and moves the index entry to the new one', async () => {
   const clock = testClock();
   const store = await database.newStore({ clock, expiry: { afterSeconds: 60 } });
   let session = await store.create(newSession('a'));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { entryName, incarnationOfEntry } from '../../src/log/entry-keys.ts';
 import { partKeys } from '../../src/table/parts.ts';
 
-test('the keys of parts say whose they are', () => {
+test('the keys of parts contain the incarnation', () => {
   const incarnation = 'an#odd#one';
   const name = entryName(3, 14, 'id', 2);
   const keys = partKeys(`E#${incarnation}#`, name);

@@ -22,19 +22,19 @@ const plan: SavePlan = {
   ],
 };
 
-test('come back from JSON', () => {
+test('plans are equal after a round trip through JSON', () => {
   expect(planFromJson(JSON.parse(planToJson(plan)), 'it')).toEqual(plan);
 });
 
-test.each([null, [], {}, [true, 'x'], [1, 'x', [], []], 'x'])('%j is none', (json) => {
+test.each([null, [], {}, [true, 'x'], [1, 'x', [], []], 'x'])('the JSON %j is not a plan', (json) => {
   expect(() => planFromJson(json, 'it')).toThrow(expect.objectContaining({ code: 'STATE_FORMAT' }));
 });
 
-test('one that is small is not split', () => {
+test('a small plan is not split', () => {
   expect(splitPlan(plan)).toEqual([plan]);
 });
 
-test('those that one is split into do the same one after the other', () => {
+test('the parts of a split plan have the effect of the plan when they are applied in order', () => {
   const mega = (name: string): string => JSON.stringify(name + 'x'.repeat(3_000_000));
   const large: SavePlan = {
     isWhole: true,
@@ -59,7 +59,7 @@ test('those that one is split into do the same one after the other', () => {
   expect(applySavePlan(undefined, wholePlan(saved))).toEqual(saved);
 });
 
-test('the largest text is counted in bytes', () => {
+test('the limit of a text counts bytes', () => {
   const limit = 64 * 1024 * 1024;
   const of = (text: string): SavePlan => ({ ...plan, values: new Map([['metadata', text]]) });
   expect(() => checkTextSizes('a', of('x'.repeat(limit)))).not.toThrow();

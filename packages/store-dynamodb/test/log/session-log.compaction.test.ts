@@ -8,7 +8,7 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 
-/** Says something new so many times, one save each; the session in the end, and what each save cost. */
+/** Saves a session `count` times, each time with a new message. Returns the last session and the cost of each save. */
 async function converse(
   store: SessionStore,
   begin: AgentSession,
@@ -29,7 +29,7 @@ async function converse(
 const sum = (costs: readonly StoreCost[]): number => costs.reduce((total, { bytes }) => total + bytes, 0);
 
 test(
-  'a log is written anew seldom, and what that costs is bounded by what was added',
+  'compactions are rare, and their cost is bounded by the size of the added entries',
   { timeout: 60_000 },
   async () => {
     const table = await database.newTable();
@@ -41,7 +41,7 @@ test(
     const [first, last] = [plain.slice(0, 10), plain.slice(-10)];
     expect(Math.abs(sum(last) - sum(first))).toBeLessThan(0.1 * sum(first));
 
-    // Each time the log is twice as long as the last time.
+    // At each compaction the log is twice as long as at the last one.
     const anew = costs.flatMap((cost, index) => (isPlain(cost) ? [] : [index]));
     expect(anew.length).toBeGreaterThanOrEqual(4);
     expect(anew.length).toBeLessThanOrEqual(6);
@@ -55,7 +55,7 @@ test(
   },
 );
 
-test('a save without its base begins the log anew, and nothing of the old one stays', async () => {
+test('a save without a base begins a new segment, and deletes the old one', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const { session } = await converse(store, await store.create(newSession('a')), 5);
@@ -65,7 +65,7 @@ test('a save without its base begins the log anew, and nothing of the old one st
 });
 
 test(
-  'another writer of a session that is written anew is refused, or first',
+  'another writer during a compaction is refused, or causes the compaction to be refused',
   { timeout: 60_000 },
   async () => {
     const table = await database.newTable();
@@ -89,7 +89,7 @@ test(
   },
 );
 
-test('what a writer that died has left goes with the segment', async () => {
+test('the entries of a writer that died are deleted with their segment', async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table, maxAttempts: 1 });
   const base = await store.create(newSession('a'));

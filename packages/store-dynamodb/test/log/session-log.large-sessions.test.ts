@@ -9,12 +9,12 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 
-/** The longest id of an inbox item, and one that does not get much shorter by being packed. */
+/** The longest id of an inbox item, with characters that deflate hardly shortens. */
 function longId(): string {
   return Array.from({ length: 1_000 }, () => String.fromCodePoint(randomInt(0x4e00, 0x9fa5))).join('');
 }
 
-test('a session of 30 MB comes back as it was, and goes', { timeout: 120_000 }, async () => {
+test('a session of 30 MB is saved, loaded and deleted as a whole', { timeout: 120_000 }, async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   const created = await store.create(talkative(newSession('a'), 300, 100_000));
@@ -28,7 +28,7 @@ test('a session of 30 MB comes back as it was, and goes', { timeout: 120_000 }, 
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual([]);
 });
 
-test('a log that is replaced between the pages of a read is read again', { timeout: 60_000 }, async () => {
+test('a reader reads again when the log was replaced between two pages', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const [store, other] = [await database.newStore({ table }), await database.newStore({ table })];
   const base = await store.create(talkative(newSession('a'), 4, MB));
@@ -46,7 +46,7 @@ test('a log that is replaced between the pages of a read is read again', { timeo
   expect(JSON.stringify(loaded)).toBe(JSON.stringify(await saving));
 });
 
-test('a value beyond the limit is refused before anything is sent', async () => {
+test('a value beyond the limit is refused before the first request', async () => {
   const store = await database.newStore();
   const limit = store.capabilities.maxValueBytes ?? 0;
   const base = await store.create(newSession('a'));
@@ -58,9 +58,9 @@ test('a value beyond the limit is refused before anything is sent', async () => 
   await expect(store.load('a')).resolves.toEqual(base);
 });
 
-test('a header beyond the limit is refused before anything is written', async () => {
+test('a header beyond the limit is refused before the first write', async () => {
   const store = await database.newStore();
-  await store.exists('a'); // what a store asks for first
+  await store.exists('a'); // the first requests of a store
   const before = database.proxy.operations.length;
   const creating = store.create(newSession('a', { definition: { name: noise(600_000) } }));
   const refused = { code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } };
@@ -68,7 +68,7 @@ test('a header beyond the limit is refused before anything is written', async ()
   expect(database.proxy.operations).toHaveLength(before);
 });
 
-test('an inbox of items with long ids leaves its header small', { timeout: 60_000 }, async () => {
+test('long item ids do not enlarge the header', { timeout: 60_000 }, async () => {
   const table = await database.newTable();
   const store = await database.newStore({ table });
   await store.create(newSession('a'));
@@ -80,7 +80,7 @@ test('an inbox of items with long ids leaves its header small', { timeout: 60_00
   expect(inbox.map(({ id }) => id)).toEqual(ids);
 });
 
-test('a session whose header has no room for work takes no items, and can be worked on', async () => {
+test('a session whose header has no room for work refuses items, and can be claimed and saved', async () => {
   const store = await database.newStore();
   const created = await store.create(newSession('a', { definition: { name: noise(538_000) } }));
   const refused = { code: 'SESSION_TOO_LARGE', data: { limit: MAX_ITEM_BYTES } };

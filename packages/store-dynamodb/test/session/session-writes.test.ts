@@ -19,12 +19,15 @@ interface Contest {
   readonly store: DynamoDbSessionStore;
   readonly other: DynamoDbSessionStore;
   readonly blobs: FileBlobs;
-  /** A session of two saves, the second of them larger than the first, and with a large fact. */
+  /** A session of two saves. The second save is larger than the first, and has a large value. */
   readonly base: AgentSession;
   readonly claim: SessionClaim;
 }
 
-/** A session that `store` works on; the next save without its base, or at all if `compactAfterSaves` is 1, writes all anew. */
+/**
+ * A session that `store` has claimed. Its next save writes a new segment if it has no base, or if `compactAfterSaves`
+ * is 1.
+ */
 async function contest(compactAfterSaves: number, minBytes: number): Promise<Contest> {
   const clock = testClock();
   const table = await database.newTable();
@@ -39,7 +42,7 @@ async function contest(compactAfterSaves: number, minBytes: number): Promise<Con
   return { clock, table, store, other, blobs, base, claim };
 }
 
-/** Something comes before each of the next flips; how many log entries are put until then. */
+/** Calls the next of `deeds` before each flip. Counts the log entries that are put until then. */
 function beforeFlips(deeds: readonly (() => Promise<unknown>)[]): { readonly staged: () => number } {
   const left = [...deeds];
   let staged = 0;
@@ -58,7 +61,7 @@ function beforeFlips(deeds: readonly (() => Promise<unknown>)[]): { readonly sta
 
 const WAYS = [
   ['adds to the log', true, 200],
-  ['writes all anew', false, 200],
+  ['writes the whole session', false, 200],
   ['compacts the log', true, 1],
 ] as const;
 const CASES = WAYS.flatMap((way) => [
@@ -67,7 +70,7 @@ const CASES = WAYS.flatMap((way) => [
 ]);
 
 test.each(CASES)(
-  'a save that %s (based: %s, compacting after %s), with values %s, is staged once, however often the claim is renewed',
+  'a save that %s (based: %s, compacting after %s), with values %s, is staged once, although the claim is renewed several times',
   async (_, isBased, compactAfterSaves, __, minBytes) => {
     const { clock, table, store, other, blobs, base, claim } = await contest(compactAfterSaves, minBytes);
     const client = database.client();
@@ -82,7 +85,7 @@ test.each(CASES)(
     expect(segments).toEqual(isBased && compactAfterSaves > 1 ? ['000000', '000000', '000000'] : ['000001']);
     await expect(other.load('a')).resolves.toEqual(saved);
 
-    // Metadata is one value: the one before is a blob that the new log does not name.
+    // Metadata is one value, so the new log does not name the blob of the previous value.
     const isBlob = minBytes < 4_000;
     const isAnew = segments.length === 1;
     const operations = isBlob ? ['put', ...(isAnew ? ['delete'] : []), 'get'] : [];
@@ -97,41 +100,44 @@ test.each(CASES)(
 
 test.each([
   ['compacts the log', true],
-  ['writes all anew', false],
-])('a save that %s leaves a blob alone that came into the inbox meanwhile', async (_, isBased) => {
-  const { store, other, base, claim } = await contest(1, 2_000);
-  const content = noise(4_000);
-  let isPut = false;
-  let enqueuing: Promise<boolean> | undefined;
-  const [staged, put] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  // The item has its note when the save looks for notes, and its header is there before that of the save.
-  database.proxy.fault = async (request, forward) => {
-    const [sk = ''] = putKeysIn(request);
-    if (isFlip(request) && !isPut) {
-      isPut = true;
-      put.resolve();
-      await staged.promise;
+  ['writes the whole session', false],
+])(
+  'a save that %s does not delete the blob of an item that was enqueued during the save',
+  async (_, isBased) => {
+    const { store, other, base, claim } = await contest(1, 2_000);
+    const content = noise(4_000);
+    let isPut = false;
+    let enqueuing: Promise<boolean> | undefined;
+    const [staged, put] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // The item has its note when the save reads the notes, and its header is written before the header of the save.
+    database.proxy.fault = async (request, forward) => {
+      const [sk = ''] = putKeysIn(request);
+      if (isFlip(request) && !isPut) {
+        isPut = true;
+        put.resolve();
+        await staged.promise;
+        return forward();
+      }
+      if (isFlip(request) && enqueuing && sk === 'A') {
+        staged.resolve();
+        await enqueuing;
+      }
       return forward();
-    }
-    if (isFlip(request) && enqueuing && sk === 'A') {
-      staged.resolve();
-      await enqueuing;
-    }
-    return forward();
-  };
-  enqueuing = other.enqueue('a', { id: 'large', content });
-  await put.promise;
-  const next = base.withState(base.state.withUserMessage('Hello.'));
-  await store.save(next, { ...(isBased && { base }), epoch: claim.epoch });
-  database.proxy.fault = undefined;
-  await expect(enqueuing).resolves.toBe(true);
-  await expect(other.renew(claim, { leaseSeconds: 60 })).resolves.toMatchObject({ inbox: [{ content }] });
-});
+    };
+    enqueuing = other.enqueue('a', { id: 'large', content });
+    await put.promise;
+    const next = base.withState(base.state.withUserMessage('Hello.'));
+    await store.save(next, { ...(isBased && { base }), epoch: claim.epoch });
+    database.proxy.fault = undefined;
+    await expect(enqueuing).resolves.toBe(true);
+    await expect(other.renew(claim, { leaseSeconds: 60 })).resolves.toMatchObject({ inbox: [{ content }] });
+  },
+);
 
 test.each([
-  ['another has saved', false],
-  ['another has the claim', true],
-])('what was staged for longer goes when %s', async (_, isClaimed) => {
+  ['another writer has saved', false],
+  ['another worker has claimed the session', true],
+])('staged items of an earlier attempt are deleted when %s', async (_, isClaimed) => {
   const { clock, table, store, other, blobs, base, claim } = await contest(200, 2_000);
   const client = database.client();
   const { epoch } = claim;

@@ -19,13 +19,13 @@ const SEED = Number(process.env['SEED'] ?? 20_261_122);
 interface Change {
   readonly clock: TestClock;
   readonly table: string;
-  /** Told of 2 shards, as when the table was new. */
+  /** A store with 2 shards, the number of the new table. */
   readonly old: SessionStore;
-  /** Told of 5 shards. */
+  /** A store with 5 shards. */
   readonly anew: SessionStore;
 }
 
-/** A table of 2 shards, and a store that will raise them to 5 when it is used. */
+/** A table of 2 shards, and a store that raises the number to 5 at its first request. */
 async function newChange(): Promise<Change> {
   const clock = testClock();
   const table = await database.newTable();
@@ -39,7 +39,7 @@ const metaOf = (table: string): Promise<StoredItem | undefined> =>
 
 const isMoving = async (table: string): Promise<boolean> => (await metaOf(table))?.['moving'] !== undefined;
 
-/** The generation that each of these sessions' headers is in. */
+/** The generation of the header of each session. */
 async function generationsOf(table: string, ids: readonly string[]): Promise<(string | undefined)[]> {
   const client = database.client();
   const items = await Promise.all(ids.map((id) => itemsOf(client, table, id)));
@@ -63,7 +63,7 @@ async function dueIds(store: SessionStore): Promise<string[]> {
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `s${100 + index}`);
 
-test('a new generation is announced, filled, and the one before it ended', async () => {
+test('a new generation is announced, receives the sessions, and the previous one ends', async () => {
   const { clock, table, old, anew } = await newChange();
   const ids = namesOf(12);
   for (const id of ids.slice(0, 10)) await old.create(newSession(id));
@@ -75,7 +75,7 @@ test('a new generation is announced, filled, and the one before it ended', async
     moving: { N: '1' },
   });
 
-  // Not all may know of it yet: none puts a session there, and none moves one.
+  // Some processes may not know the new generation yet: no process writes or moves a session to it.
   clock.time += 2 * MINUTE - 1;
   await anew.create(newSession('s111'));
   await anew.prune();
@@ -103,12 +103,12 @@ test('a new generation is announced, filled, and the one before it ended', async
   const queries = database.proxy.operations.slice(length).filter((operation) => operation === 'Query');
   expect(queries).toHaveLength(5);
 
-  // Now there may be a third one.
+  // From now on a third generation can begin.
   await (await database.newStore({ table, clock, shards: 6 })).exists('a');
   await expect(metaOf(table)).resolves.toMatchObject({ generation: { N: '3' }, before: { N: '5' } });
 });
 
-test('a generation with a session in it is not ended', async () => {
+test('a generation that holds a session does not end', async () => {
   const { clock, table, old, anew } = await newChange();
   for (const id of namesOf(3)) await old.create(newSession(id));
   await anew.exists('a');
@@ -120,7 +120,7 @@ test('a generation with a session in it is not ended', async () => {
   await expect(isMoving(table)).resolves.toBe(false);
 });
 
-test('what is to be swept moves too, and is swept', async () => {
+test('items of the index sweep move too, and are swept', async () => {
   const { clock, table, old, anew } = await newChange();
   const base = await old.create(newSession('a'), { expiry: { afterSeconds: 3_600 } });
   await old.enqueue('a', { id: 'i', content: 1 });
@@ -141,7 +141,7 @@ test('what is to be swept moves too, and is swept', async () => {
   await expect(itemsOf(database.client(), table, 'b')).resolves.toEqual([]);
 });
 
-test('a list misses no session that moves while it is read, and shows none twice', async () => {
+test('a list misses no session that moves during the list, and returns none twice', async () => {
   const { clock, table, old, anew } = await newChange();
   const ids = namesOf(40);
   for (const id of ids) {
@@ -169,7 +169,7 @@ test('a list misses no session that moves while it is read, and shows none twice
 });
 
 test(
-  'a process that is killed while it moves sessions leaves the rest to the next',
+  'when a process is killed while it moves sessions, the next prune moves the remaining ones',
   { timeout: 60_000 },
   async () => {
     const clock = testClock();
@@ -203,7 +203,7 @@ test(
   },
 );
 
-test('a session that a process puts into a generation long after it has ended is found by `prune`', async () => {
+test('prune finds a session that a process wrote to a generation long after its end', async () => {
   const { clock, table, old, anew } = await newChange();
   const base = await old.create(newSession('a'));
   let isHeldUp = false;
@@ -226,14 +226,14 @@ test('a session that a process puts into a generation long after it has ended is
   await expect(listed(anew)).resolves.toEqual(['a']);
 });
 
-/** What a session should be like. */
+/** The expected state of a session. */
 interface Model {
   claim?: SessionClaim | undefined;
   isDue: boolean;
 }
 
 test.each(Array.from({ length: 3 }, (_, index) => SEED + index))(
-  'half of the processes on the old setting: nothing is missing, nothing twice (seed %i)',
+  'while half of the processes use the old setting, each session is returned once (seed %i)',
   { timeout: 120_000 },
   async (seed) => {
     const random = randomFrom(seed);

@@ -14,7 +14,7 @@ const [pk, sk] = ['M', 'M'];
 const metaOf = (table: string): Promise<StoredItem | undefined> =>
   itemAt(database.client(), table, { pk: { S: pk }, sk: { S: sk } });
 
-/** Changes what a table says of itself, as by hand. */
+/** Changes the layout of a table by hand. */
 async function writeMeta(table: string, numbers: Readonly<Record<string, string>>): Promise<void> {
   const Item: StoredItem = { pk: { S: pk }, sk: { S: sk }, rev: { S: '1' } };
   for (const [name, N] of Object.entries({ schema: '3', generation: '1', began: '0', ...numbers })) {
@@ -23,7 +23,7 @@ async function writeMeta(table: string, numbers: Readonly<Record<string, string>
   await database.client().send(new PutItemCommand({ TableName: table, Item }));
 }
 
-/** One of each request that a store is the first time asked for. */
+/** One call of each method that can be the first request of a store. */
 const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<unknown>])[] = [
   ['create', (store) => store.create(newSession('b'))],
   ['load', (store) => store.load('a')],
@@ -36,7 +36,7 @@ const firstUses: readonly (readonly [string, (store: SessionStore) => Promise<un
   ['prune', (store) => store.prune()],
 ];
 
-test('the first store on a table says how sessions are kept, the others ask once a minute', async () => {
+test('the first store on a table writes its layout, and the others read it once a minute', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const { operations } = database.proxy;
@@ -71,7 +71,7 @@ test('the first store on a table says how sessions are kept, the others ask once
   expect(done()).toEqual(['GetItem', 'GetItem']);
 });
 
-test('of stores that begin at once, one says it, and no more than one raises it', async () => {
+test('of stores that begin at the same time, one writes the layout, and at most one raises it', async () => {
   const table = await database.newTable();
   const stores = await Promise.all([1, 2, 3, 4, 5, 6].map((shards) => database.newStore({ table, shards })));
   await expect(Promise.all(stores.map((store) => store.exists('a')))).resolves.toEqual(Array(6).fill(false));
@@ -80,16 +80,13 @@ test('of stores that begin at once, one says it, and no more than one raises it'
   expect([1, 2, 3, 4, 5, 6]).toContain(Number(shards?.N));
 });
 
-test.each(firstUses)(
-  '%s: a store that is told of fewer shards works with those that there are',
-  async (_, use) => {
-    const table = await database.newTable();
-    const store = await database.newStore({ table, shards: 4 });
-    await store.create(newSession('a'));
-    await use(await database.newStore({ table, shards: 1 }));
-    await expect(metaOf(table)).resolves.toMatchObject({ generation: { N: '1' }, shards: { N: '4' } });
-  },
-);
+test.each(firstUses)('%s: a store with fewer shards uses the shards of the table', async (_, use) => {
+  const table = await database.newTable();
+  const store = await database.newStore({ table, shards: 4 });
+  await store.create(newSession('a'));
+  await use(await database.newStore({ table, shards: 1 }));
+  await expect(metaOf(table)).resolves.toMatchObject({ generation: { N: '1' }, shards: { N: '4' } });
+});
 
 test.each(firstUses)('%s: a third generation of shards waits for the second', async (what, use) => {
   const table = await database.newTable();
@@ -108,13 +105,15 @@ test('open refuses a third generation of shards', async () => {
   const table = await database.newTable();
   await (await database.newStore({ table, shards: 4 })).exists('a');
   await (await database.newStore({ table, shards: 8 })).exists('a');
-  const message = expect.stringMatching(/ from 4 to 8 shards. Call prune\(\) .* at least 15 minutes after/);
+  const message = expect.stringMatching(
+    / from 4 to 8 shards\. Pass at most 8 shards .* at least 15 minutes after/,
+  );
   const connection = { region: 'us-east-1', endpoint: database.proxy.endpoint, credentials };
   const opened = DynamoDbSessionStore.open({ ...connection, table, shards: 9 });
   await expect(opened).rejects.toMatchObject({ code: 'ARGUMENT_INVALID', message });
 });
 
-test.each(firstUses)('%s: a table of a newer release is refused, and left as it is', async (_, use) => {
+test.each(firstUses)('%s: the table of a newer release is refused, and does not change', async (_, use) => {
   const table = await database.newTable();
   await (await database.newStore({ table })).create(newSession('a'));
   await writeMeta(table, { schema: '4', shards: '4' });
@@ -135,14 +134,14 @@ test.each([
   [{ shards: '4', generation: '1.5' }, 'STATE_FORMAT'],
   [{ shards: '4', generation: '2', before: '0' }, 'STATE_FORMAT'],
   [{ shards: '4', began: '0.5' }, 'STATE_FORMAT'],
-])('what this release does not write (%o) is refused', async (numbers, code) => {
+])('an invalid layout (%o) is refused', async (numbers, code) => {
   const table = await database.newTable();
   await writeMeta(table, numbers);
   const using = (await database.newStore({ table })).exists('a');
   await expect(using).rejects.toMatchObject({ code, path: `the table "${table}"` });
 });
 
-test('a store that could not ask asks again', async () => {
+test('a store reads the layout again after a failure', async () => {
   const store = await database.newStore({ maxAttempts: 1 });
   database.proxy.fault = async () => 'cut';
   await expect(store.exists('a')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -150,7 +149,7 @@ test('a store that could not ask asks again', async () => {
   await expect(store.exists('a')).resolves.toBe(false);
 });
 
-test('it is no session: neither listed nor due, and never swept', async () => {
+test('the item of the layout is not listed, not due, and never swept', async () => {
   const clock = testClock();
   const table = await database.newTable();
   const store = await database.newStore({ table, clock });

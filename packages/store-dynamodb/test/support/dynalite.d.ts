@@ -1,6 +1,6 @@
 declare module 'dynalite' {
   import type { Server } from 'node:http';
 
-  /** A DynamoDB in memory. */
+  /** An in-memory DynamoDB. */
   export default function dynalite(options?: { readonly createTableMs?: number }): Server;
 }

@@ -6,10 +6,10 @@ import type { JsonObject } from '@holdfast/core';
 
 /** A request as it was sent. */
 export interface ProxiedRequest {
-  /** As in `PutItem`. */
+  /** For example `PutItem`. */
   readonly operation: string;
   readonly body: JsonObject;
-  /** Bytes of the body. */
+  /** The size of the body in bytes. */
   readonly bytes: number;
 }
 
@@ -18,22 +18,19 @@ export interface ProxiedReply {
   readonly body: string;
 }
 
-/**
- * Decides what becomes of a request: the reply to it, made up or forwarded, or `cut` for a connection that ends without
- * one.
- */
+/** Handles a request. Returns a reply, forwarded or invented, or `cut` to close the connection without a reply. */
 export type Fault = (
   request: ProxiedRequest,
   forward: (body?: JsonObject) => Promise<ProxiedReply>,
 ) => Promise<ProxiedReply | 'cut'>;
 
-/** Stands between a client and its database, counts, and does what goes wrong in networks. */
+/** A proxy between clients and the database. It counts requests and injects network faults. */
 export class FaultProxy {
-  /** What was asked for, in order: without bodies, which may be large. */
+  /** The operations in order, without their bodies, which may be large. */
   readonly operations: string[] = [];
-  /** What went through it. */
+  /** The number and the size of the requests. */
   readonly cost: { requests: number; bytes: number } = { requests: 0, bytes: 0 };
-  /** What goes wrong at present. */
+  /** The fault that the proxy injects now. */
   fault: Fault | undefined;
   private readonly agent = new Agent({ keepAlive: true });
 
@@ -102,7 +99,7 @@ async function bodyOf(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The reply of a table that takes no more. */
+/** The reply of a throttled table. */
 export function throttled(name = 'ProvisionedThroughputExceededException'): ProxiedReply {
   const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'Slow down' });
   return { status: 400, body };

@@ -7,9 +7,9 @@ type Operation = 'put' | 'get' | 'delete';
 
 /** A blob store of files in a folder. */
 export class FileBlobs implements BlobStore {
-  /** What was asked for, in order. */
+  /** The operations in order. */
   readonly operations: Operation[] = [];
-  /** Happens before an operation, and makes it fail by rejecting. */
+  /** Runs before each operation. A rejection fails the operation. */
   fault: ((operation: Operation, key: string) => Promise<unknown>) | undefined;
   private readonly folder: string;
 
@@ -39,7 +39,7 @@ export class FileBlobs implements BlobStore {
     await rm(this.pathOf(key), { force: true });
   }
 
-  /** The keys that there are. */
+  /** The keys of all stored blobs. */
   async keys(): Promise<string[]> {
     const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
     return entries

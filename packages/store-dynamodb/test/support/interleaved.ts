@@ -1,18 +1,19 @@
 import type { FaultProxy } from './fault-proxy.ts';
 
-/** What becomes of a request: the connection breaks before the server has it, or before its reply. */
+/** How a request fails: the connection breaks before the server receives it, or before the reply. */
 type Loss = 'cut' | 'loseReply';
 
 interface Interleaving {
   readonly proxy: FaultProxy;
   readonly random: () => number;
-  /** How often a request is lost, from 0 to 1. */
+  /** The probability that a request fails, from 0 to 1. */
   readonly losses?: number;
 }
 
 /**
- * Runs actors at once, each of which makes one request at a time. Each request waits until all actors wait for one; then
- * chance decides which one the server gets, and whether it is lost. The same numbers give the same run.
+ * Runs actors at the same time. Each actor sends one request at a time, and each request waits until all actors wait.
+ * Then a random number selects the request that the server gets, and whether it fails. The same seed gives the same
+ * run.
  */
 export async function interleaved(
   { proxy, random, losses = 0 }: Interleaving,

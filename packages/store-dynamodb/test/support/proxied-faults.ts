@@ -2,7 +2,7 @@ import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 import { throttled } from './fault-proxy.ts';
 import type { FaultProxy } from './fault-proxy.ts';
 
-/** What the conformance cases do to a store, done by a proxy. */
+/** Injects the faults of the conformance cases by a proxy. */
 export class ProxiedFaults implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
   private readonly proxy: () => FaultProxy;

@@ -13,12 +13,12 @@ export async function itemAt(
   return (await client.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }))).Item;
 }
 
-/** What the table holds of a session with a short id. */
+/** The items of a session with a short id. */
 export function itemsOf(client: DynamoDBClient, table: string, sessionId: string): Promise<StoredItem[]> {
   return itemsIn(client, table, `S#${sessionId}`);
 }
 
-/** What a partition of the table holds. */
+/** The items of a partition. */
 export async function itemsIn(
   client: DynamoDBClient,
   table: string,
@@ -56,12 +56,12 @@ export async function keysOf(
   return keys.filter((key) => key.startsWith(kind));
 }
 
-/** Does the request write a header? */
+/** Returns whether a request writes a header. */
 export function isFlip(request: ProxiedRequest): boolean {
   return request.operation === 'PutItem' && putKeysIn(request)[0] === 'A';
 }
 
-/** Does the request read the header and the log of a session? */
+/** Returns whether a request reads the header and the log of a session. */
 export function isLogRead({ operation, body }: ProxiedRequest): boolean {
   const { ':from': from } = Object(body['ExpressionAttributeValues']) as StoredItem;
   return operation === 'Query' && from?.S === 'A';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { FileBlobs } from './file-blobs.ts';
 
-/** A blob store for one test, which takes its folder away, and the folder. */
+/** A blob store for one test, and its folder. After the test it removes the folder. */
 export function testBlobs(): { readonly blobs: FileBlobs; readonly folder: string } {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-blobs-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -17,23 +17,23 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { FaultProxy } from './fault-proxy.ts';
 import type { StoredItem } from './stored-items.ts';
 
-/** What a test works with: a database behind a proxy, and stores in tables of their own. */
+/** The environment of a test: a database behind a proxy, and stores in tables of their own. */
 export interface TestDatabase {
   readonly proxy: FaultProxy;
-  /** A client of the proxy; attempts are those of the SDK. */
+  /** Creates a client of the proxy. `maxAttempts` is the number of attempts of the SDK. */
   readonly client: (maxAttempts?: number) => DynamoDBClient;
-  /** Remembers what a table holds now, past the proxy; what it answers puts that back. */
+  /** Copies the items of a table, past the proxy. The returned function restores them. */
   readonly remember: (table: string) => Promise<() => Promise<void>>;
   readonly newTable: (options?: TableOptions) => Promise<string>;
-  /** A store in a new table, unless one is named. */
+  /** Creates a store in a new table, or in the table of the options. */
   readonly newStore: (
     options?: Partial<DynamoDbTableOptions> & { readonly maxAttempts?: number },
   ) => Promise<DynamoDbSessionStore>;
 }
 
 /**
- * A database for the tests of a file: dynalite, or what `DYNAMODB_ENDPOINT` names. After all of them, checks that none
- * has scanned a table.
+ * Starts a database for the tests of a file: dynalite, or the server at `DYNAMODB_ENDPOINT`. After the tests, it checks
+ * that no request has scanned a table.
  */
 export function testDatabase(): TestDatabase {
   const { DYNAMODB_ENDPOINT } = process.env;

@@ -5,7 +5,7 @@ import { deletionNoteKey, incarnationOfDeletionNote } from '../../src/session/in
 
 const incarnation = 'an#odd#one';
 
-test('the sort keys of notes and markers say whose they are, whatever an incarnation contains', () => {
+test('the incarnation in the sort keys of notes and markers is found, whatever characters it contains', () => {
   const item = { position: 3, hash: 'hash', unique: 'unique', parts: 1 };
   expect(incarnationOfMarker(markerKey(incarnation, item))).toBe(incarnation);
   expect(incarnationOfDeletionNote(deletionNoteKey(incarnation))).toBe(incarnation);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { instantKey, orderKey, partitionOf } from '../../src/table/keys.ts';
 
-test('moments sort as texts, those before 1970 too', () => {
+test('keys of instants sort in their order, also before 1970', () => {
   const { MAX_SAFE_INTEGER: most } = Number;
   const moments = [-most, -1e15, -2, -1, 0, 1, 999, 1e12, 1_798_761_600_000, most];
   const keys = moments.map(instantKey);
@@ -17,7 +17,7 @@ test('ids sort by code point, in ASCII', () => {
   expect(keys.join('')).toMatch(/^[\0-\u007f]*$/u);
 });
 
-test('no id makes a key too long, and no two ids one partition', () => {
+test('no id makes a key too long, and no two ids share a partition', () => {
   const ids = ['x'.repeat(1_000), `${'x'.repeat(999)}y`, '\uffee'.repeat(1_000), 'x', 'H#x', 'S#x'];
   for (const id of ids) {
     expect(Buffer.byteLength(partitionOf(id))).toBeLessThanOrEqual(1_024);

@@ -15,23 +15,23 @@ const texts = [
   'é'.repeat(9_999),
 ];
 
-test.each(texts)('%j comes back', async (text) => {
+test.each(texts)('the text %j is equal after a round trip', async (text) => {
   await expect(fromPayload(await toPayload(text), 'it')).resolves.toBe(text);
 });
 
-test('long ones are packed', async () => {
+test('long texts are deflated', async () => {
   expect((await toPayload('x'.repeat(10_000))).length).toBeLessThan(100);
   expect((await toPayload('x'.repeat(99))).length).toBe(100);
 });
 
-test('what a text has in common with its context costs next to nothing', async () => {
+test('text that also occurs in the context takes almost no bytes', async () => {
   const text = randomBytes(300).toString('base64');
   const payload = await toPayload(text, text);
   expect(payload.length).toBeLessThan(20);
   await expect(fromPayload(payload, 'it', text)).resolves.toBe(text);
 });
 
-test('the dictionary is the one that tables were written with', () => {
+test('the dictionary is the one that stored payloads need', () => {
   expect(createHash('sha256').update(DICTIONARY).digest('hex')).toBe(
     '089e123b826576bdc24ebb68fd654ac1ec0ef53108271895cbec91fdf7fc0527',
   );
@@ -45,6 +45,6 @@ const broken = [
   Uint8Array.of(0, 123),
 ];
 
-test.each(broken)('%j is none', async (payload) => {
+test.each(broken)('the bytes %j are not a payload', async (payload) => {
   await expect(jsonFromPayload(payload, 'it')).rejects.toMatchObject({ code: 'STATE_FORMAT', path: 'it' });
 });

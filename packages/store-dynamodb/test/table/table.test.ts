@@ -7,7 +7,7 @@ import { testDatabase } from '../support/test-database.ts';
 
 const database = testDatabase();
 
-test('parts that are left unprocessed are written again', { timeout: 60_000 }, async () => {
+test('unprocessed items are written again', { timeout: 60_000 }, async () => {
   const clock = { ...systemClock, after: atOnce };
   const store = await database.newStore({ clock });
   let left = 0;
@@ -26,7 +26,7 @@ test('parts that are left unprocessed are written again', { timeout: 60_000 }, a
   await expect(store.load('a')).resolves.toEqual(created);
 });
 
-test('parts that are never processed are given up, and nothing is there', async () => {
+test('items that stay unprocessed fail the write, and the session does not exist', async () => {
   const clock = { ...systemClock, after: atOnce };
   const store = await database.newStore({ clock });
   database.proxy.fault = async ({ operation, body }, forward) => {
@@ -39,7 +39,7 @@ test('parts that are never processed are given up, and nothing is there', async 
   await expect(store.exists('a')).resolves.toBe(false);
 });
 
-test('headers that are left unprocessed are read again', async () => {
+test('unprocessed headers are read again', async () => {
   const clock = { ...systemClock, after: atOnce };
   const store = await database.newStore({ clock });
   for (const id of ['a', 'b', 'c']) await store.create(newSession(id));
