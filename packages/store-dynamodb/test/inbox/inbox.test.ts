@@ -224,7 +224,7 @@ const RIVALS: Readonly<Record<string, Rival>> = {
 };
 
 test.each(Object.entries(RIVALS))(
-  'when %s at any moment of an enqueue, each item is returned once or was used',
+  'when %s at any point of an enqueue, each item is returned once or was used',
   { timeout: 60_000 },
   async (what, rival) => {
     let moments = 0;
