@@ -1,9 +1,9 @@
-/** One case, ready for a test runner. */
+/** A case as a test, ready for a test runner. */
 export interface ConformanceTest {
-  /** Says what is missing when it is to be skipped. */
+  /** The name of the case. If the test is skipped, the name ends with the missing ability. */
   readonly name: string;
-  /** True when the harness cannot do what the case needs. */
+  /** True when the harness lacks an ability that the case needs. */
   readonly skip: boolean;
-  /** Rejects when what is tested does not do it. */
+  /** Runs the case. Rejects when it fails. */
   readonly run: () => Promise<void>;
 }

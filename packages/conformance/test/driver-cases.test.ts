@@ -16,14 +16,14 @@ type Infer = (
   options: InferenceOptions,
 ) => ReturnType<Driver['infer']>;
 
-/** The driver with its answers changed. */
+/** A driver with changed responses. */
 const answering =
   (change: (response: InferenceResponse) => object): Infer =>
   async (sound, request, options) => {
     const response = Response.of(await sound.infer(request, options));
     return { ...response, ...change(response) };
   };
-/** The driver with its requests changed. */
+/** A driver with changed requests. */
 const asking =
   (change: (request: InferenceRequest) => object): Infer =>
   (sound, request, options) =>
@@ -36,19 +36,19 @@ const hearing =
       onDelta: onDelta && ((delta) => onDelta({ ...delta, text: change(delta.text) })),
     });
 
-const heard = (name: string): string[] => [`${name}, heard as it comes`, `${name}, not listened to`];
-const TEXTS = heard('a text');
-const CALLS = heard('calls of tools');
-const LONG = heard('an answer that was too long');
-const REFUSED = heard('a call that is refused is an error with a code');
-const ABORTED = heard('an abort ends a call in flight');
-const HISTORY = 'a history of calls and results arrives in its order';
-const FORM = 'the form of the answer arrives';
-const APART = 'nothing is kept between calls';
-const AGENT = 'an agent asks for a tool and answers with its result';
+const heard = (name: string): string[] => [`${name}, with a listener`, `${name}, without a listener`];
+const TEXTS = heard('a final response is returned with its usage');
+const CALLS = heard('tool calls are returned in order');
+const LONG = heard('a truncated response has the finish reason "length"');
+const REFUSED = heard('a refused call throws DRIVER_FAILED');
+const ABORTED = heard('an abort ends a running call');
+const HISTORY = 'calls and results of the conversation are sent in order';
+const FORM = 'the schema of the response format is sent';
+const APART = 'a driver stores nothing between calls';
+const AGENT = 'an agent calls a tool and responds with its result';
 
 const DEFECTS: Readonly<Record<string, readonly [infer: Infer, red: readonly string[]]>> = {
-  'names calls itself': [
+  'invents the ids of calls': [
     answering(({ content }) => ({
       content: content.map((part, at) =>
         part.type === 'tool-call' ? { ...part, toolCallId: `call_${at}` } : part,
@@ -66,34 +66,34 @@ const DEFECTS: Readonly<Record<string, readonly [infer: Infer, red: readonly str
     })),
     CALLS,
   ],
-  'loses arguments': [
+  'drops the arguments of calls': [
     answering(({ content }) => ({
       content: content.map((part) => (part.type === 'tool-call' ? { ...part, input: {} } : part)),
     })),
     [...CALLS, AGENT],
   ],
-  'trims what it hears': [hearing((text) => text.trim()), [TEXTS[0] ?? '']],
-  'says what it hears twice': [hearing((text) => text + text), [TEXTS[0] ?? '']],
-  'says nothing of usage': [answering(() => ({ usage: {} })), [...TEXTS, ...CALLS, AGENT]],
-  'swaps usage': [
+  'trims deltas': [hearing((text) => text.trim()), [TEXTS[0] ?? '']],
+  'repeats the text of deltas': [hearing((text) => text + text), [TEXTS[0] ?? '']],
+  'reports no usage': [answering(() => ({ usage: {} })), [...TEXTS, ...CALLS, AGENT]],
+  'swaps input and output tokens': [
     answering(({ usage }) => ({
       usage: { inputTokens: usage.outputTokens, outputTokens: usage.inputTokens },
     })),
     [...TEXTS, ...CALLS, AGENT],
   ],
-  'ends every answer with stop': [answering(() => ({ finishReason: 'stop' })), [...CALLS, ...LONG]],
-  'answers what is refused': [
+  'always reports the finish reason stop': [answering(() => ({ finishReason: 'stop' })), [...CALLS, ...LONG]],
+  'responds to a refused call': [
     (sound, ...args) => Promise.resolve(sound.infer(...args)).catch(() => ({ text: '' })),
     [...REFUSED, ...ABORTED],
   ],
-  'throws what it gets': [
+  'throws an error without a code': [
     (sound, ...args) =>
       Promise.resolve(sound.infer(...args)).catch((error: unknown) => {
         throw new Error('No.', { cause: error });
       }),
     REFUSED,
   ],
-  'asks again what was refused': [
+  'retries a refused call': [
     (sound, ...args) => Promise.resolve(sound.infer(...args)).catch(() => sound.infer(...args)),
     [...REFUSED],
   ],
@@ -105,10 +105,10 @@ const DEFECTS: Readonly<Record<string, readonly [infer: Infer, red: readonly str
     [HISTORY, AGENT],
   ],
   'drops tools': [asking(() => ({ tools: [] })), [HISTORY]],
-  'drops the form of the answer': [asking(() => ({ responseFormat: undefined })), [FORM]],
+  'drops the response format': [asking(() => ({ responseFormat: undefined })), [FORM]],
 };
 
-/** A driver that sends what it was asked before along with what it is asked. */
+/** Adds the messages of all earlier requests to each request. */
 const remembering = (): Infer => {
   const before: InferenceRequest['messages'][] = [];
   return (sound, request, options) => {
@@ -119,7 +119,7 @@ const remembering = (): Infer => {
 };
 
 describe('a driver that', () => {
-  /** The names of the cases that fail when each call goes through this. */
+  /** Returns the names of the cases that fail with this driver. */
   async function failuresOf(inferOf: () => Infer): Promise<string[]> {
     const failed: string[] = [];
     const create: CreateDriver = async (script) => {
@@ -135,11 +135,11 @@ describe('a driver that', () => {
     expect(new Set(await failuresOf(() => infer))).toEqual(new Set(red));
   });
 
-  test('remembers what it was asked', async () => {
+  test('sends the messages of earlier requests', async () => {
     expect(await failuresOf(remembering)).toEqual([APART, AGENT]);
   });
 
-  test('every case is failed by one of them', () => {
+  test('every case is failed by a driver with a defect', () => {
     const red = new Set([...Object.values(DEFECTS).flatMap(([, names]) => names), APART]);
     expect(driverCases.filter(({ name }) => !red.has(name))).toEqual([]);
   });

@@ -14,14 +14,14 @@ describe('InProcessEngine', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ run }) => run());
 
-  test('no case is skipped, and no two have one name', () => {
+  test('no case is skipped, and names are unique', () => {
     expect(tests.filter(({ skip }) => skip)).toEqual([]);
     expect(new Set(tests.map(({ name }) => name)).size).toBe(tests.length);
   });
 });
 
-describe('InProcessEngine by the clock of the machine', () => {
-  // What is waited for is a few milliseconds, and only ever longer than it takes.
+describe('InProcessEngine with the clock of the machine', () => {
+  // The waits are a few milliseconds long. A slow machine only makes them longer.
   const tests = engineTests(createEngine, { turnMilliseconds: 1 });
   const timed = tests.filter(({ name, skip }) => skip || /^(?:moments|outcomes|stops)/.test(name));
 
@@ -31,8 +31,8 @@ describe('InProcessEngine by the clock of the machine', () => {
     return run();
   });
 
-  test('what needs a clock is skipped by name', () => {
+  test('cases that need a clock are skipped, with the ability in their name', () => {
     const skipped = tests.filter(({ skip }) => skip).map(({ name }) => name);
-    expect(skipped).toEqual(['moments: a moment may be further away than a timer reaches (needs clock)']);
+    expect(skipped).toEqual(['moments: an instant can be further away than the longest timer (needs clock)']);
   });
 });

@@ -2,20 +2,20 @@ import { sessionStoreTests } from '@holdfast/conformance';
 import { describe, expect, test } from 'vitest';
 import { mapHarness } from './map-store.ts';
 
-describe('a store on a backend that can be measured, broken and reopened', () => {
+describe('a store with all abilities', () => {
   const { createStore, abilities } = mapHarness();
   const tests = sessionStoreTests(createStore, abilities);
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ run }) => run());
 
-  test('no case is skipped, and no two have one name', () => {
+  test('no case is skipped, and names are unique', () => {
     expect(tests.filter(({ skip }) => skip)).toEqual([]);
     expect(new Set(tests.map(({ name }) => name)).size).toBe(tests.length);
   });
 });
 
-test('cases that need more than the harness can do are skipped by name', () => {
+test('cases that need a missing ability are skipped, with the ability in their name', () => {
   const skipped = sessionStoreTests(mapHarness().createStore).filter(({ skip }) => skip);
   expect(new Set(skipped.map(({ name }) => /\(needs \w+\)$/.exec(name)?.[0]))).toEqual(
     new Set([

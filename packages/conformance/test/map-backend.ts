@@ -28,40 +28,40 @@ import type {
 type Item = NonNullable<RecordChange['enqueue']>;
 
 export interface Entry extends StoredSession {
-  /** By position. */
+  /** The items by position. */
   readonly inbox: ReadonlyMap<number, Item>;
 }
 
 export type Entries = Map<string, Entry>;
 
-/** How the backend does what it does, each to be exchanged for one that is wrong. */
+/** The operations of the backend. A defect replaces one of them. */
 const soundWays = {
   /** The key of a session. */
   keyOf: (sessionId: string): string => sessionId,
-  /** Is the record there that is to be replaced? */
+  /** Returns whether the stored record is the expected one. */
   isThere: (found: SessionRecord | undefined, before: SessionRecord | undefined): boolean =>
     (found && recordName(found)) === (before && recordName(before)),
-  /** The record that is kept. */
+  /** Returns the record to store. */
   kept: (after: SessionRecord, _found: StoredSession | undefined, _change: RecordChange): SessionRecord =>
     after,
   applySavePlan,
-  /** The inbox after a write. */
+  /** Returns the inbox after a write. */
   inbox: (before: Entry['inbox'], { enqueue, acknowledge = [] }: RecordChange): Entry['inbox'] => {
     const inbox = new Map(before);
     if (enqueue) inbox.set(enqueue.position, enqueue);
     for (const { position } of acknowledge) inbox.delete(position);
     return inbox;
   },
-  /** Is an item with this id in the inbox? */
+  /** Returns whether the inbox has an item with this id. */
   isDuplicate: (inbox: Entry['inbox'], id: string): boolean =>
     [...inbox.values()].some((item) => item.id === id),
-  /** The items that a reader gets. */
+  /** Returns the items in a range of positions. */
   read: (inbox: Entry['inbox'], { from, to, limit }: ItemRange): readonly StoredItem[] =>
     [...inbox.values()]
       .filter(({ position }) => position >= from && position < to)
       .toSorted((left, right) => left.position - right.position)
       .slice(0, limit),
-  /** The record that is answered. */
+  /** Returns the record for a reader. */
   answered: (record: SessionRecord): SessionRecord => record,
   isListed: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
   isAwaited: (record: SessionRecord, now: Instant): boolean => !isExpired(record, now),
@@ -76,7 +76,7 @@ const soundWays = {
 
 export type Ways = typeof soundWays;
 
-/** A backend on a map, which several may share. */
+/** A backend on a map, which several backends can share. */
 export class MapBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
   private readonly entries: Entries;

@@ -6,19 +6,19 @@ import { MapBackend } from './map-backend.ts';
 import type { Entries, Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
 
-/** What a store is made of, from the inside out. What is not given is sound. */
+/** Parts of a store that a defect replaces, from the inside out. The other parts are correct. */
 export interface StoreParts {
-  /** How the backend keeps the sessions. */
+  /** Replaces operations of the backend. */
   readonly ways?: Partial<Ways>;
-  /** What speaks to the backend over the wire. */
+  /** Replaces methods of the backend as the store sees it, outside of the measured wire. */
   readonly client?: (backend: SessionBackend) => Partial<SessionBackend>;
-  /** What the store is made with, whatever it is told. */
+  /** Settings that replace those of the case. */
   readonly settings?: StoreSettings;
-  /** What users see. */
+  /** Replaces methods of the store. */
   readonly store?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
 }
 
-/** A harness that can do everything, on a backend of one's own. Makes one store at a time. */
+/** Creates a harness with all abilities, with a backend of its own. It supports one store at a time. */
 export function mapHarness({ ways, client, settings: own, store }: StoreParts = {}): {
   readonly createStore: CreateStore;
   readonly abilities: StoreAbilities;
@@ -50,7 +50,7 @@ export function mapHarness({ ways, client, settings: own, store }: StoreParts = 
   };
 }
 
-/** The object with some of its members exchanged. */
+/** Returns the object with some of its members replaced. */
 function over<T extends object>(sound: T, changes: Partial<T> = {}): T {
   return Object.assign(Object.create(sound) as T, changes);
 }

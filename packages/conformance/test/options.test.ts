@@ -25,7 +25,7 @@ test.each<readonly [string, () => unknown, string]>([
   expect(make).toThrow(invalid(message));
 });
 
-test('the costs of a store are not measured with what is no measure', async () => {
+test('invalid abilities are refused when costs are measured', async () => {
   await expect(sessionStoreCosts(createStore, { measure: 5 } as never)).rejects.toEqual(
     invalid('measure of abilities must be a function'),
   );

@@ -43,7 +43,7 @@ function understood({ systemPrompt, messages, tools, responseFormat }: Inference
   };
 }
 
-/** Core's driver that plays a script, which is its own provider. */
+/** Creates a driver of core that plays a script. The driver is its own provider. */
 export const createDriver: CreateDriver = async (script) => {
   const driver = scriptedDriver(...script.map(scripted));
   return { driver, requests: () => driver.requests.map(understood) };

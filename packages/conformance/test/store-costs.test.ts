@@ -2,7 +2,7 @@ import { sessionStoreCosts } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 import { mapHarness } from './map-store.ts';
 
-test('what each operation of a store exchanges with its backend', async () => {
+test('the costs of all operations of a store', async () => {
   const { createStore, abilities } = mapHarness();
   const costs = await sessionStoreCosts(createStore, abilities);
   const requests = Object.fromEntries(Object.entries(costs).map(([name, cost]) => [name, cost.requests]));

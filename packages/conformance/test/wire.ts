@@ -3,12 +3,12 @@ import { StoreThrottledError } from '@holdfast/core/store';
 import type { SessionBackend } from '@holdfast/core/store';
 import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
-/** What stands between a store and its backend: it counts each call as a request, and makes one fail when told to. */
+/** The wire between a store and its backend. It counts each call as a request, and injects faults. */
 export class Wire implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
   private requests = 0;
   private bytes = 0;
-  /** Counting bytes takes longer than all else: it begins when somebody asks for them. */
+  /** Counting bytes is slow, so it begins with the first measurement. */
   private isMeasured = false;
   private armed: { readonly fault: Fault; readonly request: number } | undefined;
 
@@ -27,7 +27,7 @@ export class Wire implements StoreFaults {
     return { requests: this.requests, bytes: this.bytes };
   };
 
-  /** The backend at the other end. */
+  /** Connects the wire to a backend. */
   to<T extends SessionBackend>(backend: T): T {
     return new Proxy(backend, {
       get: (target, name) => {

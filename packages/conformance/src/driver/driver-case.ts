@@ -2,48 +2,51 @@ import type { JsonObject, JsonValue, Message } from '@holdfast/core';
 import type { Driver, InferenceDelta, InferenceRequest } from '@holdfast/core/driver';
 import { InferenceResponse, List } from '@holdfast/core/driver';
 
-/** What a provider does with one call. */
+/** The reply of a provider to one call. */
 export type ProviderReply =
   | {
       readonly type: 'answer';
       readonly text?: string;
       readonly calls?: readonly { readonly id: string; readonly name: string; readonly input: JsonValue }[];
       readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-      /** Default: `tool-calls` with calls, else `stop`. */
+      /** The default is `tool-calls` for a reply with calls, and `stop` for others. */
       readonly finishReason?: 'length';
     }
-  /** It refuses the call, and would do so again: a wrong key. */
+  /** The provider refuses the call, and would refuse a retry too, for example because of a wrong key. */
   | { readonly type: 'refusal' }
-  /** It says when it is asked, and does not answer as long as the case runs. */
+  /** The provider calls `onAsked` when the call arrives, and does not reply while the case runs. */
   | { readonly type: 'silence'; readonly onAsked: () => void };
 
-/** What the provider was asked, as it understood it. */
+/** A request as the provider received it. */
 export interface ProviderRequest {
   /**
-   * In order: `system TEXT`, `user TEXT`, `assistant TEXT`, `call ID NAME`, `result ID TEXT`. Parts of a message that
-   * are empty are left out.
+   * The texts, calls and results of the conversation in order, as `system TEXT`, `user TEXT`, `assistant TEXT`,
+   * `call ID NAME` or `result ID TEXT`. Empty parts of a message are omitted.
    */
   readonly said: readonly string[];
   /** The names of the tools, in order. */
   readonly tools: readonly string[];
-  /** The JSON Schema that the answer must have. */
+  /** The JSON Schema that the response must fit. */
   readonly schema: JsonObject | undefined;
 }
 
-/** A driver, and the provider at its other end. */
+/** A driver, and the provider that it calls. */
 export interface DriverUnderTest {
   readonly driver: Driver;
-  /** What the provider was asked so far. */
+  /** The requests that the provider has received so far, in order. */
   readonly requests: () => readonly ProviderRequest[];
 }
 
-/** Makes a driver of a provider that gives these replies, in order. Whoever passes it in also ends the provider. */
+/**
+ * Creates a driver, and a provider that gives these replies in order. The caller of `driverTests` stops the provider
+ * after the test.
+ */
 export type CreateDriver = (script: readonly ProviderReply[]) => Promise<DriverUnderTest>;
 
-/** One thing that every driver must do. */
+/** A requirement on every driver. */
 export interface DriverCase {
   readonly name: string;
-  /** Rejects when the driver does not do it. */
+  /** Runs the case. Rejects when the driver does not meet the requirement. */
   readonly run: (createDriver: CreateDriver) => Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export const answer = (
   reply: Omit<Extract<ProviderReply, { type: 'answer' }>, 'type' | 'usage'>,
 ): ProviderReply => ({ type: 'answer', usage: USAGE, ...reply });
 
-/** A request for these messages, with nothing else said. */
+/** A request for these messages, with defaults for all other options. */
 export function requestOf(
   messages: readonly Message[],
   rest: Partial<InferenceRequest> = {},
@@ -69,7 +72,7 @@ export function requestOf(
   };
 }
 
-/** The answer, and the pieces that it came in; without a listener there are none. */
+/** Calls the driver. Returns the response and its deltas; without a listener there are no deltas. */
 export async function inferred(
   driver: Driver,
   request: InferenceRequest,

@@ -42,12 +42,12 @@ function abortable(): { readonly signal: AbortSignal; readonly abort: () => void
   return { signal: controller.signal, abort: () => controller.abort(new Error('Enough.')) };
 }
 
-/** What an answer must be, heard as it comes or not. */
+/** Requirements on a response, with and without a listener for deltas. */
 const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCase[] => {
-  const how = isHeard ? 'heard as it comes' : 'not listened to';
+  const how = isHeard ? 'with a listener' : 'without a listener';
   return [
     {
-      name: `a text, ${how}`,
+      name: `a final response is returned with its usage, ${how}`,
       async run(createDriver) {
         const { driver } = await createDriver([answer({ text: TEXT })]);
         const { response, deltas } = await inferred(driver, requestOf([userMessage('hello')]), { isHeard });
@@ -59,7 +59,7 @@ const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCa
       },
     },
     {
-      name: `calls of tools, ${how}`,
+      name: `tool calls are returned in order, ${how}`,
       async run(createDriver) {
         const { driver } = await createDriver([answer({ text: 'Let me see.', calls: SUMS })]);
         const request = requestOf([userMessage('sums')], { tools: [ADD, SUBTRACT] });
@@ -80,7 +80,7 @@ const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCa
       },
     },
     {
-      name: `an answer that was too long, ${how}`,
+      name: `a truncated response has the finish reason "length", ${how}`,
       async run(createDriver) {
         const { driver } = await createDriver([answer({ text: 'Once upon', finishReason: 'length' })]);
         const { response } = await inferred(driver, requestOf([userMessage('a tale')]), { isHeard });
@@ -88,18 +88,18 @@ const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCa
       },
     },
     {
-      name: `a call that is refused is an error with a code, ${how}`,
+      name: `a refused call throws DRIVER_FAILED, ${how}`,
       async run(createDriver) {
         const { driver, requests } = await createDriver([{ type: 'refusal' }, answer({ text: 'too late' })]);
         await assert.rejects(inferred(driver, requestOf([userMessage('hello')]), { isHeard }), (error) => {
           assert(hasErrorCode(error, 'DRIVER_AUTHENTICATION'), String(error));
           return true;
         });
-        assert.equal(requests().length, 1, 'What is refused is not asked for again.');
+        assert.equal(requests().length, 1, 'The driver must not retry a refused call.');
       },
     },
     {
-      name: `an abort ends a call in flight, ${how}`,
+      name: `an abort ends a running call, ${how}`,
       async run(createDriver) {
         const asked = Promise.withResolvers<void>();
         const { driver } = await createDriver([{ type: 'silence', onAsked: asked.resolve }]);
@@ -137,7 +137,7 @@ const HISTORY = [
 
 const requests: readonly DriverCase[] = [
   {
-    name: 'a history of calls and results arrives in its order',
+    name: 'calls and results of the conversation are sent in order',
     async run(createDriver) {
       const { driver, requests: asked } = await createDriver([answer({ text: 'You are welcome.' })]);
       const request = requestOf(HISTORY, { systemPrompt: 'Be brief.', tools: [ADD, SUBTRACT] });
@@ -157,7 +157,7 @@ const requests: readonly DriverCase[] = [
     },
   },
   {
-    name: 'the form of the answer arrives',
+    name: 'the schema of the response format is sent',
     async run(createDriver) {
       const text = '{"a":1,"b":2}';
       const { driver, requests: asked } = await createDriver([answer({ text })]);
@@ -170,7 +170,7 @@ const requests: readonly DriverCase[] = [
     },
   },
   {
-    name: 'nothing is kept between calls',
+    name: 'a driver stores nothing between calls',
     async run(createDriver) {
       const { driver, requests: asked } = await createDriver([
         answer({ text: 'one' }),
@@ -189,7 +189,7 @@ const requests: readonly DriverCase[] = [
     },
   },
   {
-    name: 'an agent asks for a tool and answers with its result',
+    name: 'an agent calls a tool and responds with its result',
     async run(createDriver) {
       const [sum] = SUMS;
       assert(sum);
@@ -207,5 +207,5 @@ const requests: readonly DriverCase[] = [
   },
 ];
 
-/** What every driver must do, whichever provider it speaks to. Plain data: run each case in any test runner. */
+/** The requirements on every driver, for any provider. The cases are plain data, which any test runner can run. */
 export const driverCases: readonly DriverCase[] = [...answers, ...requests];

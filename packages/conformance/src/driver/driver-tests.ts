@@ -4,12 +4,12 @@ import type { CreateDriver } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';
 
 /**
- * The cases as tests of one driver. With `node:test` (and Vitest):
+ * Converts the cases to tests of one driver. With `node:test` (and Vitest):
  *
  * ```ts
  * for (const { name, skip, run } of driverTests(createDriver)) test(name, { skip }, run);
  * ```
- * @throws TypeError `ARGUMENT_INVALID` for what is not a function.
+ * @throws TypeError `ARGUMENT_INVALID` when `createDriver` is not a function
  */
 export function driverTests(createDriver: CreateDriver): readonly ConformanceTest[] {
   checkArgument('createDriver', createDriver, mustBe.function);

@@ -8,28 +8,32 @@ import { machineClock, movedClock } from './engine-clock.ts';
 import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
 import type { Act, Look } from './recorded-advances.ts';
 
-/** An engine, and its end. */
+/** An engine, and a function that removes it. */
 export interface EngineUnderTest {
   readonly engine: ExecutionEngine;
-  /** Removes the engine, and what it keeps. It has been stopped before. */
+  /** Removes the engine and all that it has stored. The case has stopped the engine before. */
   readonly close: () => Promise<void>;
 }
 
-/** Makes an engine that has nothing to do. It goes by the clock if it can. */
+/** Creates an engine without wake-ups. The engine must use the clock if it has the ability `clock`. */
 export type CreateEngine = (clock: Clock) => Promise<EngineUnderTest>;
 
-/** What is to be known of an engine. Cases that need what it cannot are skipped, by name. */
+/** The abilities of a harness for engines. Cases that need a missing ability are skipped. */
 export interface EngineAbilities {
-  /** It takes time and time-outs from the clock that it is made with. Otherwise cases wait, a moment each. */
+  /**
+   * The engine takes the time and its timers from the clock that `createEngine` receives. Without this ability, cases
+   * wait for real time.
+   */
   readonly clock?: boolean | undefined;
   /**
-   * About how long it takes to hand a wake-up to who serves, in milliseconds. Cases wait up to 500 times as long for what
-   * must happen, and 25 times for what must not. Default 0, a turn of the event loop: it does all of it in this process.
+   * The approximate time in milliseconds from a wake-up to the start of the advance. Cases wait up to 500 times as long
+   * for an expected event, and 25 times as long to see that an event does not happen. The default is 0, for an engine
+   * that works in this process: then cases wait for turns of the event loop.
    */
   readonly turnMilliseconds?: number | undefined;
 }
 
-/** An ability with another name would have cases skipped. */
+/** Unknown abilities are refused, because a misspelt ability would skip cases. */
 export const checkAbilities = optionsCheck<EngineAbilities>('abilities', {
   clock: mustBe.boolean,
   turnMilliseconds: mustBe.number(0),
@@ -38,40 +42,40 @@ export const checkAbilities = optionsCheck<EngineAbilities>('abilities', {
 /** The part of the contract that a case belongs to. */
 export type EngineGroup = 'wake-ups' | 'moments' | 'outcomes' | 'failures' | 'load' | 'stops' | 'sessions';
 
-/** One thing that every execution engine must do. */
+/** A requirement on every execution engine. */
 export interface EngineCase {
   readonly group: EngineGroup;
-  /** No two cases have one name. */
+  /** The name of the case. It is unique. */
   readonly name: string;
-  /** What the engine must be able to do. */
+  /** The ability that the case needs. */
   readonly needs?: 'clock' | undefined;
-  /** Rejects when the engine does not do it. */
+  /** Runs the case. Rejects when the engine does not meet the requirement. */
   readonly run: (createEngine: CreateEngine, abilities?: EngineAbilities) => Promise<void>;
 }
 
-/** A case before it is known which group it belongs to. */
+/** A case without its group. */
 export type UngroupedEngineCase = Omit<EngineCase, 'group'>;
 
-/** What a case works with. */
+/** The environment of a case. */
 export interface EngineContext {
-  /** Who serves is made with `serve`. */
+  /** The engine. Cases start its workers with `serve`. */
   readonly engine: Pick<ExecutionEngine, 'wake'>;
   readonly clock: EngineClock;
-  /** Milliseconds to a moment that is worth waiting for. */
+  /** A delay in milliseconds that is long enough to observe and short enough to wait for. */
   readonly soon: number;
-  /** When a session was looked at, or any session, in order. */
+  /** The advances of a session, or of all sessions, in order. */
   readonly looks: (sessionId?: string) => readonly Look[];
-  /** Serves with an advance that is written down; default: every session is suspended. */
+  /** Starts an engine worker with a recorded advance. By default the advance suspends every session. */
   readonly serve: (act?: Act, concurrency?: number) => Promise<EngineWorker>;
-  /** What an advance may wait for; the end of the case opens it. */
+  /** Creates a promise that an advance can wait for. The end of the case resolves it. */
   readonly gate: () => PromiseWithResolvers<void>;
-  /** Resolves when it holds. */
+  /** Resolves when `holds` returns true. Fails after a long time, with `what` in its message. */
   readonly until: (what: string, holds: () => boolean | Promise<boolean>) => Promise<void>;
-  /** Resolves when the promise does, which must be soon. */
+  /** Resolves with the promise. Fails if the promise takes too long. */
   readonly ended: <T>(what: string, promise: Promise<T>) => Promise<T>;
-  /** Resolves when an engine may have got on. */
+  /** Resolves after one turn, in which an engine can make progress. */
   readonly turn: () => Promise<void>;
-  /** Resolves when what was to happen by itself has happened. */
+  /** Resolves after the time in which an engine must have done everything that it would do by itself. */
   readonly quiet: () => Promise<void>;
 }
 
@@ -79,7 +83,7 @@ const TURNS_FOR_WHAT_MUST = 500;
 const TURNS_FOR_WHAT_MUST_NOT = 25;
 const TURNS_TILL_SOON = 40;
 
-/** A case that begins with an engine that nobody serves, and ends with its stop. */
+/** Creates a case. The case begins with an engine without workers, and ends by stopping them. */
 export function engineCase(
   name: string,
   act: (context: EngineContext) => Promise<void>,
@@ -103,7 +107,7 @@ export function engineCase(
   };
 }
 
-/** What goes on in a case. */
+/** The state of one run of a case. */
 class Stage {
   readonly context: EngineContext;
   private readonly advances: RecordedAdvances;
@@ -116,12 +120,12 @@ class Stage {
     this.advances = new RecordedAdvances(clock);
     const { advances } = this;
     this.context = {
-      engine: { wake: (...args) => this.ended('a wake-up is kept', engine.wake(...args)) },
+      engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
       clock,
       soon: abilities.clock ? 60_000 : TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds),
       looks: (sessionId) => (sessionId === undefined ? advances.looks : advances.of(sessionId)),
       serve: async (act = async () => SUSPENDED, concurrency) => {
-        const served = await this.ended('it serves', engine.serve(advances.by(act), { concurrency }));
+        const served = await this.ended('serve resolves', engine.serve(advances.by(act), { concurrency }));
         this.served.push(served);
         return served;
       },
@@ -133,12 +137,12 @@ class Stage {
     };
   }
 
-  /** What holds in every case. */
+  /** Asserts the requirements that hold in every case. */
   assertSound(): void {
-    assert.deepEqual(this.advances.overlaps, [], 'Sessions were worked on twice at one time.');
+    assert.deepEqual(this.advances.overlaps, [], 'The engine advanced sessions twice at the same time.');
   }
 
-  /** Ends what goes on, also in an engine that does not end by itself. */
+  /** Stops the engine workers. It does not wait for an engine that does not stop. */
   async clear(): Promise<void> {
     for (const { resolve } of this.gates) resolve();
     const stops = Promise.allSettled(this.served.map((served) => served.stop()));
@@ -160,7 +164,7 @@ class Stage {
       if (await holds()) return;
       await this.turn();
     }
-    assert.fail(`It did not happen: ${what}.`);
+    assert.fail(`Expected, but did not happen: ${what}.`);
   }
 
   private async ended<T>(what: string, promise: Promise<T>): Promise<T> {

@@ -17,7 +17,10 @@ const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[
   ['sessions', sessionCases],
 ];
 
-/** What every execution engine must do, whatever keeps its wake-ups. Plain data: run each case in any test runner. */
+/**
+ * The requirements on every execution engine, wherever it stores its wake-ups. The cases are plain data, which any test
+ * runner can run.
+ */
 export const engineCases: readonly EngineCase[] = groups.flatMap(([group, cases]) =>
   cases.map((one) => ({ group, ...one })),
 );

@@ -3,11 +3,11 @@ import { systemClock } from '@holdfast/core';
 import type { Clock, Instant } from '@holdfast/core';
 import { START, testClock } from '../store/store-case.ts';
 
-/** A clock of which a case can say that time is to pass. */
+/** A clock that a case can advance. */
 export interface EngineClock extends Clock {
-  /** So many milliseconds too early a time-out may go off. */
+  /** A timer may fire this many milliseconds too early. */
   readonly earlyBy: number;
-  /** Resolves when so many milliseconds have passed, and the time-outs among them have gone off. */
+  /** Advances the clock by this time. Resolves after the timers of this time have fired. */
   pass(milliseconds: number): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface TimeOut {
   readonly callback: () => void;
 }
 
-/** A clock that stands still but for what a case lets pass. */
+/** A clock that stands still until a case advances it. */
 export function movedClock(): EngineClock {
   const ids = testClock();
   const timeOuts = new Set<TimeOut>();
@@ -49,7 +49,7 @@ function callSoon(callback: () => void): () => void {
   return () => clearImmediate(immediate);
 }
 
-/** The clock of the machine: what is to pass is waited for. */
+/** The clock of the machine. To advance it is to wait. */
 export const machineClock: EngineClock = {
   ...systemClock,
   earlyBy: 1,

@@ -5,13 +5,13 @@ import type { CreateEngine, EngineAbilities } from './engine-case.ts';
 import { engineCases } from './engine-cases.ts';
 
 /**
- * The cases as tests of one engine. Those that need what it cannot do are there too, to be skipped by name. With
- * `node:test` (and Vitest):
+ * Converts the cases to tests of one engine. Cases that need a missing ability become skipped tests. With `node:test`
+ * (and Vitest):
  *
  * ```ts
  * for (const { name, skip, run } of engineTests(createEngine, { clock: true })) test(name, { skip }, run);
  * ```
- * @throws TypeError `ARGUMENT_INVALID` for an unknown ability or one that does not fit.
+ * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown ability or an invalid value
  */
 export function engineTests(
   createEngine: CreateEngine,

@@ -3,7 +3,7 @@ import type { UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
 import { SUSPENDED } from './recorded-advances.ts';
 
-/** What an advance throws. Whether an engine tries again by itself is its own affair. */
+/** Cases whose advance throws. An engine may or may not retry such an advance by itself. */
 export const failureCases: readonly UngroupedEngineCase[] = [
   engineCase('an advance that throws stops neither the engine nor other sessions', async (context) => {
     const { engine, serve, looks, until } = context;
@@ -12,8 +12,10 @@ export const failureCases: readonly UngroupedEngineCase[] = [
       return SUSPENDED;
     }, 1);
     for (const id of ['bad 1', 'good 1', 'bad 2', 'good 2']) await engine.wake(id);
-    await until('the good ones are looked at', () => [1, 2].every((n) => looks(`good ${n}`).length > 0));
-    await until('the bad ones are looked at', () => [1, 2].every((n) => looks(`bad ${n}`).length > 0));
+    await until('the other sessions are advanced', () => [1, 2].every((n) => looks(`good ${n}`).length > 0));
+    await until('the sessions whose advance throws are advanced', () =>
+      [1, 2].every((n) => looks(`bad ${n}`).length > 0),
+    );
   }),
   engineCase('a session whose advance threw can be woken again', async (context) => {
     const { engine, serve, looks, until, quiet } = context;
@@ -23,14 +25,14 @@ export const failureCases: readonly UngroupedEngineCase[] = [
       return SUSPENDED;
     });
     await engine.wake('a');
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
     await quiet();
     isDown = false;
     const before = looks('a').length;
     await engine.wake('a');
-    await until('"a" is looked at again', () => looks('a').length > before);
+    await until('"a" is advanced again', () => looks('a').length > before);
   }),
-  engineCase('a wake-up is not lost when the advance meanwhile throws', async (context) => {
+  engineCase('a wake-up during an advance that throws is not dropped', async (context) => {
     const { engine, serve, looks, until, gate } = context;
     const work = gate();
     await serve(async () => {
@@ -39,12 +41,12 @@ export const failureCases: readonly UngroupedEngineCase[] = [
       throw new Error('No.');
     });
     await engine.wake('a');
-    await until('"a" is worked on', () => looks('a').length > 0);
+    await until('the advance of "a" has started', () => looks('a').length > 0);
     await engine.wake('a');
     work.resolve();
-    await until('"a" is looked at again', () => looks('a').length >= 2);
+    await until('"a" is advanced again', () => looks('a').length >= 2);
   }),
-  engineCase('a stop ends although an advance throws', async (context) => {
+  engineCase('a stop resolves although an advance throws', async (context) => {
     const { engine, serve, looks, until, ended, gate } = context;
     const work = gate();
     const served = await serve(async () => {
@@ -52,9 +54,9 @@ export const failureCases: readonly UngroupedEngineCase[] = [
       throw new Error('No.');
     });
     await engine.wake('a');
-    await until('"a" is worked on', () => looks('a').length > 0);
+    await until('the advance of "a" has started', () => looks('a').length > 0);
     const stop = served.stop();
     work.resolve();
-    assert.equal(await ended('the stop', stop), undefined);
+    assert.equal(await ended('stop resolves', stop), undefined);
   }),
 ];

@@ -6,23 +6,26 @@ import type { Act } from './recorded-advances.ts';
 import { sessionWorld } from './session-world.ts';
 import type { SessionWorld } from './session-world.ts';
 
-/** What a runtime does with a session: before each of it, and after, a decision may come. */
+/**
+ * The methods that the runtime calls on a session. Before and after each call is a point at which a decision can
+ * arrive.
+ */
 const STEPS: readonly string[] = ['claim', 'save', 'renew', 'release'] satisfies (keyof SessionStore)[];
 
-/** A point that is not passed: who waits for it acts when nothing is under way. */
+/** A point that the work never passes. A decider with this point acts at the end, when no work is running. */
 const LAST = Number.POSITIVE_INFINITY;
 
-/** When a person decides: by points that the work on a session passes from the moment at which it waits. */
+/** The points at which a person acts. Points are counted from the first at which the session waits for approval. */
 interface Decider {
   readonly sessionId: string;
-  /** The decision is left in the inbox. */
+  /** The point at which the decision is enqueued. */
   readonly decidesAt: number;
-  /** The decision is left once more, as of who has clicked twice, and the session is woken. */
+  /** The point at which the decision is enqueued again, as after a double click, and the session is woken. */
   readonly wakesAt: number;
   passed: number;
 }
 
-/** Sessions that wait for approval, while each is decided on and woken at points of its own. */
+/** Sessions that wait for approval. Each session has its own points for the decision and the wake-up. */
 export class InterleavedApprovals {
   readonly world: SessionWorld;
   private readonly engine: EngineContext['engine'];
@@ -33,7 +36,7 @@ export class InterleavedApprovals {
     this.world = sessionWorld((store) => this.watched(store));
   }
 
-  /** The work on sessions, which passes a point more: it is done, and the engine does not know yet. */
+  /** Advances a session, and passes one more point: the advance has returned, but the engine has no result yet. */
   readonly work: Act = async ({ sessionId, signal }) => {
     const result = await this.world.runtime.advance(sessionId, { signal });
     await this.pass(sessionId);
@@ -56,7 +59,7 @@ export class InterleavedApprovals {
     return (await this.asked(sessionId)) !== undefined;
   }
 
-  /** Those who have not acted yet do so now: nothing is under way. */
+  /** Acts for all deciders that have not acted yet. The caller ensures that no work is running. */
   async decideRest(): Promise<void> {
     for (const decider of this.deciders.values()) {
       const { decidesAt, wakesAt, passed } = decider;

@@ -7,7 +7,7 @@ const names = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `session ${index}`);
 
 const limits = [1, 3].map((concurrency) =>
-  engineCase(`of 10 sessions ${concurrency} at a time`, async (context) => {
+  engineCase(`10 sessions are advanced, ${concurrency} at a time`, async (context) => {
     const { engine, serve, looks, until, quiet, gate } = context;
     const works = names(10).map(() => gate());
     let underWay = 0;
@@ -20,26 +20,26 @@ const limits = [1, 3].map((concurrency) =>
     for (const id of names(10)) await engine.wake(id);
     for (const [ended, work] of works.entries()) {
       const most = Math.min(concurrency, works.length - ended);
-      await until(`${most} are under way after ${ended}`, () => underWay >= most);
+      await until(`${most} advances run after ${ended}`, () => underWay >= most);
       await quiet();
       assert.equal(underWay, most);
       work.resolve();
     }
-    await until('all are looked at', () => names(10).every((id) => looks(id).length > 0));
+    await until('all sessions are advanced', () => names(10).every((id) => looks(id).length > 0));
   }),
 );
 
-/** Many sessions. */
+/** Cases with many sessions. */
 export const loadCases: readonly UngroupedEngineCase[] = [
   ...limits,
-  engineCase('1,000 sessions are all looked at', async ({ engine, serve, looks, until, turn }) => {
+  engineCase('1,000 sessions are all advanced', async ({ engine, serve, looks, until, turn }) => {
     await serve(() => turn().then(() => SUSPENDED), 50);
     await Promise.all(names(1_000).map((id) => engine.wake(id)));
     const seen = (): number => new Set(looks().map(({ sessionId }) => sessionId)).size;
-    await until('half are looked at', () => seen() >= 500);
-    await until('all are looked at', () => seen() === 1_000);
+    await until('half of the sessions are advanced', () => seen() >= 500);
+    await until('all sessions are advanced', () => seen() === 1_000);
   }),
-  engineCase('a session that takes long does not hold up others', async (context) => {
+  engineCase('a long advance does not delay other sessions', async (context) => {
     const { engine, serve, looks, until, gate } = context;
     const work = gate();
     await serve(async ({ sessionId }) => {
@@ -47,6 +47,6 @@ export const loadCases: readonly UngroupedEngineCase[] = [
       return SUSPENDED;
     }, 2);
     for (const id of ['slow', ...names(20)]) await engine.wake(id);
-    await until('all others are looked at', () => names(20).every((id) => looks(id).length > 0));
+    await until('all other sessions are advanced', () => names(20).every((id) => looks(id).length > 0));
   }),
 ];

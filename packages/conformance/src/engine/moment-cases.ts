@@ -7,8 +7,8 @@ import { SUSPENDED } from './recorded-advances.ts';
 const DAY = 86_400_000;
 
 /**
- * Lets time pass up to a moment. The session is looked at then or later, and before it not more often than `earlier`
- * times in all.
+ * Advances the clock to an instant. Asserts that the engine advances the session then or later, and that it has
+ * advanced the session at most `earlier` times before.
  */
 export async function assertLooksAt(
   { clock, looks, until, quiet }: EngineContext,
@@ -21,51 +21,54 @@ export async function assertLooksAt(
   await clock.pass(Math.max(0, at - clock.now()));
   const from = at - clock.earlyBy;
   const isLookedAt = (): boolean => looks(sessionId).some((look) => look.at >= from);
-  await until(`"${sessionId}" is looked at when it is time`, isLookedAt);
+  await until(`"${sessionId}" is advanced at its instant`, isLookedAt);
   const before = looks(sessionId).filter((look) => look.at < from);
-  assert(before.length <= earlier, `It was looked at ${before.length} times before it was time.`);
+  assert(
+    before.length <= earlier,
+    `The engine advanced the session ${before.length} times before its instant.`,
+  );
 }
 
 const waking = [
-  engineCase('who is woken at a moment is looked at then, and not before', async (context) => {
+  engineCase('a session that is woken at an instant is advanced then, and not before', async (context) => {
     const { engine, serve, clock, soon } = context;
     await serve();
     const at = clock.now() + soon;
     await engine.wake('a', { at });
     await assertLooksAt(context, 'a', at);
   }),
-  engineCase('a moment that is over is now', async ({ engine, serve, clock, looks, until }) => {
+  engineCase('an instant in the past means now', async ({ engine, serve, clock, looks, until }) => {
     await serve();
     const now = clock.now();
     for (const [index, at] of [now, now - 1, now - DAY, 0].entries()) {
       await engine.wake(`session ${index}`, { at });
-      await until(`"session ${index}" is looked at`, () => looks(`session ${index}`).length > 0);
+      await until(`"session ${index}" is advanced`, () => looks(`session ${index}`).length > 0);
     }
   }),
-  engineCase('who is woken at several moments is looked at each time', async (context) => {
+  engineCase('a session that is woken at several instants is advanced at each of them', async (context) => {
     const { engine, serve, clock, soon } = context;
     await serve();
     const now = clock.now();
     for (const times of [3, 1, 2]) await engine.wake('a', { at: now + times * soon });
     for (const times of [1, 2, 3]) await assertLooksAt(context, 'a', now + times * soon, times - 1);
   }),
-  engineCase('who is woken now does not wait for a moment that was said before', async (context) => {
+  engineCase('a wake-up now does not wait for an earlier wake-up at an instant', async (context) => {
     const { engine, serve, clock, looks, until } = context;
     await serve();
     await engine.wake('a', { at: clock.now() + DAY });
     await engine.wake('a');
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
   }),
-  engineCase('a moment is not forgotten when the session is woken before', async (context) => {
+  engineCase('a wake-up at an instant is not dropped when the session is woken before', async (context) => {
     const { engine, serve, clock, soon, looks, until } = context;
     await serve();
     const at = clock.now() + soon;
     await engine.wake('a', { at });
     await engine.wake('a');
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
     await assertLooksAt(context, 'a', at, 1);
   }),
-  engineCase('a moment that comes while the session is worked on is not lost', async (context) => {
+  engineCase('a wake-up whose instant comes during an advance is not dropped', async (context) => {
     const { engine, serve, clock, soon, looks, until, quiet, gate } = context;
     const work = gate();
     await serve(async () => {
@@ -73,18 +76,18 @@ const waking = [
       return SUSPENDED;
     });
     await engine.wake('a');
-    await until('"a" is worked on', () => looks('a').length > 0);
+    await until('the advance of "a" has started', () => looks('a').length > 0);
     await engine.wake('a', { at: clock.now() + soon });
     await clock.pass(soon);
     await quiet();
-    assert.equal(looks('a').length, 1, 'It was worked on twice at one time.');
+    assert.equal(looks('a').length, 1, 'The engine advanced the session twice at the same time.');
     work.resolve();
-    await until('"a" is looked at again', () => looks('a').length >= 2);
+    await until('"a" is advanced again', () => looks('a').length >= 2);
   }),
 ];
 
 const keeping = [
-  engineCase('a moment that was said before anybody serves is kept', async (context) => {
+  engineCase('a wake-up at an instant, made before any worker serves, is not dropped', async (context) => {
     const { engine, serve, clock, soon, quiet, looks } = context;
     const at = clock.now() + soon;
     await engine.wake('a', { at });
@@ -93,17 +96,17 @@ const keeping = [
     await serve();
     await assertLooksAt(context, 'a', at);
   }),
-  engineCase('a moment that comes before anybody serves is kept', async (context) => {
+  engineCase('an instant that comes before any worker serves is not dropped', async (context) => {
     const { engine, serve, clock, soon, quiet, looks, until } = context;
     await engine.wake('a', { at: clock.now() + soon });
     await clock.pass(soon);
     await quiet();
     assert.equal(looks().length, 0);
     await serve();
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
   }),
   engineCase(
-    'a moment may be further away than a timer reaches',
+    'an instant can be further away than the longest timer',
     async (context) => {
       const { engine, serve, clock } = context;
       await serve();
@@ -116,5 +119,5 @@ const keeping = [
   ),
 ];
 
-/** Sessions are looked at when it is time. */
+/** Wake-ups at an instant. */
 export const momentCases: readonly UngroupedEngineCase[] = [...waking, ...keeping];

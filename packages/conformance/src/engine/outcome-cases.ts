@@ -7,12 +7,15 @@ import { advanced, FINISHED, SUSPENDED, YIELD } from './recorded-advances.ts';
 const HOUR = 3_600_000;
 
 const goingOn = [
-  engineCase('who yields is looked at until it does not', async ({ engine, serve, looks, until }) => {
-    await serve(async () => (looks('a').length <= 5 ? YIELD : FINISHED));
-    await engine.wake('a');
-    await until('"a" is looked at 6 times', () => looks('a').length >= 6);
-  }),
-  engineCase('who always yields lets others have their turn', async (context) => {
+  engineCase(
+    'a session that yields is advanced until it no longer yields',
+    async ({ engine, serve, looks, until }) => {
+      await serve(async () => (looks('a').length <= 5 ? YIELD : FINISHED));
+      await engine.wake('a');
+      await until('"a" is advanced 6 times', () => looks('a').length >= 6);
+    },
+  ),
+  engineCase('a session that always yields does not block other sessions', async (context) => {
     const { engine, serve, looks, until, turn } = context;
     await serve(async ({ sessionId }) => {
       if (sessionId !== 'busy') return SUSPENDED;
@@ -20,36 +23,36 @@ const goingOn = [
       return looks('other').length > 0 ? SUSPENDED : YIELD;
     }, 1);
     await engine.wake('busy');
-    await until('"busy" is worked on', () => looks('busy').length > 0);
+    await until('the advance of "busy" has started', () => looks('busy').length > 0);
     await engine.wake('other');
-    await until('"other" is looked at', () => looks('other').length > 0);
+    await until('"other" is advanced', () => looks('other').length > 0);
   }),
-  engineCase('who sleeps is looked at when it is time', async (context) => {
+  engineCase('a session that sleeps is advanced at its instant', async (context) => {
     const { engine, serve, clock, soon, looks, until } = context;
     const at = clock.now() + soon;
     await serve(async () => (looks('a').length === 1 ? advanced({ type: 'sleep', until: at }) : SUSPENDED));
     await engine.wake('a');
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
     await assertLooksAt(context, 'a', at, 1);
   }),
-  engineCase('who sleeps until a moment that is over is looked at now', async (context) => {
+  engineCase('a session that sleeps until an instant in the past is advanced now', async (context) => {
     const { engine, serve, clock, looks, until } = context;
     const sleep = advanced({ type: 'sleep', until: clock.now() - HOUR });
     await serve(async () => (looks('a').length === 1 ? sleep : SUSPENDED));
     await engine.wake('a');
-    await until('"a" is looked at again', () => looks('a').length >= 2);
+    await until('"a" is advanced again', () => looks('a').length >= 2);
   }),
-  engineCase('who sleeps can be woken, and still is looked at when it is time', async (context) => {
+  engineCase('a sleeping session can be woken, and is still advanced at its instant', async (context) => {
     const { engine, serve, clock, soon, looks, until } = context;
     const at = clock.now() + soon;
     await serve(async () => (looks('a').length === 1 ? advanced({ type: 'sleep', until: at }) : SUSPENDED));
     await engine.wake('a');
-    await until('"a" is looked at', () => looks('a').length > 0);
+    await until('"a" is advanced', () => looks('a').length > 0);
     await engine.wake('a');
-    await until('"a" is looked at again', () => looks('a').length >= 2);
+    await until('"a" is advanced again', () => looks('a').length >= 2);
     await assertLooksAt(context, 'a', at, 2);
   }),
-  engineCase('who was woken while it was worked on does not sleep', async (context) => {
+  engineCase('a session that was woken during its advance does not sleep', async (context) => {
     const { engine, serve, clock, looks, until, gate } = context;
     const work = gate();
     await serve(async () => {
@@ -58,20 +61,20 @@ const goingOn = [
       return advanced({ type: 'sleep', until: clock.now() + HOUR });
     });
     await engine.wake('a');
-    await until('"a" is worked on', () => looks('a').length > 0);
+    await until('the advance of "a" has started', () => looks('a').length > 0);
     await engine.wake('a');
     work.resolve();
-    await until('"a" is looked at again', () => looks('a').length >= 2);
+    await until('"a" is advanced again', () => looks('a').length >= 2);
   }),
 ];
 
 const resting = (['suspended', 'finished', 'lost'] as const).map((type) =>
-  engineCase(`who is ${type} is not looked at again until it is woken`, async (context) => {
+  engineCase(`after the outcome ${type}, a session is not advanced until it is woken`, async (context) => {
     const { engine, serve, clock, looks, until, quiet } = context;
     await serve(async () => advanced({ type }));
     for (const count of [1, 2]) {
       await engine.wake('a');
-      await until(`"a" is looked at`, () => looks('a').length >= count);
+      await until(`"a" is advanced`, () => looks('a').length >= count);
       await quiet();
       await clock.pass(1);
       await quiet();
@@ -81,16 +84,16 @@ const resting = (['suspended', 'finished', 'lost'] as const).map((type) =>
 );
 
 const others = (['suspended', 'finished', 'yield', 'lost'] as const).map((type) =>
-  engineCase(`who is to be woken after an advance is looked at, when it is ${type}`, async (context) => {
+  engineCase(`after the outcome ${type}, the sessions to wake are advanced`, async (context) => {
     const { engine, serve, looks, until } = context;
     await serve(async ({ sessionId }) =>
       sessionId === 'a' && looks('a').length === 1 ? advanced({ type }, 'p', 'q', 'a') : SUSPENDED,
     );
     await engine.wake('a');
-    await until('all three are looked at', () => ['p', 'q'].every((id) => looks(id).length > 0));
-    await until('"a" is looked at again', () => looks('a').length > 1);
+    await until('all three sessions are advanced', () => ['p', 'q'].every((id) => looks(id).length > 0));
+    await until('"a" is advanced again', () => looks('a').length > 1);
   }),
 );
 
-/** What becomes of a session is done. */
+/** The outcomes of an advance. */
 export const outcomeCases: readonly UngroupedEngineCase[] = [...goingOn, ...resting, ...others];

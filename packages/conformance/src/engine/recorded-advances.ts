@@ -1,17 +1,17 @@
 import type { Clock, Instant } from '@holdfast/core';
 import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engine';
 
-/** A session was looked at. */
+/** One call of an advance. */
 export interface Look {
   readonly sessionId: string;
   readonly at: Instant;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What an advance does, and what comes of it. */
+/** The work of an advance, which returns its result. */
 export type Act = (look: Look) => Promise<AdvanceResult>;
 
-/** What came of it, when nobody else is to be woken. */
+/** The result of an advance that wakes the sessions `wake`. */
 export const advanced = (outcome: AdvanceOutcome, ...wake: readonly string[]): AdvanceResult => ({
   outcome,
   wake,
@@ -21,13 +21,13 @@ export const FINISHED = advanced({ type: 'finished' });
 export const SUSPENDED = advanced({ type: 'suspended' });
 export const YIELD = advanced({ type: 'yield' });
 
-/** Advances that are written down, with what an engine must never do. */
+/** Records advances, and detects overlapping ones. */
 export class RecordedAdvances {
-  /** In order. */
+  /** The advances in order. */
   readonly looks: Look[] = [];
-  /** How many were under way at one time, at most. */
+  /** The maximum number of advances that ran at the same time. */
   most = 0;
-  /** Sessions that were looked at while they were being worked on. */
+  /** The sessions whose advance began while another one was running. */
   readonly overlaps: string[] = [];
   private readonly underWay: string[] = [];
   private readonly clock: Clock;

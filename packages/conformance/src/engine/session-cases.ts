@@ -9,20 +9,20 @@ import type { SessionWorld } from './session-world.ts';
 
 const LEASE = LEASE_SECONDS * 1_000;
 
-/** Of what is due. */
+/** More sessions than a page of `due` has. */
 const MORE_THAN_A_PAGE = 105;
 
 const names = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `session ${index}`);
 
-/** One step at a time. */
+/** An advance of one step. */
 const stepwise =
   ({ runtime }: SessionWorld): Act =>
   ({ sessionId, signal }) =>
     runtime.advance(sessionId, { signal, maxSteps: 1 });
 
 const working = [
-  engineCase('sessions are worked on step by step, until they have an answer', async (context) => {
+  engineCase('sessions are advanced step by step until their final response', async (context) => {
     const { engine, serve, until, quiet } = context;
     const world = sessionWorld();
     await serve(stepwise(world), 2);
@@ -30,12 +30,12 @@ const working = [
       await world.asked('worker', id);
       await engine.wake(id);
     }
-    await until('all are completed', () => world.areCompleted(names(5)));
+    await until('all executions are completed', () => world.areCompleted(names(5)));
     assert.deepEqual([world.calls.length, new Set(world.calls).size], [15, 15]);
     await quiet();
     assert.equal(await sweep(world.store, engine), 0);
   }),
-  engineCase('a stop amid work loses nothing and repeats nothing', async (context) => {
+  engineCase('a stop during work drops nothing and repeats nothing', async (context) => {
     const { engine, serve, until, ended, gate } = context;
     const call = gate();
     const world = sessionWorld(undefined, () => call.promise);
@@ -44,22 +44,22 @@ const working = [
       await world.asked('worker', id);
       await engine.wake(id);
     }
-    await until('two are worked on', () => world.calls.length === 2);
+    await until('two advances have started', () => world.calls.length === 2);
     const stop = served.stop();
     call.resolve();
-    await ended('the stop', stop);
+    await ended('stop resolves', stop);
     assert.equal(await world.areCompleted(names(1)), false);
     await serve(stepwise(world));
-    await until('all are completed', () => world.areCompleted(names(5)));
+    await until('all executions are completed', () => world.areCompleted(names(5)));
     assert.deepEqual([world.calls.length, new Set(world.calls).size], [15, 15]);
   }),
-  engineCase('a decision that comes at any moment of the work is used, once', async (context) => {
+  engineCase('a decision at any point of the work is used exactly once', async (context) => {
     const { engine, serve, until, quiet } = context;
     const approvals = new InterleavedApprovals(engine);
     const { world } = approvals;
     await serve(approvals.work);
     const first = await approvals.ask();
-    await until('a person is asked', () => approvals.isAsked(first));
+    await until('the session waits for approval', () => approvals.isAsked(first));
     await quiet();
     const points = approvals.passedBy(first);
     assert(points > 0, 'The work passes no point.');
@@ -69,7 +69,7 @@ const working = [
         sessionIds.push(await approvals.ask(decides, wakes < points ? wakes : undefined));
     await quiet();
     await approvals.decideRest();
-    await until('all are completed', () => world.areCompleted(sessionIds));
+    await until('all executions are completed', () => world.areCompleted(sessionIds));
     await quiet();
     assert.deepEqual([world.calls.length, new Set(world.calls).size], [sessionIds.length, sessionIds.length]);
     assert.equal(await sweep(world.store, engine), 0);
@@ -77,13 +77,13 @@ const working = [
 ];
 
 const repairing = [
-  engineCase('a sweep finds sessions whose wake-up was lost', async (context) => {
+  engineCase('a sweep finds sessions whose wake-up was dropped', async (context) => {
     const { engine, serve, until, quiet } = context;
     const world = sessionWorld();
     await serve(stepwise(world));
     for (const id of names(MORE_THAN_A_PAGE)) await world.asked('speaker', id);
     assert.equal(await sweep(world.store, engine), MORE_THAN_A_PAGE);
-    await until('all are completed', () => world.areCompleted(names(MORE_THAN_A_PAGE)));
+    await until('all executions are completed', () => world.areCompleted(names(MORE_THAN_A_PAGE)));
     await quiet();
     assert.equal(await sweep(world.store, engine), 0);
   }),
@@ -98,31 +98,34 @@ const repairing = [
     assert.deepEqual([world.calls.length, await sweep(world.store, engine)], [0, 0]);
     await world.clock.pass(LEASE);
     assert.equal(await sweep(world.store, engine), 1);
-    await until('it is completed', () => world.areCompleted(['a']));
+    await until('the execution is completed', () => world.areCompleted(['a']));
     assert.equal(world.calls.length, 3);
   }),
-  engineCase('a session over which processes die ends failed, and others go on', async (context) => {
-    const { engine, serve, until, quiet } = context;
-    const world = sessionWorld();
-    await serve(stepwise(world), 1);
-    await world.asked('poison', 'poison');
-    await engine.wake('poison');
-    for (let deaths = 1; deaths <= MAX_ATTEMPTS; deaths++) {
-      await world.asked('speaker', `session ${deaths}`);
-      await engine.wake(`session ${deaths}`);
-      await until('the other is completed', () => world.areCompleted([`session ${deaths}`]));
+  engineCase(
+    'a session whose processes die fails after its last attempt, and others are completed',
+    async (context) => {
+      const { engine, serve, until, quiet } = context;
+      const world = sessionWorld();
+      await serve(stepwise(world), 1);
+      await world.asked('poison', 'poison');
+      await engine.wake('poison');
+      for (let deaths = 1; deaths <= MAX_ATTEMPTS; deaths++) {
+        await world.asked('speaker', `session ${deaths}`);
+        await engine.wake(`session ${deaths}`);
+        await until('the other execution is completed', () => world.areCompleted([`session ${deaths}`]));
+        await quiet();
+        assert.notEqual(await world.statusOf('poison'), 'failed');
+        await world.clock.pass(LEASE);
+        assert.equal(await sweep(world.store, engine), 1);
+      }
+      await until('the execution has failed', async () => (await world.statusOf('poison')) === 'failed');
       await quiet();
-      assert.notEqual(await world.statusOf('poison'), 'failed');
-      await world.clock.pass(LEASE);
-      assert.equal(await sweep(world.store, engine), 1);
-    }
-    await until('it has failed', async () => (await world.statusOf('poison')) === 'failed');
-    await quiet();
-    const { state } = await world.runtime.get('poison');
-    assert.equal(state.stopReason, 'retryLimitReached');
-    assert.equal(await sweep(world.store, engine), 0);
-  }),
+      const { state } = await world.runtime.get('poison');
+      assert.equal(state.stopReason, 'retryLimitReached');
+      assert.equal(await sweep(world.store, engine), 0);
+    },
+  ),
 ];
 
-/** What engine, runtime and store do together. The store is core's, in this process. */
+/** Cases of the engine, the runtime and the store together. The store is `MemorySessionStore`. */
 export const sessionCases: readonly UngroupedEngineCase[] = [...working, ...repairing];

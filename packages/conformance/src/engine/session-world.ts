@@ -4,31 +4,39 @@ import type { Driver } from '@holdfast/core/driver';
 import type { EngineClock } from './engine-clock.ts';
 import { movedClock } from './engine-clock.ts';
 
-/** How long a claim lasts that nobody renews. */
+/** The lease of a claim in these cases. */
 export const LEASE_SECONDS = 30;
 export const MAX_ATTEMPTS = 3;
 
-/** Sessions, and what works on them. Their time is not the engine's, which knows nothing of them but their ids. */
+/**
+ * Sessions, and the runtime that works on them. They have their own clock, because the engine knows only session ids.
+ */
 export interface SessionWorld {
   readonly clock: EngineClock;
   readonly store: SessionStore;
   readonly runtime: SessionRuntime;
-  /** The idempotency keys with which the tool was called. */
+  /** The idempotency keys of all calls of the tool, in order. */
   readonly calls: string[];
-  /** A session of that agent that has a message to answer. */
+  /** Creates a session of an agent and enqueues a message to it. */
   readonly asked: (agent: AgentName, sessionId: string) => Promise<void>;
   /** The status of the session's execution. */
   readonly statusOf: (sessionId: string) => Promise<string | undefined>;
-  /** Is the execution of each of these sessions over, and as it should be? */
+  /** Returns whether the execution of each of these sessions is `completed`. */
   readonly areCompleted: (sessionIds: readonly string[]) => Promise<boolean>;
 }
 
-/** `speaker` answers; `worker` calls the tool three times first; `asker` once, if a person lets it; `poison` dies. */
+/**
+ * `speaker` responds at once. `worker` calls the tool three times first. `asker` calls it once, after an approval.
+ * `poison` kills its process.
+ */
 type AgentName = 'speaker' | 'worker' | 'asker' | 'poison';
 
 const CALLS: Readonly<Record<AgentName, number>> = { speaker: 0, worker: 3, asker: 1, poison: 0 };
 
-/** Calls the tool so many times, and answers. It keeps nothing between calls, as it works on many sessions. */
+/**
+ * A driver that requests the tool `times` times and then gives its final response. It stores nothing, because it serves
+ * many sessions.
+ */
 const calling = (times: number): Driver => ({
   async infer({ messages }) {
     const done = messages.toArray().filter(({ role }) => role === 'tool').length;
@@ -39,7 +47,7 @@ const calling = (times: number): Driver => ({
   },
 });
 
-/** An agent whose tool does so. */
+/** The agent with this name. Its tool calls `act`. */
 function agentNamed(name: AgentName, clock: Clock, act: (key: string) => Promise<string>): AgentLoop {
   const acting = tool({
     name: 'act',
@@ -51,7 +59,11 @@ function agentNamed(name: AgentName, clock: Clock, act: (key: string) => Promise
   return createAgentLoop({ clock, driver: calling(CALLS[name]), tools: [acting] });
 }
 
-/** @param viewed The store as the runtime sees it. @param called What the tool waits for. */
+/**
+ * Creates sessions and a runtime.
+ * @param viewed wraps the store for the runtime
+ * @param called what the tool waits for
+ */
 export function sessionWorld(
   viewed: (store: SessionStore) => SessionStore = (store) => store,
   called: () => Promise<void> = async () => undefined,
@@ -85,7 +97,7 @@ export function sessionWorld(
   };
 }
 
-/** A store to which nothing comes through of who has let the agent named `poison` work: the process has died of it. */
+/** Wraps a store so that saves of a session of `poison` fail after its response, as if the process had died. */
 function dying(store: SessionStore): SessionStore {
   const save: SessionStore['save'] = async (session, options) => {
     if (hasAnswered(session)) throw new Error('The process has died.');

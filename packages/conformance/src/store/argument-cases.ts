@@ -6,15 +6,15 @@ import type { UngroupedCase } from './store-case.ts';
 
 const INVALID = { code: 'ARGUMENT_INVALID' };
 
-/** Arguments as callers without types may pass them. */
+/** Values as callers without types may pass them. */
 const wrong = (...values: readonly unknown[]): readonly never[] => values as readonly never[];
 
 const TEXTS = wrong('', 'x'.repeat(1_001), '\ud800', 7, null, undefined, {});
 const DURATIONS = wrong(0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12, '60', null, undefined);
 
-/** What can be asked, and what it must refuse. */
+/** Invalid arguments, which a store must refuse. */
 export const argumentCases: readonly UngroupedCase[] = [
-  storeCase('claims of nobody, and claims of no time, are refused', async ({ store, created }) => {
+  storeCase('claims with an invalid worker id or lease are refused', async ({ store, created }) => {
     const session = await created('a');
     for (const workerId of TEXTS)
       await assert.rejects(store.claim('a', { workerId, leaseSeconds: 60 }), INVALID);
@@ -37,7 +37,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     const { inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
     assert.deepEqual(inbox, []);
   }),
-  storeCase('an expiry that cannot be is refused', async ({ store, session, created }) => {
+  storeCase('an invalid expiry is refused', async ({ store, session, created }) => {
     const base = await created('a');
     const expiries: readonly SessionExpiry[] = [
       ...DURATIONS.map((afterSeconds) => ({ afterSeconds })),
@@ -51,7 +51,7 @@ export const argumentCases: readonly UngroupedCase[] = [
     assert.equal(await store.exists('b'), false);
     assert.deepEqual(await store.load('a'), base);
   }),
-  storeCase('pages of what is due that cannot be are refused', async ({ store, created }) => {
+  storeCase('invalid arguments of due are refused', async ({ store, created }) => {
     await created('a');
     for (const id of ['b', 'c']) {
       await created(id);
@@ -78,7 +78,7 @@ export const argumentCases: readonly UngroupedCase[] = [
       await assert.rejects(store.due({ cursor }), INVALID);
     assert.equal((await store.due({ cursor: ofDue, limit: 1 })).sessions.length, 1);
   }),
-  storeCase('limits and cursors of lists that cannot be are refused', async ({ store, clock, created }) => {
+  storeCase('invalid limits and cursors of lists are refused', async ({ store, clock, created }) => {
     await created('a');
     clock.time += 1_000;
     await created('b');
@@ -90,39 +90,36 @@ export const argumentCases: readonly UngroupedCase[] = [
       await assert.rejects(store.list({ cursor: other }), INVALID);
     assert.deepEqual(await idsOf(store, { cursor, limit: 1 }), ['a']);
   }),
-  storeCase('a prune of no number of sessions is refused', async ({ store }) => {
+  storeCase('an invalid limit of prune is refused', async ({ store }) => {
     for (const limit of wrong(0, -1, 1.5, Number.NaN, '1'))
       await assert.rejects(store.prune({ limit }), INVALID);
     assert.equal(await store.prune({}), 0);
   }),
-  storeCase(
-    'a store that was closed refuses all but to be closed again',
-    async ({ store, session, created }) => {
-      const kept = await created('a');
-      const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
-      const { capabilities } = store;
-      await store.close();
-      await store.close();
-      const methods: Readonly<Record<string, () => Promise<unknown>>> = {
-        create: () => store.create(session('b')),
-        load: () => store.load('a'),
-        'load of no session': () => store.load(''),
-        save: () => store.save(kept),
-        'save on its base': () => store.save(kept, { base: kept, epoch: claim.epoch, operationId: 'o' }),
-        claim: () => store.claim('a', { workerId: 'Ada', leaseSeconds: 60 }),
-        renew: () => store.renew(claim, { leaseSeconds: 60 }),
-        release: () => store.release(claim),
-        enqueue: () => store.enqueue('a', { id: 'i', content: 1 }),
-        exists: () => store.exists('a'),
-        delete: () => store.delete('a'),
-        list: () => store.list(),
-        'list of no parent': () => store.list({ parentId: '' }),
-        due: () => store.due(),
-        prune: () => store.prune(),
-      };
-      for (const [name, method] of Object.entries(methods))
-        await assert.rejects(method, { code: 'STORE_UNAVAILABLE', isAmbiguous: false }, name);
-      assert.deepEqual(store.capabilities, capabilities);
-    },
-  ),
+  storeCase('a closed store refuses all calls except another close', async ({ store, session, created }) => {
+    const kept = await created('a');
+    const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
+    const { capabilities } = store;
+    await store.close();
+    await store.close();
+    const methods: Readonly<Record<string, () => Promise<unknown>>> = {
+      create: () => store.create(session('b')),
+      load: () => store.load('a'),
+      'load of no session': () => store.load(''),
+      save: () => store.save(kept),
+      'save on its base': () => store.save(kept, { base: kept, epoch: claim.epoch, operationId: 'o' }),
+      claim: () => store.claim('a', { workerId: 'Ada', leaseSeconds: 60 }),
+      renew: () => store.renew(claim, { leaseSeconds: 60 }),
+      release: () => store.release(claim),
+      enqueue: () => store.enqueue('a', { id: 'i', content: 1 }),
+      exists: () => store.exists('a'),
+      delete: () => store.delete('a'),
+      list: () => store.list(),
+      'list of no parent': () => store.list({ parentId: '' }),
+      due: () => store.due(),
+      prune: () => store.prune(),
+    };
+    for (const [name, method] of Object.entries(methods))
+      await assert.rejects(method, { code: 'STORE_UNAVAILABLE', isAmbiguous: false }, name);
+    assert.deepEqual(store.capabilities, capabilities);
+  }),
 ];

@@ -8,7 +8,7 @@ const [ADA, BEN] = [
   { workerId: 'Ben', leaseSeconds: 60 },
 ];
 
-/** What a store answers somebody who claims and somebody who loads, each with a base. */
+/** Returns the result of a claim and of a load with a base. */
 async function readings({ store }: CaseContext, base: AgentSession): Promise<readonly AgentSession[]> {
   const loaded = await store.load('a', { base });
   const { session, claim } = await store.claim('a', { ...BEN, base });
@@ -18,7 +18,7 @@ async function readings({ store }: CaseContext, base: AgentSession): Promise<rea
 }
 
 const known = [
-  storeCase('a base that is still there is answered, and can be saved from', async (context) => {
+  storeCase('a current base is returned, and can be saved from', async (context) => {
     const base = await context.created('a');
     for (const session of await readings(context, base)) {
       assert.deepEqual(session.toJSON(), base.toJSON());
@@ -27,14 +27,14 @@ const known = [
     const saved = await context.store.save(withFact(session, 'n', 1), { base: session, epoch: claim.epoch });
     assert.deepEqual((await context.store.load('a'))?.toJSON(), saved.toJSON());
   }),
-  storeCase('a base that was saved over is read again', async (context) => {
+  storeCase('a base that is older than the stored session is read again', async (context) => {
     const base = await context.created('a');
     const saved = await context.store.save(withFact(base, 'n', 1), { base });
     for (const session of await readings(context, base)) {
       assert.deepEqual(session.toJSON(), saved.toJSON());
     }
   }),
-  storeCase('a base of a session that was created anew is read again', async (context) => {
+  storeCase('a base of an earlier incarnation is read again', async (context) => {
     const base = await context.created('a');
     await context.store.delete('a');
     const anew = await context.created('a', { definition: { name: 'another' } });
@@ -42,14 +42,14 @@ const known = [
       assert.deepEqual(session.toJSON(), anew.toJSON());
     }
   }),
-  storeCase('the base of another session is none', async (context) => {
+  storeCase('a base of another session is not returned', async (context) => {
     const other = await context.created('b', { definition: { name: 'another' } });
     const base = await context.created('a');
     for (const session of await readings(context, other)) {
       assert.deepEqual(session.toJSON(), base.toJSON());
     }
   }),
-  storeCase('a base is no right to a session that is claimed or gone', async ({ store, created }) => {
+  storeCase('a base does not allow a claim of a busy or deleted session', async ({ store, created }) => {
     const base = await created('a');
     await store.claim('a', ADA);
     await assert.rejects(store.claim('a', { ...BEN, base }), { code: 'SESSION_BUSY' });
@@ -59,11 +59,14 @@ const known = [
   }),
 ];
 
-/** A store that was set back and written to again: at the version and number of writes that somebody knows. */
+/**
+ * A store that was restored to an earlier state and then written to again. Its session has the version and the number
+ * of writes that a base knows, but other content.
+ */
 async function setBack(context: CaseContext): Promise<{ known: AgentSession; actual: AgentSession }> {
   const { store, abilities, created } = context;
   const first = await created('a');
-  assert(abilities.remember, 'The harness cannot set back.');
+  assert(abilities.remember, 'The harness lacks the ability "remember".');
   const goBack = await abilities.remember();
   const lost = await store.save(withFact(first, 'n', 'lost'), { base: first });
   await goBack();
@@ -76,7 +79,7 @@ async function setBack(context: CaseContext): Promise<{ known: AgentSession; act
 
 const behind = [
   storeCase(
-    'a base from before the store was set back is read again',
+    'a base from before the storage was restored is read again',
     async (context) => {
       const { known: base, actual } = await setBack(context);
       for (const session of await readings(context, base)) {
@@ -86,7 +89,7 @@ const behind = [
     { needs: 'remember' },
   ),
   storeCase(
-    'a save from before the store was set back is refused',
+    'a save from before the storage was restored is refused',
     async (context) => {
       const { store } = context;
       const { known: base, actual } = await setBack(context);
@@ -98,5 +101,7 @@ const behind = [
   ),
 ];
 
-/** Bases: what somebody knows of a session need not be read again, and is never taken for what it is not. */
+/**
+ * Bases. A store need not read content that the caller has as a base, and must not accept a base with other content.
+ */
 export const baseCases: readonly UngroupedCase[] = [...known, ...behind];

@@ -6,7 +6,7 @@ import { sampleMessages } from './sample-messages.ts';
 import { emptyState, START, storeCase, withFact } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
-/** Ten messages, a summary, two facts, and everything else that can be there or not. */
+/** Ten messages, a summary, two metadata entries, and all optional fields. */
 function fullState(): AgentState {
   const state = emptyState().withMessages(sampleMessages(10), START);
   return state
@@ -39,22 +39,22 @@ const CHANGES: Readonly<Record<string, (state: AgentState) => AgentState>> = {
   'all sections dropped': (state) => section(section(state, 'messages', 0), 'summary', 0),
   'a section added': (state) => section(state, 'buffer', 2, 200),
   'a section dropped': (state) => section(state, 'summary', 0),
-  'sections of odd names': (state) =>
+  'sections with unusual names': (state) =>
     ['steps', 'otherMessages', 'messages:', '__proto__', '\0', '🦊'].reduce(
       (result, name, index) => section(result, name, 2, 300 + index * 10),
       state,
     ),
   'messages moved to another section': (state) => section(section(state, 'messages', 5, 5), 'buffer', 5),
-  'a fact changed': (state) => state.withMetadata('mood', 'bad', START),
-  'all facts dropped': (state) => state.withoutMetadata('mood', START).withoutMetadata('count', START),
+  'a metadata entry changed': (state) => state.withMetadata('mood', 'bad', START),
+  'all metadata dropped': (state) => state.withoutMetadata('mood', START).withoutMetadata('count', START),
   'the system prompt changed': (state) => state.withSystemPrompt('Be long.', START),
   'the system prompt dropped': (state) => state.withSystemPrompt(undefined, START),
   'the model dropped': (state) => state.withLlmConfig(undefined, START),
   'the response format dropped': (state) => state.withResponseFormat(undefined, START),
   'everything dropped': () => emptyState(),
-  'a step begun': stateInStep,
-  'an execution ended': stateAfterSteps,
-  'an execution forgotten': (state) => stateAfterSteps(state).forNextExecution(START),
+  'a step started': stateInStep,
+  'an execution completed': stateAfterSteps,
+  'an execution removed': (state) => stateAfterSteps(state).forNextExecution(START),
 };
 
 const changes = Object.entries(CHANGES).flatMap(([what, change]) =>
@@ -74,18 +74,18 @@ const changes = Object.entries(CHANGES).flatMap(([what, change]) =>
 );
 
 const sequences = [
-  storeCase('every change after the other', async ({ store, session }) => {
+  storeCase('every change after the previous one', async ({ store, session }) => {
     let base = await store.create(session('a', { state: fullState() }));
     for (const [what, change] of Object.entries(CHANGES)) {
       const state = change(base.state.execution ? base.state.forNextExecution(START) : base.state);
       const saved = await store.save(base.withState(state), { base });
       const loaded = await store.load('a');
       assert.deepEqual(loaded, saved, what);
-      // Now from what was loaded, now from what was saved: both are bases.
+      // The base is in turn a loaded and a saved session, because both are bases.
       base = saved.version % 2 === 0 && loaded ? loaded : saved;
     }
   }),
-  storeCase('a session that grows one message at a time', async ({ store, session }) => {
+  storeCase('a session that grows by one message at a time', async ({ store, session }) => {
     let base = await store.create(session('a'));
     for (let count = 1; count <= 40; count++) {
       const message = sampleMessages(1, count);
@@ -96,14 +96,14 @@ const sequences = [
     assert.deepEqual(loaded, base);
     assert.equal(loaded?.state.messages.length, 40);
   }),
-  storeCase('5,000 messages in one session, at once', async ({ store, session }) => {
+  storeCase('5,000 messages in one session, saved at once', async ({ store, session }) => {
     const state = emptyState().withMessages(sampleMessages(5_000), START);
     const created = await store.create(session('a', { state }));
     const loaded = await store.load('a');
     assert.equal(loaded?.state.messages.length, 5_000);
     assert.deepEqual(loaded, created);
   }),
-  storeCase('a save of nothing is a version', async ({ store, clock, created }) => {
+  storeCase('a save without changes is a new version', async ({ store, clock, created }) => {
     const base = await created('a');
     clock.time += 1_000;
     const saved = await store.save(base, { base });
@@ -115,20 +115,20 @@ const sequences = [
 ];
 
 const bases = [
-  storeCase('a base of another revision is no base', async ({ store, session }) => {
+  storeCase('a base of another revision is not used', async ({ store, session }) => {
     const first = await store.create(session('a', { state: fullState() }));
     const second = await store.save(first.withState(section(first.state, 'messages', 12)), { base: first });
     const third = await store.save(withFact(second, 'n', 3), { base: first });
     assert.deepEqual(await store.load('a'), third);
     assert.equal(third.state.messages.length, 12);
   }),
-  storeCase('a base of another session is no base', async ({ store, session }) => {
+  storeCase('a base of another session is not used', async ({ store, session }) => {
     const other = await store.create(session('b', { state: fullState() }));
     const base = await store.create(session('a'));
     const saved = await store.save(base.withState(fullState()), { base: other });
     assert.deepEqual(await store.load('a'), saved);
   }),
-  storeCase('a base that came from elsewhere counts as none', async ({ store, session }) => {
+  storeCase('a base that the store did not return is not used', async ({ store, session }) => {
     const created = await store.create(session('a', { state: fullState() }));
     const base = AgentSession.fromJSON(JSON.parse(JSON.stringify(created)));
     const saved = await store.save(base.withState(section(base.state, 'messages', 3)), { base });
@@ -136,5 +136,5 @@ const bases = [
   }),
 ];
 
-/** What a save may change, with and without a base. */
+/** The changes that a save can write, with and without a base. */
 export const changeCases: readonly UngroupedCase[] = [...changes, ...sequences, ...bases];

@@ -7,7 +7,7 @@ const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };
 
 const asking = [
-  storeCase('a claim gives the session, an epoch and a time', async ({ store, created }) => {
+  storeCase('a claim returns the session, an epoch and the end of its lease', async ({ store, created }) => {
     const session = await created('a');
     const claimed = await store.claim('a', ADA);
     assert.deepEqual(claimed.session, session);
@@ -21,7 +21,7 @@ const asking = [
     assert.equal(claimed.attempt, 1);
     assert.deepEqual(claimed.inbox, []);
   }),
-  storeCase('of 30 that claim a session one gets it', async ({ store, created }) => {
+  storeCase('of 30 workers that claim a session, exactly one succeeds', async ({ store, created }) => {
     await created('a');
     const asked = Array.from({ length: 30 }, (_, index) =>
       store.claim('a', { workerId: `worker ${index}`, leaseSeconds: 60 }),
@@ -41,7 +41,7 @@ const asking = [
     assert.equal((await store.renew(won.claim, ADA)).claim.epoch, 1);
   }),
   storeCase(
-    'a claimed session is busy, and says with whom and until when',
+    'a claimed session is busy, and the error has the worker id and the end of the lease',
     async ({ store, clock, created }) => {
       await created('a');
       await store.claim('a', ADA);
@@ -51,23 +51,20 @@ const asking = [
       assert.equal((await store.load('a'))?.version, 1);
     },
   ),
-  storeCase(
-    'who holds a claim and asks again gets the same one, renewed',
-    async ({ store, clock, created }) => {
-      await created('a');
-      const first = await store.claim('a', ADA);
-      clock.time += 10_000;
-      const again = await store.claim('a', ADA);
-      assert.deepEqual(again.claim, { ...first.claim, until: START + 70_000 });
-      assert.equal(again.attempt, 1);
-      clock.time += 100_000;
-      const late = await store.claim('a', ADA);
-      assert.deepEqual(late.claim, { ...first.claim, until: START + 170_000 });
-      assert.equal(late.attempt, 1);
-      await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY' });
-    },
-  ),
-  storeCase('worker ids may be any text and are told apart', async ({ store, created }) => {
+  storeCase('a worker that claims again gets the same claim, renewed', async ({ store, clock, created }) => {
+    await created('a');
+    const first = await store.claim('a', ADA);
+    clock.time += 10_000;
+    const again = await store.claim('a', ADA);
+    assert.deepEqual(again.claim, { ...first.claim, until: START + 70_000 });
+    assert.equal(again.attempt, 1);
+    clock.time += 100_000;
+    const late = await store.claim('a', ADA);
+    assert.deepEqual(late.claim, { ...first.claim, until: START + 170_000 });
+    assert.equal(late.attempt, 1);
+    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY' });
+  }),
+  storeCase('worker ids can be any text, and never collide', async ({ store, created }) => {
     const workerIds = [
       'a',
       'A',
@@ -90,7 +87,7 @@ const asking = [
       }
     }
   }),
-  storeCase('what is absent cannot be claimed', async ({ store, created }) => {
+  storeCase('a missing session cannot be claimed', async ({ store, created }) => {
     const absent = { code: 'SESSION_NOT_FOUND', sessionId: 'a' };
     await assert.rejects(store.claim('a', ADA), absent);
     await created('a');
@@ -102,7 +99,7 @@ const asking = [
     assert.equal(await store.exists('a'), false);
   }),
   storeCase(
-    'a claim changes neither the session nor its place in the order by creation',
+    'a claim changes neither the session nor its position in lists by creation',
     async ({ store, clock, created }) => {
       const session = await created('a');
       const {
@@ -121,7 +118,7 @@ const asking = [
 ];
 
 const holding = [
-  storeCase('a claim that is renewed lasts from then on', async ({ store, clock, created }) => {
+  storeCase('a renewed claim lasts from the time of the renewal', async ({ store, clock, created }) => {
     await created('a');
     const { claim } = await store.claim('a', ADA);
     clock.time += 50_000;
@@ -132,7 +129,7 @@ const holding = [
     clock.time += 1;
     assert.equal((await store.claim('a', BEN)).claim.epoch, 2);
   }),
-  storeCase('a claim may be renewed by what it was before', async ({ store, clock, created }) => {
+  storeCase('a claim can be renewed with an earlier value of it', async ({ store, clock, created }) => {
     await created('a');
     const { claim } = await store.claim('a', ADA);
     for (let seconds = 10; seconds <= 30; seconds += 10) {
@@ -140,31 +137,37 @@ const holding = [
       assert.equal((await store.renew(claim, ADA)).claim.until, clock.time + 60_000);
     }
   }),
-  storeCase('a claim that has run out may be renewed as long as nobody took over', async (context) => {
-    const { store, clock, created } = context;
-    await created('a');
-    const { claim } = await store.claim('a', ADA);
-    clock.time += 100_000;
-    assert.deepEqual((await store.renew(claim, ADA)).claim, { ...claim, until: START + 160_000 });
-    await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', workerId: 'Ada' });
-  }),
-  storeCase('a lease may be a fraction of a second', async ({ store, clock, created }) => {
+  storeCase(
+    'an expired claim can be renewed while no other worker has claimed the session',
+    async (context) => {
+      const { store, clock, created } = context;
+      await created('a');
+      const { claim } = await store.claim('a', ADA);
+      clock.time += 100_000;
+      assert.deepEqual((await store.renew(claim, ADA)).claim, { ...claim, until: START + 160_000 });
+      await assert.rejects(store.claim('a', BEN), { code: 'SESSION_BUSY', workerId: 'Ada' });
+    },
+  ),
+  storeCase('a lease can be a fraction of a second', async ({ store, clock, created }) => {
     await created('a');
     const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 0.0015 });
     assert.equal(claim.until, START + 2);
     clock.time += 2;
     assert.equal((await store.claim('a', BEN)).claim.epoch, 2);
   }),
-  storeCase('a release lets others claim at once, and is done once', async ({ store, created }) => {
-    await created('a');
-    const { claim } = await store.claim('a', ADA);
-    assert.equal(await store.release(claim), true);
-    assert.equal(await store.release(claim), false);
-    const { claim: next, attempt } = await store.claim('a', BEN);
-    assert.deepEqual([next.epoch, attempt], [2, 1]);
-    assert.equal(await store.release(claim), false);
-    await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
-  }),
+  storeCase(
+    'after a release another worker can claim at once, and a second release does nothing',
+    async ({ store, created }) => {
+      await created('a');
+      const { claim } = await store.claim('a', ADA);
+      assert.equal(await store.release(claim), true);
+      assert.equal(await store.release(claim), false);
+      const { claim: next, attempt } = await store.claim('a', BEN);
+      assert.deepEqual([next.epoch, attempt], [2, 1]);
+      assert.equal(await store.release(claim), false);
+      await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
+    },
+  ),
   storeCase('a released claim cannot be renewed', async ({ store, created }) => {
     await created('a');
     const { claim } = await store.claim('a', ADA);
@@ -174,7 +177,7 @@ const holding = [
     assert.equal(again.claim.epoch, 2);
     await assert.rejects(store.renew(claim, ADA), { kind: 'fenced', expected: 1, actual: 2 });
   }),
-  storeCase('claims of several sessions are apart', async ({ store, created }) => {
+  storeCase('claims of several sessions are independent', async ({ store, created }) => {
     for (const id of ['a', 'b']) await created(id);
     const first = await store.claim('a', ADA);
     const second = await store.claim('b', ADA);
@@ -184,5 +187,5 @@ const holding = [
   }),
 ];
 
-/** The right to work on a session: who gets it, and how long. */
+/** Claims: which worker gets a claim, and for how long. */
 export const claimCases: readonly UngroupedCase[] = [...asking, ...holding];

@@ -11,7 +11,7 @@ const [FEW, MANY] = [10, 10_000];
 
 const made = new Map<number, AgentState>();
 
-/** States with so many messages. */
+/** A state with this many messages. */
 const conversation = (messages: number): AgentState =>
   emptyState().withMessages(sampleMessages(messages), START);
 const execution = (messages: number): AgentState => {
@@ -20,33 +20,33 @@ const execution = (messages: number): AgentState => {
   return state;
 };
 
-const STATES = { 'a conversation': conversation, 'one execution': execution };
+const STATES = { 'a conversation': conversation, 'an execution': execution };
 
 interface Measured {
   readonly store: SessionStore;
-  /** As the store answered it last. */
+  /** The session as the store returned it last. */
   readonly base: AgentSession;
 }
 
-/** What is done in a cost case. */
+/** The steps of a cost case. */
 interface CostSteps<T> {
-  /** How the sessions differ: a small one for the first number, a large one for the second. */
+  /** The sizes of the two sessions: first the small one, then the large one. */
   readonly sizes?: readonly [few: number, many: number];
   readonly stateOf?: (messages: number) => AgentState;
-  /** Not measured. */
+  /** Runs before the measurement. */
   readonly prepare: (measured: Measured & { readonly size: number }) => Promise<T>;
-  /** Measured. */
+  /** The measured operation. */
   readonly act: (prepared: T) => Promise<unknown>;
 }
 
-/** Asserts that something costs the same for a small session as for a large one. */
+/** Creates a case that asserts that an operation costs the same for a small and for a large session. */
 function costCase<T>(name: string, steps: CostSteps<T>): UngroupedCase {
   const { sizes = [FEW, MANY], stateOf = conversation, prepare, act } = steps;
   return storeCase(
     name,
     async ({ store, session, abilities }) => {
       const { measure } = abilities;
-      assert(measure, 'The harness cannot measure.');
+      assert(measure, 'The harness lacks the ability "measure".');
       const costOf = async (sessionId: string, size: number): Promise<StoreCost> => {
         const base = await store.create(session(sessionId, { state: stateOf(size) }));
         const prepared = await prepare({ store, base, size });
@@ -56,10 +56,10 @@ function costCase<T>(name: string, steps: CostSteps<T>): UngroupedCase {
         return { requests: after.requests - before.requests, bytes: after.bytes - before.bytes };
       };
       const [few, many] = sizes;
-      await costOf('warm', few); // what is done once for a store belongs to neither
+      await costOf('warm', few); // The first operation of a store has extra costs, so it counts for neither size.
       const [short, long] = [await costOf('few0', few), await costOf('many', many)];
       const costs = `${JSON.stringify(short)} at ${few}, ${JSON.stringify(long)} at ${many}`;
-      assert(short.requests > 0 && short.bytes > 0, `Nothing was measured: ${costs}`);
+      assert(short.requests > 0 && short.bytes > 0, `No traffic was measured: ${costs}`);
       assert.equal(long.requests, short.requests, costs);
       assert(Math.abs(long.bytes - short.bytes) <= TOLERANCE * short.bytes, costs);
     },
@@ -67,7 +67,7 @@ function costCase<T>(name: string, steps: CostSteps<T>): UngroupedCase {
   );
 }
 
-/** The same, of what is done with a session as the store answered it. */
+/** A cost case whose operation works on a session that the store has returned. */
 function costOf(
   name: string,
   stateOf: (messages: number) => AgentState,
@@ -77,10 +77,10 @@ function costOf(
 }
 
 const saves = Object.entries(STATES).flatMap(([what, stateOf]) => [
-  costOf(`a step in ${what} costs the same however long it is`, stateOf, async ({ store, base }) => {
+  costOf(`a step in ${what} costs the same for any length`, stateOf, async ({ store, base }) => {
     await store.save(base.withState(nextStep(base.state)), { base, operationId: 'op' });
   }),
-  costOf(`a save of nothing in ${what} costs the same however long it is`, stateOf, ({ store, base }) =>
+  costOf(`a save without changes in ${what} costs the same for any length`, stateOf, ({ store, base }) =>
     store.save(base, { base }),
   ),
 ]);
@@ -92,12 +92,16 @@ const others = [
       session = await store.save(session.withState(nextStep(session.state)), { base: session });
     }
   }),
-  costOf('inbox, lists and due times cost the same', conversation, async ({ store, base }) => {
-    await store.enqueue(base.sessionId, { id: 'i', content: { text: 'Hello.' } });
-    await store.list({ limit: 1 });
-    await store.due({ limit: 1 });
-    await store.exists(base.sessionId);
-  }),
+  costOf(
+    'enqueue, list and due cost the same for any length of the session',
+    conversation,
+    async ({ store, base }) => {
+      await store.enqueue(base.sessionId, { id: 'i', content: { text: 'Hello.' } });
+      await store.list({ limit: 1 });
+      await store.due({ limit: 1 });
+      await store.exists(base.sessionId);
+    },
+  ),
 ];
 
 const [ADA, BEN] = [
@@ -107,7 +111,7 @@ const [ADA, BEN] = [
 
 const claims = [
   costOf(
-    'a claim of a known session costs the same however long it is',
+    'a claim with a base costs the same for any length of the session',
     conversation,
     async ({ store, base }) => {
       const { claim } = await store.claim(base.sessionId, { ...ADA, base });
@@ -115,17 +119,17 @@ const claims = [
       await store.release(claim);
     },
   ),
-  costOf('a load of a known session costs the same however long it is', conversation, ({ store, base }) =>
+  costOf('a load with a base costs the same for any length of the session', conversation, ({ store, base }) =>
     store.load(base.sessionId, { base }),
   ),
-  costCase('a claim that is refused costs the same however long the session is', {
+  costCase('a refused claim costs the same for any length of the session', {
     async prepare({ store, base }) {
       await store.claim(base.sessionId, ADA);
       return () => store.claim(base.sessionId, BEN);
     },
     act: (claim) => assert.rejects(claim, { code: 'SESSION_BUSY' }),
   }),
-  costCase('a step of a runtime that knows the session costs the same however long it is', {
+  costCase('a step of a runtime that knows the session costs the same for any length of it', {
     async prepare({ store, base: { sessionId } }) {
       const runtime = new SessionRuntime({ store, agents: { tester: looker }, leaseSeconds: 60 });
       await runtime.enqueue(sessionId, { type: 'message', content: 'Look around.' }, { id: 'first' });
@@ -138,7 +142,7 @@ const claims = [
   }),
 ];
 
-/** Looks, again and again. */
+/** An agent that calls its tool again and again. */
 const looker = createAgentLoop({
   driver: {
     async infer() {
@@ -156,7 +160,10 @@ const looker = createAgentLoop({
   ],
 });
 
-/** Items in an inbox: nobody waits for 5,000 requests in each run of the tests. */
+/**
+ * The numbers of items in the inbox. The large one is only 400, so that the tests need not send 5,000 requests in each
+ * run.
+ */
 const ITEMS = [1, 400] as const;
 
 const fill = async ({ store, base, size }: Measured & { readonly size: number }): Promise<void> => {
@@ -166,7 +173,7 @@ const fill = async ({ store, base, size }: Measured & { readonly size: number })
 };
 
 const inboxes = [
-  costCase('to enqueue costs the same however many items wait', {
+  costCase('an enqueue costs the same for any number of waiting items', {
     sizes: ITEMS,
     stateOf: () => conversation(FEW),
     async prepare(measured) {
@@ -176,7 +183,7 @@ const inboxes = [
     act: ({ store, base }) =>
       store.enqueue(base.sessionId, { id: 'one more 1', content: { text: 'Hello.' } }),
   }),
-  costCase('to take an item costs the same however many wait', {
+  costCase('using an item costs the same for any number of waiting items', {
     sizes: ITEMS,
     stateOf: () => conversation(FEW),
     async prepare(measured) {
@@ -192,5 +199,5 @@ const inboxes = [
   }),
 ];
 
-/** What things may cost. */
+/** The costs of operations. */
 export const costCases: readonly UngroupedCase[] = [...saves, ...others, ...claims, ...inboxes];

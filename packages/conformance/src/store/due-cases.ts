@@ -9,7 +9,10 @@ import type { CaseContext, UngroupedCase } from './store-case.ts';
 const LEASE = { workerId: 'Ada', leaseSeconds: 60 };
 const NEVER = START + 1e12;
 
-/** Since when each session is due, by its id; all that will ever be, unless the query says otherwise. */
+/**
+ * The instants at which sessions are due, by session id, in milliseconds after `START`. The default query returns all
+ * sessions that will ever be due.
+ */
 async function dueOf(store: SessionStore, query: DueQuery = { at: NEVER }): Promise<Record<string, number>> {
   const { sessions } = await store.due(query);
   return Object.fromEntries(sessions.map(({ sessionId, dueAt }) => [sessionId, dueAt - START]));
@@ -20,18 +23,18 @@ type Rule = readonly [what: string, make: (state: AgentState) => AgentState, due
 const SLEEP = WAKE_AT - START;
 
 const RULES: readonly Rule[] = [
-  ['no execution', (state) => state, undefined],
+  ['a session without an execution', (state) => state, undefined],
   ['a pending execution', (state) => state.withExecutionStatus('pending', START), 0],
   ['an execution in progress', (state) => state.withExecutionStatus('inProgress', START), 0],
-  ['an execution in a step', stateInStep, 0],
+  ['an execution in an open step', stateInStep, 0],
   ['a completed execution', stateAfterSteps, undefined],
   ['a failed execution', (state) => state.withFailure(new Error('No.'), START), undefined],
   ['an execution that waits for approval', (state) => stateWaiting(state, WAITINGS.approval), undefined],
   ['an execution that waits for input', (state) => stateWaiting(state, WAITINGS.input), undefined],
   ['an execution that waits for a child', (state) => stateWaiting(state, WAITINGS.child), undefined],
-  ['an execution that waits for a moment', (state) => stateWaiting(state, WAITINGS.until), SLEEP],
+  ['an execution that waits for an instant', (state) => stateWaiting(state, WAITINGS.until), SLEEP],
   [
-    'an execution that waits for several moments and a person',
+    'an execution that waits for several instants and an approval',
     (state) =>
       stateWaiting(state, [...WAITINGS.approval, ...WAITINGS.until, { type: 'until', until: START + 5_000 }]),
     5_000,
@@ -40,7 +43,7 @@ const RULES: readonly Rule[] = [
 
 const rules = RULES.map(([what, make, dueAfter]) =>
   storeCase(
-    `${what} is due ${dueAfter === undefined ? 'never' : `after ${dueAfter} ms`}`,
+    `${what} is ${dueAfter === undefined ? 'never due' : `due after ${dueAfter} ms`}`,
     async (context) => {
       const { store, clock, created } = context;
       await created('whole', { state: make(emptyState()) });
@@ -60,7 +63,7 @@ const rules = RULES.map(([what, make, dueAfter]) =>
 );
 
 const claims = [
-  storeCase('a claimed session is due when the claim runs out', async ({ store, clock, created }) => {
+  storeCase('a claimed session is due when its lease expires', async ({ store, clock, created }) => {
     await created('a', { state: stateInStep(emptyState()) });
     const { session, claim } = await store.claim('a', LEASE);
     assert.deepEqual(await dueOf(store), { a: 60_000 });
@@ -73,7 +76,7 @@ const claims = [
     await store.enqueue('a', { id: 'i', content: 1 });
     assert.deepEqual(await dueOf(store), { a: 70_000 });
   }),
-  storeCase('a claimed session with nothing left is due when the claim runs out', async (context) => {
+  storeCase('a claimed session without work is due when its lease expires', async (context) => {
     const { store, created } = context;
     await created('a');
     const { claim } = await store.claim('a', LEASE);
@@ -81,7 +84,7 @@ const claims = [
     await store.release(claim);
     assert.deepEqual(await dueOf(store), {});
   }),
-  storeCase('a released session is due when its state asks for it', async ({ store, clock, created }) => {
+  storeCase('a released session is due as its state requires', async ({ store, clock, created }) => {
     const base = await created('a', { state: stateInStep(emptyState()) });
     clock.time += 5_000;
     const { claim } = await store.claim('a', LEASE);
@@ -94,15 +97,18 @@ const claims = [
     await store.release(again.claim);
     assert.deepEqual(await dueOf(store), { a: SLEEP });
   }),
-  storeCase('a claim longer than a sleep decides', async ({ store, created }) => {
-    await created('a', { state: stateWaiting(emptyState(), WAITINGS.until) });
-    await store.claim('a', { workerId: 'Ada', leaseSeconds: 2 * (SLEEP / 1_000) });
-    assert.deepEqual(await dueOf(store), { a: 2 * SLEEP });
-  }),
+  storeCase(
+    'a session whose lease ends after its sleep is due when the lease expires',
+    async ({ store, created }) => {
+      await created('a', { state: stateWaiting(emptyState(), WAITINGS.until) });
+      await store.claim('a', { workerId: 'Ada', leaseSeconds: 2 * (SLEEP / 1_000) });
+      assert.deepEqual(await dueOf(store), { a: 2 * SLEEP });
+    },
+  ),
 ];
 
 const inboxes = [
-  storeCase('an inbox makes a session due since its oldest item', async ({ store, clock, created }) => {
+  storeCase('a session with inbox items is due since its oldest item', async ({ store, clock, created }) => {
     const base = await created('a');
     clock.time += 1_000;
     await store.enqueue('a', { id: 'i', content: 1 });
@@ -112,15 +118,18 @@ const inboxes = [
     await store.save(base, { acknowledge: named('i', 'j') });
     assert.deepEqual(await dueOf(store), {});
   }),
-  storeCase('an inbox wakes one that sleeps or waits for a person', async ({ store, clock, created }) => {
-    await created('sleeps', { state: stateWaiting(emptyState(), WAITINGS.until) });
-    await created('asks', { state: stateWaiting(emptyState(), WAITINGS.approval) });
-    clock.time += 1_000;
-    for (const id of ['sleeps', 'asks']) await store.enqueue(id, { id: 'i', content: 1 });
-    assert.deepEqual(await dueOf(store), { asks: 1_000, sleeps: 1_000 });
-  }),
   storeCase(
-    'an inbox of a session that is due already changes nothing',
+    'an inbox item makes a session due that sleeps or waits for a decision',
+    async ({ store, clock, created }) => {
+      await created('sleeps', { state: stateWaiting(emptyState(), WAITINGS.until) });
+      await created('asks', { state: stateWaiting(emptyState(), WAITINGS.approval) });
+      clock.time += 1_000;
+      for (const id of ['sleeps', 'asks']) await store.enqueue(id, { id: 'i', content: 1 });
+      assert.deepEqual(await dueOf(store), { asks: 1_000, sleeps: 1_000 });
+    },
+  ),
+  storeCase(
+    'an inbox item of a session that is already due does not change the time',
     async ({ store, clock, created }) => {
       await created('a', { state: stateInStep(emptyState()) });
       clock.time += 1_000;
@@ -145,22 +154,25 @@ const absent = [
     await store.save(session.withStatus('active'), { base: session });
     assert.deepEqual(await dueOf(store), { a: 0 });
   }),
-  storeCase('a deleted session is not due, and one created anew for its own reasons', async (context) => {
-    const { store, created } = context;
-    await created('a', { state: stateInStep(emptyState()) });
-    await store.delete('a');
-    assert.deepEqual(await dueOf(store), {});
-    await created('a');
-    assert.deepEqual(await dueOf(store), {});
-  }),
-  storeCase('a session that asks for nothing any more is not due', async ({ store, created }) => {
+  storeCase(
+    'a deleted session is not due, and a new session under its id is due by its own state',
+    async (context) => {
+      const { store, created } = context;
+      await created('a', { state: stateInStep(emptyState()) });
+      await store.delete('a');
+      assert.deepEqual(await dueOf(store), {});
+      await created('a');
+      assert.deepEqual(await dueOf(store), {});
+    },
+  ),
+  storeCase('a session that has no more work is not due', async ({ store, created }) => {
     const base = await created('a', { state: stateInStep(emptyState()) });
     await store.save(base.withState(base.state.withExecutionStatus('completed', START)), { base });
     assert.deepEqual(await dueOf(store), {});
   }),
 ];
 
-/** Sessions that are due at these seconds, made in this order. */
+/** Creates sessions that are due at these seconds, in this order. */
 async function sleepers({ created }: CaseContext, seconds: Readonly<Record<string, number>>): Promise<void> {
   for (const [id, second] of Object.entries(seconds)) {
     const until = START + second * 1_000;
@@ -176,7 +188,7 @@ async function pagesOf(store: SessionStore, limit: number, between?: (id: string
     pages.push(page.sessions.map(({ sessionId }) => sessionId));
     for (const id of pages.at(-1) ?? []) await between?.(id);
     cursor = page.cursor;
-    assert(pages.length <= 100, 'The pages have no end.');
+    assert(pages.length <= 100, 'The pages never end.');
   } while (cursor !== undefined);
   return pages;
 }
@@ -185,10 +197,10 @@ const TIMES = { b: 3, late: 9, a: 3, B: 3, early: 1, '\u{1f98a}': 3, '\ue000': 3
 const ORDER = ['early', 'B', 'a', 'a\0', 'b', '\ue000', '\u{1f98a}', 'late'];
 
 const paging = [
-  storeCase('nothing is due in an empty store', async ({ store }) => {
+  storeCase('an empty store has no due sessions', async ({ store }) => {
     assert.deepEqual(await store.due(), { sessions: [], cursor: undefined });
   }),
-  storeCase('the longest due comes first, then by id', async (context) => {
+  storeCase('sessions are sorted by the time since which they are due, then by id', async (context) => {
     const { store, clock } = context;
     await sleepers(context, TIMES);
     const { sessions, cursor } = await store.due({ at: NEVER });
@@ -200,7 +212,7 @@ const paging = [
     clock.time += 8_999;
     assert.deepEqual(Object.keys(await dueOf(store, {})), ORDER.slice(0, -1));
   }),
-  storeCase('pages of what is due hold each session once', async (context) => {
+  storeCase('pages of due sessions contain each session once', async (context) => {
     await sleepers(context, TIMES);
     for (const limit of [1, 2, 3, 7, 8, 100]) {
       const pages = await pagesOf(context.store, limit);
@@ -208,14 +220,14 @@ const paging = [
       assert.equal(pages.length, Math.ceil(ORDER.length / limit));
     }
   }),
-  storeCase('what is seen to between pages hides nothing', async (context) => {
+  storeCase('a session that is worked on between two pages hides no other session', async (context) => {
     const { store } = context;
     await sleepers(context, TIMES);
     const seeTo = (id: string) => store.claim(id, { workerId: 'Ada', leaseSeconds: 1 });
     const pages = await pagesOf(store, 2, async (id) => (id === 'B' ? store.delete(id) : seeTo(id)));
     assert.deepEqual(pages.flat(), ORDER);
   }),
-  storeCase('a page of what is due has 50 sessions unless the query says otherwise', async (context) => {
+  storeCase('a page of due sessions has 50 sessions by default', async (context) => {
     const { store, created } = context;
     const state = stateInStep(emptyState());
     for (let index = 0; index < 101; index++) await created(`session ${index}`, { state });
@@ -228,5 +240,5 @@ const paging = [
   }),
 ];
 
-/** When somebody should look at a session. */
+/** When sessions are due. */
 export const dueCases: readonly UngroupedCase[] = [...rules, ...claims, ...inboxes, ...absent, ...paging];

@@ -12,11 +12,15 @@ type Example = readonly [
 ];
 
 const EXAMPLES: readonly Example[] = [
-  ['no execution', (state) => state, undefined],
+  ['absent', (state) => state, undefined],
   ['pending', (state) => state.withExecutionStatus('pending', START), 'pending'],
-  ['in progress, before a step', (state) => state.withExecutionStatus('inProgress', START), 'inProgress'],
-  ['in progress, in a step', stateInStep, 'inProgress'],
-  ['in progress, among tools of all kinds', stateAmongTools, 'inProgress'],
+  [
+    'in progress before its first step',
+    (state) => state.withExecutionStatus('inProgress', START),
+    'inProgress',
+  ],
+  ['in progress in an open step', stateInStep, 'inProgress'],
+  ['in progress with tool executions in every stage', stateAmongTools, 'inProgress'],
   ...Object.entries(WAITINGS).map(([kind, waiting]): Example => [
     `suspended for ${kind}`,
     (state) => stateWaiting(state, waiting),
@@ -24,7 +28,7 @@ const EXAMPLES: readonly Example[] = [
     waiting[0].type,
   ]),
   [
-    'suspended for everything at once',
+    'suspended for all types at once',
     (state) => stateWaiting(stateAmongTools(state), Object.values(WAITINGS).flat()),
     'suspended',
     'approval',
@@ -46,11 +50,11 @@ const EXAMPLES: readonly Example[] = [
     },
     'failed',
   ],
-  ['over, and forgotten', (state) => stateAfterSteps(state).forNextExecution(START), undefined],
+  ['removed after its end', (state) => stateAfterSteps(state).forNextExecution(START), undefined],
 ];
 
 const examples = EXAMPLES.map(([what, make, status, waitingFor]) =>
-  storeCase(`an execution that is ${what}`, async ({ store, session, created }) => {
+  storeCase(`an execution that is ${what} is loaded unchanged`, async ({ store, session, created }) => {
     const whole = await store.create(session('whole', { state: make(session('whole').state) }));
     const base = await created('grown');
     const grown = await store.save(base.withState(make(base.state)), { base });
@@ -70,13 +74,13 @@ const examples = EXAMPLES.map(([what, make, status, waitingFor]) =>
 );
 
 const lives = [
-  storeCase('a step in progress keeps its running tool', async ({ store, created }) => {
+  storeCase('a running tool call of an open step is loaded unchanged', async ({ store, created }) => {
     const base = await created('a');
     await store.save(base.withState(stateInStep(base.state)), { base });
     const loaded = await store.load('a');
     assert.equal(loaded?.state.currentStep?.toolExecutions[0]?.isRunning, true);
   }),
-  storeCase('steps outlive saving and loading, three times', async ({ store, created }) => {
+  storeCase('steps are unchanged after three saves and loads', async ({ store, created }) => {
     const base = await created('a');
     let session = await store.save(base.withState(stateAfterSteps(base.state)), { base });
     for (let times = 0; times < 3; times++) {
@@ -87,7 +91,7 @@ const lives = [
       session = await store.save(loaded, { base: loaded });
     }
   }),
-  storeCase('one execution after the other', async ({ store, created }) => {
+  storeCase('one execution after another', async ({ store, created }) => {
     let session = await created('a');
     for (let count = 1; count <= 3; count++) {
       const before = session.state.forNextExecution(START);
@@ -101,5 +105,5 @@ const lives = [
   }),
 ];
 
-/** Executions, as far as they can be. */
+/** Executions in every status. */
 export const executionCases: readonly UngroupedCase[] = [...examples, ...lives];

@@ -29,7 +29,7 @@ function step(state: AgentState, tools: readonly string[], text = ''): AgentStep
   return AgentStep.create(state.messages, StepId.create(clock)).withResponse(response(tools, text));
 }
 
-/** The step with a tool execution for each call: ended as given, or still running. */
+/** A step with a tool execution for each call. It has the given outcome, or still runs. */
 function withTools(step: AgentStep, outcomes: readonly (ToolOutcome | undefined)[]): AgentStep {
   return step.requestedToolCalls.reduce((result, call, index) => {
     const started = ToolExecution.start(call, at(1), ToolExecutionId.create(clock));
@@ -44,13 +44,13 @@ function begun(state: AgentState): AgentState {
     .withExecutionStatus('inProgress', at(0));
 }
 
-/** A state whose first step has asked for a tool that is still running. */
+/** A state in its first step, whose tool call still runs. */
 export function stateInStep(state: AgentState): AgentState {
   const running = begun(state);
   return running.withCurrentStep(withTools(step(running, ['weather']), [undefined]), at(1));
 }
 
-/** A state whose execution is over: two steps with tools of every outcome, then an answer. */
+/** A state with a completed execution: two steps with tool executions of every outcome, then a final response. */
 export function stateAfterSteps(state: AgentState): AgentState {
   const error = { name: 'Error', message: 'No.', code: 'TOOL_FAILED', data: { status: 503 } };
   const running = begun(state);
@@ -76,10 +76,10 @@ function close(state: AgentState, step: AgentStep, second: number): AgentState {
 
 const TOOL_EXECUTION = ToolExecutionId.parse('40000000-0000-4000-8000-000000000001');
 
-/** When those that wait for a moment wake. */
+/** The instant at which executions that wait for one continue. */
 export const WAKE_AT = START + 3_600_000;
 
-/** One list for each kind of thing that an execution can wait for. */
+/** One list for each type of waiting. */
 export const WAITINGS = {
   approval: [{ type: 'approval', toolExecutionId: TOOL_EXECUTION }],
   until: [{ type: 'until', until: WAKE_AT }],
@@ -88,13 +88,13 @@ export const WAITINGS = {
   input: [{ type: 'input' }],
 } as const satisfies Record<Waiting['type'], readonly Waiting[]>;
 
-/** A state whose execution waits. */
+/** A state with a suspended execution. */
 export function stateWaiting(state: AgentState, waiting: readonly Waiting[]): AgentState {
   const running = state.hasActiveExecution ? state : begun(state);
   return running.withExecutionStatus('suspended', at(1), waiting);
 }
 
-/** A state with a step in progress whose tools are as far as tools can be. */
+/** A state in a step whose tool executions are in every stage. */
 export function stateAmongTools(state: AgentState): AgentState {
   const running = begun(state);
   const asked = step(running, ['planned', 'asking', 'allowed', 'denied', 'again', 'done']);
@@ -125,14 +125,14 @@ export function stateAmongTools(state: AgentState): AgentState {
   return running.withCurrentStep(inStep, at(1));
 }
 
-/** The state with one more finished step of a running execution: a call, its result, 1 KB of text. */
+/** Adds a closed step to a running execution: a call, its result, and 1 KB of text. */
 export function nextStep(state: AgentState): AgentState {
   const running = state.hasActiveExecution ? state : begun(state);
   const outcome = { type: 'succeeded', value: { report: 'x'.repeat(500) } } as const;
   return close(running, withTools(step(running, ['weather'], 'y'.repeat(500)), [outcome]), 2);
 }
 
-/** The state after so many steps of one execution. */
+/** A state with an execution of this many steps. */
 export function stateOfSteps(state: AgentState, count: number): AgentState {
   let running = state;
   for (let done = 0; done < count; done++) running = nextStep(running);

@@ -11,16 +11,16 @@ function keep({ store, session }: CaseContext, expiry?: SessionExpiry, id = 'a')
   return store.create(session(id, { state: stateInStep(emptyState()) }), { expiry });
 }
 
-/** Asserts that the session is there until a moment, and not from it on. */
+/** Asserts that a session exists until an instant, and not from then on. */
 async function assertEnds({ store, clock }: CaseContext, end: number, id = 'a'): Promise<void> {
   clock.time = end - 1;
-  assert.equal(await store.exists(id), true, 'It is gone too soon.');
+  assert.equal(await store.exists(id), true, 'The session expired too early.');
   clock.time = end;
-  assert.equal(await store.exists(id), false, 'It is there too long.');
+  assert.equal(await store.exists(id), false, 'The session expired too late.');
 }
 
 const moments = [
-  storeCase('a session is gone at the moment that was set', async (context) => {
+  storeCase('a session expires at the instant that was set', async (context) => {
     const { store, clock } = context;
     const session = await keep(context, { at: START + 60_000 });
     clock.time += 30_000;
@@ -28,14 +28,14 @@ const moments = [
     await store.enqueue('a', { id: 'i', content: 1 });
     await assertEnds(context, START + 60_000);
   }),
-  storeCase('a session is gone so long after the last write', async (context) => {
+  storeCase('a session expires the set time after its last write', async (context) => {
     const { store, clock } = context;
     const session = await keep(context, MINUTE);
     clock.time += 50_000;
     await store.save(session);
     await assertEnds(context, START + 110_000);
   }),
-  storeCase('every write keeps a session, reading does not', async (context) => {
+  storeCase('every write extends a sliding expiry, and reads do not', async (context) => {
     const { store, clock } = context;
     await keep(context, MINUTE);
     const later = () => (clock.time += 50_000);
@@ -54,18 +54,18 @@ const moments = [
     await store.due();
     await assertEnds(context, last + 60_000);
   }),
-  storeCase('an expiry may be a fraction of a second', async (context) => {
+  storeCase('an expiry can be a fraction of a second', async (context) => {
     await keep(context, { afterSeconds: 0.5 });
     await assertEnds(context, START + 500);
   }),
-  storeCase('without an expiry a session stays', async (context) => {
+  storeCase('a session without an expiry stays', async (context) => {
     await keep(context);
     context.clock.time += 1e12;
     assert.equal(await context.store.exists('a'), true);
     assert.equal(await context.store.prune(), 0);
   }),
   storeCase(
-    'a store that was made with an expiry uses it unless told otherwise',
+    'the expiry of the store is the default',
     async (context) => {
       await keep(context);
       await keep(context, { at: START + 90_000 }, 'b');
@@ -90,7 +90,7 @@ const changes = [
     clock.time += 1e12;
     assert.equal(await store.exists('a'), true);
   }),
-  storeCase('a save that does not speak of expiry leaves it as it is', async (context) => {
+  storeCase('a save without an expiry does not change the expiry', async (context) => {
     const { store, clock } = context;
     const first = await keep(context, { at: START + 60_000 });
     clock.time += 1_000;
@@ -100,7 +100,7 @@ const changes = [
 ];
 
 const hidden = [
-  storeCase('an expired session is nowhere', async (context) => {
+  storeCase('an expired session is neither loaded nor listed nor due', async (context) => {
     const { store, clock } = context;
     const session = await keep(context, MINUTE);
     await keep(context, undefined, 'b');
@@ -120,7 +120,7 @@ const hidden = [
     );
     assert.equal(await store.delete('a', { revision: session.revision }), false);
   }),
-  storeCase('what an expired session is asked for is not found', async (context) => {
+  storeCase('every operation on an expired session fails as for a missing one', async (context) => {
     const { store, clock } = context;
     const session = await keep(context, MINUTE);
     const { claim } = await store.claim('a', ADA);
@@ -135,7 +135,7 @@ const hidden = [
     assert.equal(await store.delete('a'), false);
     assert.equal(await store.exists('a'), false);
   }),
-  storeCase('a save on its base does not bring an expired session back', async (context) => {
+  storeCase('a save with its base does not restore an expired session', async (context) => {
     const { store, clock } = context;
     const base = await keep(context, MINUTE);
     clock.time += 60_000;
@@ -160,7 +160,7 @@ const hidden = [
 ];
 
 const afterwards = [
-  storeCase('a session is created over an expired one, and has nothing of it', async (context) => {
+  storeCase('a session that is created after an expired one inherits nothing from it', async (context) => {
     const { store, clock, created } = context;
     const old = await keep(context, MINUTE);
     const { claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 1_000 });
@@ -180,19 +180,22 @@ const afterwards = [
     clock.time += 1e12;
     assert.equal(await store.exists('a'), true);
   }),
-  storeCase('of 10 that create over an expired session one wins', async (context) => {
-    const { store, clock, session } = context;
-    await keep(context, MINUTE);
-    clock.time += 60_000;
-    const attempts = Array.from({ length: 10 }, (_, index) =>
-      store.create(withFact(session('a'), 'by', index)),
-    );
-    const results = await Promise.allSettled(attempts);
-    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert.equal(won.length, 1);
-    assert.deepEqual(await store.load('a'), won[0]);
-  }),
-  storeCase('prune removes what has expired, and says how many it were', async (context) => {
+  storeCase(
+    'of 10 writers that create a session after an expired one, exactly one succeeds',
+    async (context) => {
+      const { store, clock, session } = context;
+      await keep(context, MINUTE);
+      clock.time += 60_000;
+      const attempts = Array.from({ length: 10 }, (_, index) =>
+        store.create(withFact(session('a'), 'by', index)),
+      );
+      const results = await Promise.allSettled(attempts);
+      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      assert.equal(won.length, 1);
+      assert.deepEqual(await store.load('a'), won[0]);
+    },
+  ),
+  storeCase('prune removes expired sessions, and returns how many there were', async (context) => {
     const { store, clock } = context;
     for (let index = 0; index < 7; index++) await keep(context, MINUTE, `old ${index}`);
     await keep(context, { afterSeconds: 61 }, 'living');
@@ -207,7 +210,7 @@ const afterwards = [
     assert.deepEqual(sessions.map(({ sessionId }) => sessionId).toSorted(), ['kept', 'living']);
     assert.equal((await store.load('kept'))?.state.currentStep?.toolExecutions.length, 1);
   }),
-  storeCase('prune does not touch a session created over an expired one', async (context) => {
+  storeCase('prune does not remove a session that was created after an expired one', async (context) => {
     const { store, clock, created } = context;
     await keep(context, MINUTE);
     clock.time += 60_000;
@@ -217,5 +220,5 @@ const afterwards = [
   }),
 ];
 
-/** When sessions are forgotten. */
+/** The expiry of sessions. */
 export const expiryCases: readonly UngroupedCase[] = [...moments, ...changes, ...hidden, ...afterwards];

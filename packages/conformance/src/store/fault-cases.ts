@@ -8,23 +8,23 @@ import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-cas
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 
-/** What there is before an operation. */
+/** The sessions that exist before an operation. */
 interface Prepared {
   readonly store: SessionStore;
   readonly unsaved: AgentSession;
-  /** Nobody works on it. */
+  /** A session without a claim. */
   readonly idle: AgentSession;
-  /** Claimed, with two items in the inbox. */
+  /** A claimed session with two items in its inbox. */
   readonly base: AgentSession;
   readonly claim: SessionClaim;
 }
 
-/** Something that a store is asked to do, and asked again with the same words when it failed. */
+/** An operation of a store. After a failure, it is repeated with the same arguments. */
 interface Operation {
   readonly ask: (prepared: Prepared) => Promise<unknown>;
-  /** What may come of asking again, when the first time was done without our knowing. */
+  /** Asserts the result of a repetition, when the first attempt was done although it failed. */
   readonly again?: (result: PromiseSettledResult<unknown>) => void;
-  /** Asserts that it was done, and once. */
+  /** Asserts that the operation was done exactly once. */
   readonly assertDone: (prepared: Prepared) => Promise<void>;
 }
 
@@ -126,7 +126,7 @@ async function prepared({ store, session }: CaseContext, turn: number): Promise<
   return { store, unsaved: session(`new ${id}`, { state }), idle, base, claim };
 }
 
-/** All that can be seen without changing it. */
+/** Reads everything that a caller can read without changing it. */
 async function world({ store, unsaved, base }: Prepared): Promise<unknown> {
   const { sessions } = await store.due({ at: base.createdAt + 1e9, limit: 100 });
   return [await store.load(base.sessionId), await store.load(unsaved.sessionId), sessions];
@@ -134,7 +134,10 @@ async function world({ store, unsaved, base }: Prepared): Promise<unknown> {
 
 const MAX_REQUESTS = 50;
 
-/** Asks while the nth request meets a fault, then again. Did the operation come so far as its nth request? */
+/**
+ * Runs an operation while its nth request meets a fault, then repeats it if it failed. Returns whether the operation
+ * sent an nth request.
+ */
 async function struck(
   context: CaseContext,
   operation: Operation,
@@ -168,7 +171,7 @@ async function isSame(present: Prepared, seen: unknown): Promise<boolean> {
   }
 }
 
-/** The error says what may have happened, and what it excludes has not. */
+/** Asserts that the session is unchanged, unless the error says that the write may have been done. */
 async function assertHonest(error: unknown, present: Prepared, seen: unknown, fault: Fault): Promise<void> {
   const { code, isAmbiguous } = error as { code?: unknown; isAmbiguous?: unknown };
   assert(code === 'STORE_UNAVAILABLE' || code === 'STORE_THROTTLED', error as Error);
@@ -177,21 +180,21 @@ async function assertHonest(error: unknown, present: Prepared, seen: unknown, fa
 }
 
 const WORDS: Readonly<Record<Fault, string>> = {
-  loseReply: 'whose reply is lost',
+  loseReply: 'whose reply does not arrive',
   cut: 'whose connection is cut',
   throttle: 'that is throttled',
 };
 
-/** What happens when requests fail, each in turn: nothing is lost, nothing is done twice, the error is true. */
+/** Faults of each request in turn. No write may be dropped, none may be done twice, and the error must be correct. */
 export const faultCases: readonly UngroupedCase[] = (Object.keys(WORDS) as Fault[]).flatMap((fault) =>
   Object.entries(OPERATIONS).map(([what, operation]) =>
     storeCase(
-      `${what}, ${WORDS[fault]}, is done once when it is asked for again`,
+      `${what} ${WORDS[fault]} is done once when it is repeated`,
       async (context) => {
-        assert(context.abilities.faults, 'The harness cannot make requests fail.');
+        assert(context.abilities.faults, 'The harness lacks the ability "faults".');
         let nth = 1;
         while (await struck(context, operation, fault, nth)) {
-          assert(++nth <= MAX_REQUESTS, 'The requests have no end.');
+          assert(++nth <= MAX_REQUESTS, 'The operation sends requests without end.');
         }
         assert(nth > 1, 'No request met the fault.');
       },

@@ -8,7 +8,7 @@ const LEASE = { leaseSeconds: 60 };
 const claimBy = (store: SessionStore, workerId: string): Promise<ClaimedSession> =>
   store.claim('a', { workerId, ...LEASE });
 
-/** A session that Ada claimed, and Ben when her claim had run out. */
+/** A session that Ada has claimed, and Ben after her lease had expired. */
 async function takenOver({ store, clock, created }: CaseContext) {
   await created('a');
   const ada = await claimBy(store, 'Ada');
@@ -17,48 +17,57 @@ async function takenOver({ store, clock, created }: CaseContext) {
 }
 
 const saves = [
-  storeCase('who holds the claim saves with its epoch, again and again', async ({ store, created }) => {
-    await created('a');
-    const { session, claim } = await claimBy(store, 'Ada');
-    let base: AgentSession = session;
-    for (let count = 1; count <= 3; count++) {
-      base = await store.save(withFact(base, 'n', count), { base, epoch: claim.epoch });
-    }
-    assert.equal(base.version, 4);
-    assert.deepEqual(await store.load('a'), base);
-    await assert.rejects(claimBy(store, 'Ben'), { code: 'SESSION_BUSY', workerId: 'Ada' });
-    assert.deepEqual((await store.renew(claim, LEASE)).claim, claim);
-  }),
-  storeCase('a save without an epoch is refused while somebody works', async ({ store, clock, created }) => {
-    const base = await created('a');
-    const { claim } = await claimBy(store, 'Ada');
-    const changed = withFact(base, 'by', 'Ben');
-    for (const options of [{}, { base }, { base, operationId: 'op' }]) {
-      await assert.rejects(store.save(changed, options), {
-        code: 'SESSION_BUSY',
-        sessionId: 'a',
-        workerId: 'Ada',
-        until: claim.until,
-      });
-    }
-    assert.deepEqual(await store.load('a'), base);
-    clock.time += 60_000;
-    assert.deepEqual(await store.save(changed, { base }), await store.load('a'));
-  }),
-  storeCase('a save without an epoch is allowed after a release', async ({ store, created }) => {
+  storeCase(
+    'the worker that holds the claim saves with its epoch, several times',
+    async ({ store, created }) => {
+      await created('a');
+      const { session, claim } = await claimBy(store, 'Ada');
+      let base: AgentSession = session;
+      for (let count = 1; count <= 3; count++) {
+        base = await store.save(withFact(base, 'n', count), { base, epoch: claim.epoch });
+      }
+      assert.equal(base.version, 4);
+      assert.deepEqual(await store.load('a'), base);
+      await assert.rejects(claimBy(store, 'Ben'), { code: 'SESSION_BUSY', workerId: 'Ada' });
+      assert.deepEqual((await store.renew(claim, LEASE)).claim, claim);
+    },
+  ),
+  storeCase(
+    'a save without an epoch is refused while a session is claimed',
+    async ({ store, clock, created }) => {
+      const base = await created('a');
+      const { claim } = await claimBy(store, 'Ada');
+      const changed = withFact(base, 'by', 'Ben');
+      for (const options of [{}, { base }, { base, operationId: 'op' }]) {
+        await assert.rejects(store.save(changed, options), {
+          code: 'SESSION_BUSY',
+          sessionId: 'a',
+          workerId: 'Ada',
+          until: claim.until,
+        });
+      }
+      assert.deepEqual(await store.load('a'), base);
+      clock.time += 60_000;
+      assert.deepEqual(await store.save(changed, { base }), await store.load('a'));
+    },
+  ),
+  storeCase('a save without an epoch succeeds after a release', async ({ store, created }) => {
     const base = await created('a');
     const { claim } = await claimBy(store, 'Ada');
     await store.release(claim);
     assert.equal((await store.save(withFact(base, 'n', 1), { base })).version, 2);
   }),
-  storeCase('a claim that ran out still saves when nobody took over', async ({ store, clock, created }) => {
-    await created('a');
-    const { session, claim } = await claimBy(store, 'Ada');
-    clock.time += 600_000;
-    const saved = await store.save(withFact(session, 'n', 1), { base: session, epoch: claim.epoch });
-    assert.deepEqual(await store.load('a'), saved);
-  }),
-  storeCase('the save of a late worker is refused', async (context) => {
+  storeCase(
+    'an expired claim still saves while no other worker has claimed the session',
+    async ({ store, clock, created }) => {
+      await created('a');
+      const { session, claim } = await claimBy(store, 'Ada');
+      clock.time += 600_000;
+      const saved = await store.save(withFact(session, 'n', 1), { base: session, epoch: claim.epoch });
+      assert.deepEqual(await store.load('a'), saved);
+    },
+  ),
+  storeCase('the save of a fenced worker is refused', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     const late = withFact(ada.session, 'by', 'Ada');
@@ -70,36 +79,40 @@ const saves = [
     await assert.rejects(store.save(late, { base: ada.session, epoch: 1 }), fenced);
     assert.deepEqual(await store.load('a'), saved);
   }),
-  storeCase('a late worker stays fenced when the next has gone', async (context) => {
+  storeCase('a fenced worker stays fenced after the next worker has released', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     await store.release(ben.claim);
     await assert.rejects(store.save(ada.session, { base: ada.session, epoch: 1 }), { kind: 'fenced' });
     await assert.rejects(store.renew(ada.claim, LEASE), { kind: 'fenced' });
   }),
-  storeCase('an epoch that never was is refused', async ({ store, created }) => {
+  storeCase('an unknown epoch is refused', async ({ store, created }) => {
     const base = await created('a');
     await assert.rejects(store.save(base, { base, epoch: 1 }), { kind: 'fenced', expected: 1, actual: 0 });
     await claimBy(store, 'Ada');
     for (const epoch of [0, 2]) await assert.rejects(store.save(base, { base, epoch }), { kind: 'fenced' });
     assert.deepEqual(await store.load('a'), base);
   }),
-  storeCase('of all that hold an epoch one saves a version', async ({ store, created }) => {
-    await created('a');
-    const { session, claim } = await claimBy(store, 'Ada');
-    const saves = Array.from({ length: 10 }, (_, index) =>
-      store.save(withFact(session, 'by', index), { base: session, epoch: claim.epoch }),
-    );
-    const results = await Promise.allSettled(saves);
-    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert.equal(won.length, 1);
-    for (const result of results) if (result.status === 'rejected') assert.equal(result.reason.kind, 'stale');
-    assert.deepEqual(await store.load('a'), won[0]);
-  }),
+  storeCase(
+    'of several saves with one epoch and version, exactly one succeeds',
+    async ({ store, created }) => {
+      await created('a');
+      const { session, claim } = await claimBy(store, 'Ada');
+      const saves = Array.from({ length: 10 }, (_, index) =>
+        store.save(withFact(session, 'by', index), { base: session, epoch: claim.epoch }),
+      );
+      const results = await Promise.allSettled(saves);
+      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      assert.equal(won.length, 1);
+      for (const result of results)
+        if (result.status === 'rejected') assert.equal(result.reason.kind, 'stale');
+      assert.deepEqual(await store.load('a'), won[0]);
+    },
+  ),
 ];
 
 const claims = [
-  storeCase('a claim that has run out is taken over', async (context) => {
+  storeCase('a session whose claim has expired can be claimed by another worker', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     assert.deepEqual([ada.claim.epoch, ada.attempt], [1, 1]);
@@ -107,7 +120,7 @@ const claims = [
     assert.deepEqual(ben.session, ada.session);
     await assert.rejects(claimBy(store, 'Ada'), { code: 'SESSION_BUSY', workerId: 'Ben' });
   }),
-  storeCase('a late worker neither renews nor releases', async (context) => {
+  storeCase('a fenced worker can neither renew nor release', async (context) => {
     const { store } = context;
     const { ada, ben } = await takenOver(context);
     await assert.rejects(store.renew(ada.claim, LEASE), {
@@ -119,7 +132,7 @@ const claims = [
     assert.equal(await store.release(ada.claim), false);
     assert.deepEqual((await store.renew(ben.claim, LEASE)).claim, ben.claim);
   }),
-  storeCase('a claim of a session that was created anew is lost', async ({ store, created }) => {
+  storeCase('a claim of an earlier incarnation is not valid', async ({ store, created }) => {
     await created('a');
     const old = await claimBy(store, 'Ada');
     await store.delete('a');
@@ -146,5 +159,5 @@ const claims = [
   }),
 ];
 
-/** Who no longer holds a claim changes nothing. */
+/** Fencing: a worker whose claim is no longer valid changes nothing. */
 export const fencingCases: readonly UngroupedCase[] = [...saves, ...claims];

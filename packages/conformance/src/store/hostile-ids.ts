@@ -1,4 +1,4 @@
-/** Each is another session, whatever a database, a file system or a pattern makes of it. */
+/** Ids that a database, a file system or a pattern could confuse. Each must name a session of its own. */
 export const HOSTILE_IDS = [
   '{}:*?\n/',
   '../../etc/passwd',

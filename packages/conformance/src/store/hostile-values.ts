@@ -12,7 +12,7 @@ function nested(depth: number): JsonValue {
   return value;
 }
 
-/** Values that something on the way to a disk may not let through. */
+/** Values that some storage or encoding does not preserve. */
 export const HOSTILE_VALUES: Readonly<Record<string, JsonValue>> = {
   'falsy values': [0, false, '', null, [], {}],
   'a member named __proto__': JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":1}}'),
@@ -26,12 +26,12 @@ export const HOSTILE_VALUES: Readonly<Record<string, JsonValue>> = {
   'nesting 1,000 deep': nested(1_000),
 };
 
-/** The beginning of the value as a text. */
+/** The first characters of the value as JSON. */
 function textOf(value: JsonValue): string {
   return JSON.stringify(value).slice(0, 200);
 }
 
-/** A definition with the value wherever one can be. */
+/** A definition with the value in every field that can hold it. */
 export function hostileDefinition(value: JsonValue): AgentDefinition {
   const text = textOf(value);
   return {
@@ -46,7 +46,10 @@ export function hostileDefinition(value: JsonValue): AgentDefinition {
   };
 }
 
-/** A state with the value wherever one can be: context, messages, a finished step, a step in progress with a tool. */
+/**
+ * A state with the value in every field that can hold it: context, messages, a closed step, and an open step with a
+ * tool.
+ */
 export function hostileState(state: AgentState, value: JsonValue): AgentState {
   const text = textOf(value);
   const message = userMessage(text, {

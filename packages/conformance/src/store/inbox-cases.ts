@@ -6,30 +6,33 @@ import type { UngroupedCase } from './store-case.ts';
 const LEASE = { leaseSeconds: 60 };
 
 const order = [
-  storeCase('the inbox gives what came in, oldest first', async ({ store, clock, created }) => {
-    await created('a');
-    for (const id of ['c', 'a', 'b', '10', '9']) {
-      assert.equal(await store.enqueue('a', { id, content: { text: id } }), true);
-      clock.time += 1_000;
-    }
-    assert.deepEqual(
-      await inboxOf(store),
-      ['c', 'a', 'b', '10', '9'].map((id, index) => ({
-        id,
-        position: index,
-        content: { text: id },
-        enqueuedAt: START + index * 1_000,
-      })),
-    );
-  }),
-  storeCase('an item is taken once, by its id', async ({ store, clock, created }) => {
+  storeCase(
+    'items are returned in the order in which they were enqueued',
+    async ({ store, clock, created }) => {
+      await created('a');
+      for (const id of ['c', 'a', 'b', '10', '9']) {
+        assert.equal(await store.enqueue('a', { id, content: { text: id } }), true);
+        clock.time += 1_000;
+      }
+      assert.deepEqual(
+        await inboxOf(store),
+        ['c', 'a', 'b', '10', '9'].map((id, index) => ({
+          id,
+          position: index,
+          content: { text: id },
+          enqueuedAt: START + index * 1_000,
+        })),
+      );
+    },
+  ),
+  storeCase('an item is enqueued once for each id', async ({ store, clock, created }) => {
     await created('a');
     assert.equal(await store.enqueue('a', { id: 'i', content: 'first' }), true);
     clock.time += 1_000;
     assert.equal(await store.enqueue('a', { id: 'i', content: 'second' }), false);
     assert.deepEqual(await inboxOf(store), [{ id: 'i', position: 0, content: 'first', enqueuedAt: START }]);
   }),
-  storeCase('of 20 that enqueue at once all are kept', async ({ store, created }) => {
+  storeCase('of 20 items that are enqueued at the same time, all are stored', async ({ store, created }) => {
     await created('a');
     const ids = Array.from({ length: 20 }, (_, index) => `item ${index}`);
     const kept = await Promise.all(ids.map((id) => store.enqueue('a', { id, content: id })));
@@ -38,7 +41,7 @@ const order = [
     assert.deepEqual(inbox.map(({ id }) => id).toSorted(), ids.toSorted());
     for (const { id, content } of inbox) assert.equal(content, id);
   }),
-  storeCase('of 10 that enqueue one id one does', async ({ store, created }) => {
+  storeCase('of 10 writers that enqueue the same id, exactly one succeeds', async ({ store, created }) => {
     await created('a');
     const asked = Array.from({ length: 10 }, (_, index) => store.enqueue('a', { id: 'i', content: index }));
     const kept = (await Promise.all(asked)).flatMap((isKept, index) => (isKept ? [index] : []));
@@ -48,7 +51,7 @@ const order = [
       kept,
     );
   }),
-  storeCase('inboxes of several sessions are apart', async ({ store, created }) => {
+  storeCase('inboxes of several sessions are independent', async ({ store, created }) => {
     for (const id of ['a', 'b']) await created(id);
     assert.equal(await store.enqueue('a', { id: 'i', content: 1 }), true);
     assert.equal(await store.enqueue('b', { id: 'i', content: 2 }), true);
@@ -60,7 +63,7 @@ const order = [
       [1],
     );
   }),
-  storeCase('enqueue changes neither the session nor its version', async ({ store, clock, created }) => {
+  storeCase('an enqueue changes neither the session nor its version', async ({ store, clock, created }) => {
     const base = await created('a');
     clock.time += 1_000;
     await store.enqueue('a', { id: 'i', content: null });
@@ -72,7 +75,7 @@ const order = [
 ];
 
 const using = [
-  storeCase('what comes in while somebody works shows when the claim is renewed', async (context) => {
+  storeCase('an item that is enqueued during a claim is returned by the next renewal', async (context) => {
     const { store, created } = context;
     await created('a');
     const { claim, inbox } = await store.claim('a', { workerId: 'Ada', ...LEASE });
@@ -83,7 +86,7 @@ const using = [
     await store.enqueue('a', { id: 'j', content: 2 });
     assert.deepEqual(await itemIdsOf(store, claim), ['i', 'j']);
   }),
-  storeCase('a save uses up what it acknowledges, and nothing else', async ({ store, created }) => {
+  storeCase('a save removes the items that it acknowledges, and no others', async ({ store, created }) => {
     await created('a');
     for (const id of ['i', 'j', 'k']) await store.enqueue('a', { id, content: id });
     const { session, claim } = await store.claim('a', { workerId: 'Ada', ...LEASE });
@@ -99,14 +102,14 @@ const using = [
     await store.release(claim);
     assert.deepEqual(await inboxOf(store), []);
   }),
-  storeCase('a save that does not acknowledge leaves the inbox alone', async ({ store, created }) => {
+  storeCase('a save that acknowledges nothing does not change the inbox', async ({ store, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 1 });
     const saved = await store.save(withFact(base, 'n', 1), { base });
     await store.save(saved, { acknowledge: [] });
     assert.equal((await inboxOf(store)).length, 1);
   }),
-  storeCase('a save that is refused uses up nothing', async ({ store, clock, created }) => {
+  storeCase('a refused save does not remove items', async ({ store, clock, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 1 });
     const { session, claim } = await store.claim('a', { workerId: 'Ada', ...LEASE });
@@ -116,11 +119,11 @@ const using = [
     await store.save(session, { epoch: claim.epoch });
     const stale = { epoch: claim.epoch, acknowledge };
     await assert.rejects(store.save(session, stale), { kind: 'stale' });
-    await assert.rejects(store.save(session, { ...stale, base: session }), { kind: 'stale' }); // by the swap
+    await assert.rejects(store.save(session, { ...stale, base: session }), { kind: 'stale' }); // refused by the compare-and-set
     clock.time += 60_000;
     assert.equal((await inboxOf(store)).length, 1);
   }),
-  storeCase('a repeated save uses up once', async ({ store, created }) => {
+  storeCase('a repeated save removes its items once', async ({ store, created }) => {
     const base = await created('a');
     for (const id of ['i', 'j']) await store.enqueue('a', { id, content: id });
     const options = { base, operationId: 'op', acknowledge: named('i') };
@@ -133,7 +136,7 @@ const using = [
       ['j', 'k'],
     );
   }),
-  storeCase('an item that was used is not taken again', async ({ store, created }) => {
+  storeCase('a used item cannot be enqueued again', async ({ store, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 'first' });
     const saved = await store.save(base, { base, acknowledge: named('i') });
@@ -146,7 +149,7 @@ const using = [
     assert.equal(await store.enqueue('a', { id: 'i', content: 'fourth' }), false);
     assert.deepEqual(await inboxOf(store), []);
   }),
-  storeCase('the last 16 that were used are remembered', async ({ store, created }) => {
+  storeCase('the ids of the last 16 used items are remembered', async ({ store, created }) => {
     let session = await created('a');
     const ids = Array.from({ length: 20 }, (_, index) => `item ${index}`);
     for (const [position, id] of ids.entries()) {
@@ -166,7 +169,7 @@ const using = [
 
 const limits = [
   storeCase(
-    'a full inbox refuses one more, until an item was used',
+    'a full inbox refuses another item until an item was used',
     async ({ store, created }) => {
       const base = await created('a');
       for (const id of ['i', 'j', 'k']) assert.equal(await store.enqueue('a', { id, content: null }), true);
@@ -220,7 +223,7 @@ const limits = [
 ];
 
 const ends = [
-  storeCase('an inbox dies with its session', async ({ store, created }) => {
+  storeCase('an inbox is deleted with its session', async ({ store, created }) => {
     await created('a');
     await store.enqueue('a', { id: 'i', content: 'old' });
     await store.delete('a');
@@ -229,7 +232,7 @@ const ends = [
     assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
     assert.deepEqual(await inboxOf(store), [{ id: 'i', position: 0, content: 'new', enqueuedAt: START }]);
   }),
-  storeCase('what was used dies with its session', async ({ store, created }) => {
+  storeCase('the ids of used items are deleted with their session', async ({ store, created }) => {
     const base = await created('a');
     await store.enqueue('a', { id: 'i', content: 'old' });
     await store.save(base, { acknowledge: named('i') });
@@ -237,7 +240,7 @@ const ends = [
     await created('a');
     assert.equal(await store.enqueue('a', { id: 'i', content: 'new' }), true);
   }),
-  storeCase('what is absent has no inbox', async ({ store, created }) => {
+  storeCase('a missing session has no inbox', async ({ store, created }) => {
     const absent = { code: 'SESSION_NOT_FOUND', sessionId: 'a' };
     await assert.rejects(store.enqueue('a', { id: 'i', content: 1 }), absent);
     await created('a');
@@ -247,5 +250,5 @@ const ends = [
   }),
 ];
 
-/** The inbox: what second writers leave, and its use. */
+/** The inbox: how items are enqueued and used. */
 export const inboxCases: readonly UngroupedCase[] = [...order, ...using, ...limits, ...ends];

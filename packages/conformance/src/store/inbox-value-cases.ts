@@ -6,7 +6,7 @@ import type { UngroupedCase } from './store-case.ts';
 
 const LEASE = { leaseSeconds: 60 };
 
-/** The inbox: what items may be. */
+/** The inbox: the values that items can hold. */
 export const inboxValueCases: readonly UngroupedCase[] = [
   ...Object.entries(HOSTILE_VALUES).map(([what, value]) =>
     storeCase(`${what}: in the inbox`, async ({ store, created }) => {
@@ -18,7 +18,7 @@ export const inboxValueCases: readonly UngroupedCase[] = [
       assert.deepEqual((await store.renew(claim, LEASE)).inbox, inbox);
     }),
   ),
-  storeCase('ids of items may be any text and are told apart', async ({ store, created }) => {
+  storeCase('item ids can be any text, and never collide', async ({ store, created }) => {
     await created('a');
     const ids = [
       'i',
@@ -60,14 +60,17 @@ export const inboxValueCases: readonly UngroupedCase[] = [
     );
     assert.equal(inbox.length, 40);
   }),
-  storeCase('what was given does not change what is kept', async ({ store, created }) => {
-    await created('a');
-    const content = { list: [1] };
-    await store.enqueue('a', { id: 'i', content });
-    content.list.push(2);
-    const [first] = await inboxOf(store);
-    assert.deepEqual(first?.content, { list: [1] });
-    Reflect.set(first.content.list, 1, 3); // changes nothing, or only the answer
-    assert.deepEqual((await inboxOf(store))[0]?.content, { list: [1] });
-  }),
+  storeCase(
+    'changes to a passed or returned item do not change the stored item',
+    async ({ store, created }) => {
+      await created('a');
+      const content = { list: [1] };
+      await store.enqueue('a', { id: 'i', content });
+      content.list.push(2);
+      const [first] = await inboxOf(store);
+      assert.deepEqual(first?.content, { list: [1] });
+      Reflect.set(first.content.list, 1, 3); // changes nothing, or only the returned item
+      assert.deepEqual((await inboxOf(store))[0]?.content, { list: [1] });
+    },
+  ),
 ];

@@ -5,14 +5,14 @@ import { START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
 const order = [
-  storeCase('an empty store lists nothing', async ({ store }) => {
+  storeCase('an empty store lists no sessions', async ({ store }) => {
     assert.deepEqual(await store.list(), { sessions: [], cursor: undefined });
     assert.deepEqual(await store.list({ order: 'lastActiveAt', status: 'active' }), {
       sessions: [],
       cursor: undefined,
     });
   }),
-  storeCase('a list shows the facts of a session', async ({ store, clock, created }) => {
+  storeCase('a list returns the facts about a session', async ({ store, clock, created }) => {
     const base = await created('a', { parentId: 'p', definition: { name: 'writer' } });
     clock.time += 8_000;
     const saved = await store.save(base.withState(stateAfterSteps(base.state)).withStatus('completed'));
@@ -31,7 +31,7 @@ const order = [
       lastActiveAt: START + 8_000,
     });
   }),
-  storeCase('the newest comes first, by creation or by last activity', async (context) => {
+  storeCase('lists are sorted by creation or last activity, newest first', async (context) => {
     const { store } = context;
     await createEach(context, [['a'], ['b'], ['c']]);
     const first = await store.load('a');
@@ -41,7 +41,7 @@ const order = [
     assert.deepEqual(await idsOf(store, { order: 'createdAt' }), ['c', 'b', 'a']);
     assert.deepEqual(await idsOf(store, { order: 'lastActiveAt' }), ['a', 'c', 'b']);
   }),
-  storeCase('work moves a session to the front when it begins and when it ends', async (context) => {
+  storeCase('the start and the end of work move a session to the front', async (context) => {
     const { store, clock } = context;
     const [byActivity, lease] = [{ order: 'lastActiveAt' }, { workerId: 'Ada', leaseSeconds: 60 }] as const;
     await createEach(context, [['a'], ['b'], ['c']]);
@@ -66,14 +66,14 @@ const order = [
     await created('early', { at: START - 1_000 });
     assert.deepEqual(await idsOf(store), ['late', 'early']);
   }),
-  storeCase('sessions of one moment come in the order of their ids', async ({ store, created }) => {
+  storeCase('sessions of the same instant are sorted by id', async ({ store, created }) => {
     for (const id of ['b', 'a\0', 'B', 'a', 'é', '10', '9']) await created(id);
     const sorted = ['10', '9', 'B', 'a', 'a\0', 'b', 'é'];
     assert.deepEqual(await idsOf(store), sorted);
     assert.deepEqual(await idsOf(store, { order: 'lastActiveAt' }), sorted);
     assert.deepEqual((await pagesOf(store, { limit: 2 })).flat(), sorted);
   }),
-  storeCase('the order of ids is that of their code points', async ({ store, created }) => {
+  storeCase('ids are sorted by code points', async ({ store, created }) => {
     for (const id of ['\u{1f98a}', '\uffee', '\ue000', 'z\u{1f98a}', 'z\uffee']) await created(id);
     const sorted = ['z\uffee', 'z\u{1f98a}', '\ue000', '\uffee', '\u{1f98a}'];
     assert.deepEqual(await idsOf(store), sorted);
@@ -84,7 +84,7 @@ const order = [
 const SEVEN = ['1', '2', '3', '4', '5', '6', '7'];
 
 const paging = [
-  storeCase('pages hold each session once', async (context) => {
+  storeCase('pages contain each session once', async (context) => {
     const { store } = context;
     await createEach(
       context,
@@ -103,32 +103,38 @@ const paging = [
       ['1'],
     ]);
   }),
-  storeCase('pages hold each session once when many are of one moment', async ({ store, clock, created }) => {
-    for (const id of ['b1', 'b2', 'b3', 'b4']) await created(id);
-    clock.time += 1_000;
-    for (const id of ['a1', 'a2', 'a3']) await created(id);
-    const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'b4'];
-    for (const limit of [1, 2, 3, 4]) {
-      for (const by of ['createdAt', 'lastActiveAt'] as const) {
-        const pages = await pagesOf(store, { limit, order: by });
-        assert.deepEqual(pages.flat(), all);
-        assert.equal(pages.length, Math.ceil(7 / limit));
-      }
-    }
-  }),
-  storeCase('sessions deleted between pages neither hide nor repeat others', async (context) => {
-    const { store } = context;
-    await createEach(
-      context,
-      SEVEN.map((id) => [id]),
-    );
-    const pages = await pagesOf(store, { limit: 2 }, (page) =>
-      Promise.all(page.map((id) => store.delete(id))),
-    );
-    assert.deepEqual(pages, [['7', '6'], ['5', '4'], ['3', '2'], ['1']]);
-  }),
   storeCase(
-    'sessions created or saved between pages do not disturb the order by creation',
+    'pages contain each session once when many have the same instant',
+    async ({ store, clock, created }) => {
+      for (const id of ['b1', 'b2', 'b3', 'b4']) await created(id);
+      clock.time += 1_000;
+      for (const id of ['a1', 'a2', 'a3']) await created(id);
+      const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'b4'];
+      for (const limit of [1, 2, 3, 4]) {
+        for (const by of ['createdAt', 'lastActiveAt'] as const) {
+          const pages = await pagesOf(store, { limit, order: by });
+          assert.deepEqual(pages.flat(), all);
+          assert.equal(pages.length, Math.ceil(7 / limit));
+        }
+      }
+    },
+  ),
+  storeCase(
+    'sessions that are deleted between pages neither hide nor repeat other sessions',
+    async (context) => {
+      const { store } = context;
+      await createEach(
+        context,
+        SEVEN.map((id) => [id]),
+      );
+      const pages = await pagesOf(store, { limit: 2 }, (page) =>
+        Promise.all(page.map((id) => store.delete(id))),
+      );
+      assert.deepEqual(pages, [['7', '6'], ['5', '4'], ['3', '2'], ['1']]);
+    },
+  ),
+  storeCase(
+    'sessions that are created or saved between pages do not disturb the order by creation',
     async (context) => {
       const { store } = context;
       await createEach(
@@ -144,7 +150,7 @@ const paging = [
       assert.deepEqual(pages, [['7', '6', '5'], ['4', '3', '2'], ['1']]);
     },
   ),
-  storeCase('a page has 50 sessions unless the query says otherwise', async ({ store, created }) => {
+  storeCase('a page has 50 sessions by default', async ({ store, created }) => {
     for (let index = 0; index < 101; index++) await created(`session ${String(index).padStart(3, '0')}`);
     assert.deepEqual(
       (await pagesOf(store, {})).map((page) => page.length),

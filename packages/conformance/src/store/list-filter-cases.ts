@@ -5,7 +5,7 @@ import { createEach, idsOf, pagesOf } from './list-pages.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
-/** Eight sessions that differ in what a list can be filtered by. */
+/** Eight sessions with different values in each field that a list can filter by. */
 async function createVaried(context: CaseContext): Promise<void> {
   const { store } = context;
   await createEach(context, [
@@ -54,7 +54,7 @@ const FILTERED: readonly (readonly [query: SessionQuery, ids: readonly string[]]
 ];
 
 const filters = FILTERED.map(([query, ids]) =>
-  storeCase(`a list of ${JSON.stringify(query)}`, async (context) => {
+  storeCase(`a list with the filter ${JSON.stringify(query)}`, async (context) => {
     const { store } = context;
     await createVaried(context);
     assert.deepEqual(await idsOf(store, query), ids);
@@ -68,7 +68,7 @@ const filters = FILTERED.map(([query, ids]) =>
 );
 
 const changes = [
-  storeCase('a list follows a session from filter to filter', async ({ store, created }) => {
+  storeCase('a list finds a session by the current values of its filters', async ({ store, created }) => {
     const base = await created('a');
     assert.deepEqual(await idsOf(store, { executionStatus: 'inProgress' }), []);
     const running = await store.save(base.withState(stateInStep(base.state)));
@@ -79,7 +79,7 @@ const changes = [
     await store.delete('a', { revision: done.revision });
     assert.deepEqual(await idsOf(store, { status: 'completed' }), []);
   }),
-  storeCase('a list follows what a session waits for', async ({ store, created }) => {
+  storeCase('a list finds a session by what it currently waits for', async ({ store, created }) => {
     let session = await created('a');
     for (const [kind, waiting] of Object.entries(WAITINGS)) {
       const running = session.state.withExecutionStatus('inProgress', START);

@@ -5,7 +5,7 @@ import type { CaseContext } from './store-case.ts';
 
 type IdInit = readonly [id: string, init?: Partial<AgentSessionInit>];
 
-/** Sessions that are created one second apart. */
+/** Creates sessions one second apart. */
 export async function createEach(
   { clock, created }: CaseContext,
   sessions: readonly IdInit[],
@@ -16,14 +16,14 @@ export async function createEach(
   }
 }
 
-/** The ids of the first page. */
+/** The session ids of the first page. */
 export async function idsOf(store: SessionStore, query?: SessionQuery): Promise<string[]> {
   return (await store.list(query)).sessions.map((info) => info.sessionId);
 }
 
 const MAX_PAGES = 100;
 
-/** The ids of all pages, one array a page. `between` happens after each page. */
+/** The session ids of all pages, in one array for each page. `between` runs after each page. */
 export async function pagesOf(
   store: SessionStore,
   query: SessionQuery,
@@ -36,7 +36,7 @@ export async function pagesOf(
     pages.push(page.sessions.map((info) => info.sessionId));
     await between(pages.at(-1) ?? []);
     cursor = page.cursor;
-    assert(pages.length <= MAX_PAGES, 'The pages have no end.');
+    assert(pages.length <= MAX_PAGES, 'The pages never end.');
   } while (cursor !== undefined);
   return pages;
 }

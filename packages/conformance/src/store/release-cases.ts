@@ -8,9 +8,9 @@ const ADA: ClaimOptions = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN: ClaimOptions = { workerId: 'Ben', leaseSeconds: 60 };
 const IDLE = { onlyIfIdle: true };
 
-/** The end of a claim, when nothing may be overlooked that has come in. */
+/** Releasing a claim only if no items wait. */
 export const releaseCases: readonly UngroupedCase[] = [
-  storeCase('a release if idle keeps the claim while something is in the inbox', async (context) => {
+  storeCase('a release with onlyIfIdle does not release while the inbox has items', async (context) => {
     const { store, clock, created } = context;
     await created('a');
     const { claim, session } = await store.claim('a', ADA);
@@ -25,7 +25,7 @@ export const releaseCases: readonly UngroupedCase[] = [
     const renewed = await store.renew(claim, ADA);
     assert.deepEqual([renewed.claim.epoch, renewed.inbox.map(({ id }) => id)], [1, ['i']]);
   }),
-  storeCase('a release if idle is done when the inbox is empty', async ({ store, created }) => {
+  storeCase('a release with onlyIfIdle releases when the inbox is empty', async ({ store, created }) => {
     await created('a');
     const first = await store.claim('a', ADA);
     assert.equal(await store.release(first.claim, IDLE), true);
@@ -38,7 +38,7 @@ export const releaseCases: readonly UngroupedCase[] = [
     assert.equal(await store.release(claim, IDLE), true);
     assert.equal((await store.claim('a', ADA)).attempt, 1);
   }),
-  storeCase('a release that is not said to be so is done whatever is in the inbox', async (context) => {
+  storeCase('a release without onlyIfIdle releases, whatever the inbox contains', async (context) => {
     const { store, created } = context;
     for (const [index, options] of [undefined, {}, { onlyIfIdle: false }].entries()) {
       const id = `session ${index}`;
@@ -51,7 +51,7 @@ export const releaseCases: readonly UngroupedCase[] = [
       assert.deepEqual([inbox.map((item) => item.id), attempt], [['i'], 1]);
     }
   }),
-  storeCase('a release if idle of a claim that was lost ends nothing', async ({ store, clock, created }) => {
+  storeCase('a release with onlyIfIdle of a fenced claim does nothing', async ({ store, clock, created }) => {
     await created('a');
     const { claim } = await store.claim('a', ADA);
     clock.time += 60_000;
@@ -60,18 +60,21 @@ export const releaseCases: readonly UngroupedCase[] = [
     await assert.rejects(store.claim('a', ADA), { code: 'SESSION_BUSY', workerId: 'Ben' });
     assert.equal(await store.release(next, IDLE), true);
   }),
-  storeCase('of an item and a release if idle at once, one comes first', async ({ store, created }) => {
-    for (let round = 0; round < 20; round++) {
-      const id = `session ${round}`;
-      await created(id);
-      const { claim } = await store.claim(id, ADA);
-      const release = () => store.release(claim, IDLE);
-      const enqueue = () => store.enqueue(id, { id: 'i', content: 1 });
-      const answers = await Promise.all(round % 2 === 0 ? [release(), enqueue()] : [enqueue(), release()]);
-      const [isReleased, isKept] = round % 2 === 0 ? answers : answers.toReversed();
-      assert.equal(isKept, true);
-      const { inbox } = isReleased ? await store.claim(id, BEN) : await store.renew(claim, ADA);
-      assert.equal(inbox.length, 1);
-    }
-  }),
+  storeCase(
+    'of an enqueue and a release with onlyIfIdle at the same time, one is first',
+    async ({ store, created }) => {
+      for (let round = 0; round < 20; round++) {
+        const id = `session ${round}`;
+        await created(id);
+        const { claim } = await store.claim(id, ADA);
+        const release = () => store.release(claim, IDLE);
+        const enqueue = () => store.enqueue(id, { id: 'i', content: 1 });
+        const answers = await Promise.all(round % 2 === 0 ? [release(), enqueue()] : [enqueue(), release()]);
+        const [isReleased, isKept] = round % 2 === 0 ? answers : answers.toReversed();
+        assert.equal(isKept, true);
+        const { inbox } = isReleased ? await store.claim(id, BEN) : await store.renew(claim, ADA);
+        assert.equal(inbox.length, 1);
+      }
+    },
+  ),
 ];

@@ -7,22 +7,22 @@ import type { CaseContext, UngroupedCase } from './store-case.ts';
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN = { workerId: 'Ben', leaseSeconds: 60 };
 
-/** A case with two stores on one storage, which know nothing of each other. */
+/** A case with two stores on one storage. Neither store knows of the other. */
 function reopenCase(
   name: string,
   act: (context: CaseContext & { readonly other: SessionStore }) => Promise<void>,
 ): UngroupedCase {
   const run = async (context: CaseContext): Promise<void> => {
     const { reopen } = context.abilities;
-    assert(reopen, 'The harness cannot reopen.');
+    assert(reopen, 'The harness lacks the ability "reopen".');
     await act({ ...context, other: await reopen(context.clock) });
   };
   return storeCase(name, run, { needs: 'reopen' });
 }
 
-/** What two processes do with one storage. */
+/** Two processes on one storage. */
 export const reopenCases: readonly UngroupedCase[] = [
-  reopenCase('what one store keeps the other has', async ({ store, other, created }) => {
+  reopenCase('a session of one store is loaded by the other', async ({ store, other, created }) => {
     const base = await created('a', { parentId: 'p' });
     assert.deepEqual(await other.load('a'), base);
     const saved = await store.save(base.withState(stateAfterSteps(base.state)), { base });
@@ -34,13 +34,13 @@ export const reopenCases: readonly UngroupedCase[] = [
     assert.equal(await other.delete('a'), true);
     assert.equal(await store.exists('a'), false);
   }),
-  reopenCase('a base of one store is good for the other', async ({ store, other, created }) => {
+  reopenCase('a base of one store is valid in the other', async ({ store, other, created }) => {
     const base = await created('a');
     const running = await other.save(base.withState(stateInStep(base.state)), { base });
     const over = await store.save(running.withState(stateAfterSteps(base.state)), { base: running });
     assert.deepEqual(await other.load('a'), over);
   }),
-  reopenCase('a store notices that another has saved', async ({ store, other, created }) => {
+  reopenCase('a store detects that the other has saved', async ({ store, other, created }) => {
     const base = await created('a');
     const seen = await other.load('a');
     assert(seen);
@@ -49,28 +49,34 @@ export const reopenCases: readonly UngroupedCase[] = [
     await assert.rejects(late, { code: 'SESSION_CONFLICT', kind: 'stale' });
     assert.deepEqual(await other.load('a'), saved);
   }),
-  reopenCase('of 30 in two processes that save one version one wins', async (context) => {
-    const { store, other, created } = context;
-    const base = await created('a');
-    const saves = Array.from({ length: 30 }, (_, index) =>
-      (index % 2 ? store : other).save(withFact(base, 'by', index), { base }),
-    );
-    const results = await Promise.allSettled(saves);
-    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert.equal(won.length, 1);
-    assert.deepEqual(await store.load('a'), won[0]);
-    assert.deepEqual(await other.load('a'), won[0]);
-  }),
-  reopenCase('of 30 in two processes that create one id one wins', async ({ store, other, session }) => {
-    const creations = Array.from({ length: 30 }, (_, index) =>
-      (index % 2 ? store : other).create(withFact(session('a'), 'by', index)),
-    );
-    const results = await Promise.allSettled(creations);
-    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert.equal(won.length, 1);
-    assert.deepEqual(await other.load('a'), won[0]);
-  }),
-  reopenCase('a save is repeated by another process', async ({ store, other, created }) => {
+  reopenCase(
+    'of 30 writers in two processes that save one version, exactly one succeeds',
+    async (context) => {
+      const { store, other, created } = context;
+      const base = await created('a');
+      const saves = Array.from({ length: 30 }, (_, index) =>
+        (index % 2 ? store : other).save(withFact(base, 'by', index), { base }),
+      );
+      const results = await Promise.allSettled(saves);
+      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      assert.equal(won.length, 1);
+      assert.deepEqual(await store.load('a'), won[0]);
+      assert.deepEqual(await other.load('a'), won[0]);
+    },
+  ),
+  reopenCase(
+    'of 30 writers in two processes that create one id, exactly one succeeds',
+    async ({ store, other, session }) => {
+      const creations = Array.from({ length: 30 }, (_, index) =>
+        (index % 2 ? store : other).create(withFact(session('a'), 'by', index)),
+      );
+      const results = await Promise.allSettled(creations);
+      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      assert.equal(won.length, 1);
+      assert.deepEqual(await other.load('a'), won[0]);
+    },
+  ),
+  reopenCase('another process can repeat a save', async ({ store, other, created }) => {
     const base = await created('a');
     const seen = await other.load('a');
     assert(seen);
@@ -80,7 +86,7 @@ export const reopenCases: readonly UngroupedCase[] = [
     const reused = other.save(withFact(seen, 'n', 2), { base: seen, operationId: 'op-1' });
     await assert.rejects(reused, { code: 'OPERATION_REUSED' });
   }),
-  reopenCase('a claim holds in every process', async ({ store, other, clock, created }) => {
+  reopenCase('a claim is valid in every process', async ({ store, other, clock, created }) => {
     const base = await created('a');
     const seen = await other.load('a');
     assert(seen);

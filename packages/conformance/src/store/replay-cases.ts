@@ -7,7 +7,7 @@ function withPrompt(session: AgentSession): AgentSession {
   return session.withState(session.state.withSystemPrompt('Be brief.', session.updatedAt));
 }
 
-/** Saving with an operation id: a repetition is not a second save. */
+/** Saves with an operation id: a repetition does not save again. */
 export const replayCases: readonly UngroupedCase[] = [
   storeCase(
     'a save that is repeated with its operation id is done once',
@@ -22,37 +22,43 @@ export const replayCases: readonly UngroupedCase[] = [
       assert.equal((await store.save(withFact(repeated, 'n', 2), { operationId: 'op-2' })).version, 3);
     },
   ),
-  storeCase('another operation, or one without an id, is not a repetition', async ({ store, created }) => {
-    const base = await created('a');
-    await store.save(withFact(base, 'n', 1), { operationId: 'op-1' });
-    await assert.rejects(store.save(withFact(base, 'n', 2), { operationId: 'op-2' }), { kind: 'stale' });
-    await assert.rejects(store.save(withFact(base, 'n', 2)), { kind: 'stale' });
-    const second = await store.load('a');
-    assert(second);
-    await store.save(withFact(second, 'n', 3));
-    await assert.rejects(store.save(withFact(second, 'n', 4)), { kind: 'stale' });
-  }),
-  storeCase('an operation that another writer has gone beyond is a conflict', async ({ store, created }) => {
-    const base = await created('a');
-    const first = await store.save(withFact(base, 'n', 1), { operationId: 'op-1' });
-    await store.save(withFact(first, 'n', 2), { operationId: 'op-2' });
-    await assert.rejects(store.save(withFact(base, 'n', 1), { operationId: 'op-1' }), {
-      kind: 'stale',
-      actual: 3,
-    });
-    const again = await store.load('a');
-    assert(again);
-    await store.save(again, { operationId: 'op-1' });
-    await assert.rejects(store.save(base, { operationId: 'op-1' }), { kind: 'stale', actual: 4 });
-  }),
-  storeCase('an operation of an earlier incarnation is a conflict', async ({ store, created }) => {
+  storeCase(
+    'a save with another operation id, or without one, is not a repetition',
+    async ({ store, created }) => {
+      const base = await created('a');
+      await store.save(withFact(base, 'n', 1), { operationId: 'op-1' });
+      await assert.rejects(store.save(withFact(base, 'n', 2), { operationId: 'op-2' }), { kind: 'stale' });
+      await assert.rejects(store.save(withFact(base, 'n', 2)), { kind: 'stale' });
+      const second = await store.load('a');
+      assert(second);
+      await store.save(withFact(second, 'n', 3));
+      await assert.rejects(store.save(withFact(second, 'n', 4)), { kind: 'stale' });
+    },
+  ),
+  storeCase(
+    'the repetition of a save is a conflict after another writer has saved',
+    async ({ store, created }) => {
+      const base = await created('a');
+      const first = await store.save(withFact(base, 'n', 1), { operationId: 'op-1' });
+      await store.save(withFact(first, 'n', 2), { operationId: 'op-2' });
+      await assert.rejects(store.save(withFact(base, 'n', 1), { operationId: 'op-1' }), {
+        kind: 'stale',
+        actual: 3,
+      });
+      const again = await store.load('a');
+      assert(again);
+      await store.save(again, { operationId: 'op-1' });
+      await assert.rejects(store.save(base, { operationId: 'op-1' }), { kind: 'stale', actual: 4 });
+    },
+  ),
+  storeCase('the operation id of an earlier incarnation is a conflict', async ({ store, created }) => {
     const base = await created('a');
     await store.save(base, { operationId: 'op-1' });
     await store.delete('a');
     await store.save(await created('a'), { operationId: 'op-1' });
     await assert.rejects(store.save(base, { operationId: 'op-1' }), { kind: 'recreated' });
   }),
-  storeCase('operation ids may be any text and are told apart', async ({ store, created }) => {
+  storeCase('operation ids can be any text, and never collide', async ({ store, created }) => {
     for (const [index, operationId] of ['', '\ud800', 'a\0b', '🦊', '"\\'].entries()) {
       const base = await created(`session ${index}`);
       const saved = await store.save(base, { operationId });
@@ -62,7 +68,7 @@ export const replayCases: readonly UngroupedCase[] = [
       }
     }
   }),
-  storeCase('an operation id that is used for something else is refused', async ({ store, created }) => {
+  storeCase('an operation id that is used for another save is refused', async ({ store, created }) => {
     const base = await created('a');
     const first = await store.save(withFact(base, 'n', 1), { base, operationId: 'op-1' });
     const reused = { code: 'OPERATION_REUSED' };
@@ -71,7 +77,7 @@ export const replayCases: readonly UngroupedCase[] = [
     await assert.rejects(store.save(withPrompt(base), { base, operationId: 'op-1' }), reused);
     assert.deepEqual(await store.load('a'), first);
   }),
-  storeCase('a save is repeated after others came between that saved nothing', async (context) => {
+  storeCase('a save can be repeated after writes that saved no content', async (context) => {
     const { store, clock, created } = context;
     await created('a');
     const { session: base, claim } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
@@ -88,16 +94,19 @@ export const replayCases: readonly UngroupedCase[] = [
     await assert.rejects(store.save(changed, options), { code: 'SESSION_CONFLICT', kind: 'fenced' });
     assert.deepEqual(await store.load('a'), saved);
   }),
-  storeCase('of 20 that repeat one save all succeed and it is done once', async ({ store, created }) => {
-    const base = await created('a');
-    const changed = withFact(base, 'n', 1);
-    const attempts = Array.from({ length: 20 }, () => store.save(changed, { base, operationId: 'op-1' }));
-    const saved = await Promise.all(attempts);
-    for (const one of saved) assert.deepEqual(one, saved[0]);
-    assert.equal(saved[0]?.version, 2);
-    assert.deepEqual(await store.load('a'), saved[0]);
-  }),
-  storeCase('a save of nothing is repeated as any other', async ({ store, created }) => {
+  storeCase(
+    'of 20 writers that repeat one save, all succeed, and it is done once',
+    async ({ store, created }) => {
+      const base = await created('a');
+      const changed = withFact(base, 'n', 1);
+      const attempts = Array.from({ length: 20 }, () => store.save(changed, { base, operationId: 'op-1' }));
+      const saved = await Promise.all(attempts);
+      for (const one of saved) assert.deepEqual(one, saved[0]);
+      assert.equal(saved[0]?.version, 2);
+      assert.deepEqual(await store.load('a'), saved[0]);
+    },
+  ),
+  storeCase('a save without changes can be repeated', async ({ store, created }) => {
     const base = await created('a');
     const first = await store.save(base, { base, operationId: 'op-1' });
     assert.deepEqual(await store.save(base, { base, operationId: 'op-1' }), first);

@@ -5,8 +5,8 @@ import { START } from './store-case.ts';
 const made = new Map<string, Message>();
 
 /**
- * Messages with the ids of their numbers, `from` the first; another version of one has another text. A message that
- * was made before is the same object, which is how a store knows it again.
+ * Messages whose ids are their numbers, beginning at `from`. Each `version` of a message has another text. Repeated
+ * calls return the same object for the same message, because a store may recognise a message by its identity.
  */
 export function sampleMessages(count: number, from = 0, version = 'first'): Message[] {
   return Array.from({ length: count }, (_, index) => {

@@ -39,7 +39,10 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['faults', faultCases],
 ];
 
-/** What every session store must do, whatever it keeps sessions in. Plain data: run each case in any test runner. */
+/**
+ * The requirements on every session store, whatever its database. The cases are plain data, which any test runner can
+ * run.
+ */
 export const sessionStoreCases: readonly SessionStoreCase[] = groups.flatMap(([group, cases]) =>
   cases.map((one) => ({ group, ...one })),
 );

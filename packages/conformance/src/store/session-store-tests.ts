@@ -5,13 +5,13 @@ import { checkAbilities } from './store-case.ts';
 import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case.ts';
 
 /**
- * The cases as tests of one store. Those that need what the harness cannot do are there too, to be skipped by name. With
- * `node:test` (and Vitest):
+ * Converts the cases to tests of one store. Cases that need a missing ability become skipped tests. With `node:test`
+ * (and Vitest):
  *
  * ```ts
  * for (const { name, skip, run } of sessionStoreTests(createStore)) test(name, { skip }, run);
  * ```
- * @throws TypeError `ARGUMENT_INVALID` for an unknown ability or one that does not fit.
+ * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown ability or an invalid value
  */
 export function sessionStoreTests(
   createStore: CreateStore,

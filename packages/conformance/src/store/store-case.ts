@@ -3,53 +3,57 @@ import { mustBe, optionsCheck } from '@holdfast/core/store';
 import type { Clock, Instant, SessionStore } from '@holdfast/core';
 import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
 
-/** What a store is made with, beyond the clock. */
+/** The options of a store, without its clock. */
 export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems'>;
 
 /**
- * Makes an empty store that takes time and ids from a clock, and the settings as it takes them in use. Whoever passes
- * it in also closes and removes the store.
+ * Creates an empty store that takes the time and ids from the clock, and uses the settings. The caller of
+ * `sessionStoreTests` closes and removes the store after the test.
  */
 export type CreateStore = (clock: Clock, settings?: StoreSettings) => Promise<SessionStore>;
 
-/** What went over the wire, since a moment that does not matter: differences count. */
+/** The traffic between a store and its server, since any fixed instant. Cases compare two readings. */
 export interface StoreCost {
   readonly requests: number;
-  /** To the server and back. */
+  /** The bytes to the server and back. */
   readonly bytes: number;
 }
 
 /**
- * What may happen to a request. `loseReply`: the server carries it out, and the connection breaks before the reply.
- * `cut`: the connection breaks before the server has it. `throttle`: the server refuses it, as one too many.
+ * A fault of a request. `loseReply`: the server executes the request, and the connection breaks before the reply.
+ * `cut`: the connection breaks before the server receives the request. `throttle`: the server refuses the request
+ * because of its load.
  */
 export type Fault = 'loseReply' | 'cut' | 'throttle';
 
-/** Makes a request of the last store fail. */
+/** Injects faults into the requests of the last store. */
 export interface StoreFaults {
-  /** What it can do. */
+  /** The faults that the harness can inject. */
   readonly kinds: readonly Fault[];
-  /** The nth request from now on, 1 for the next, meets the fault, and no other does. */
+  /** Injects the fault into the nth request from now on, where 1 is the next request. No other request fails. */
   arm(fault: Fault, nth: number): void | Promise<void>;
-  /** Ends it. Was there such a request? */
+  /** Removes the fault. Returns whether a request met it. */
   disarm(): boolean | Promise<boolean>;
 }
 
-/** Puts all that the last store keeps back to what it was, as a failover that lost writes or a restored copy does. */
+/**
+ * Restores the storage of the last store to an earlier state, as a failover that dropped writes or a restored copy
+ * does.
+ */
 export type SetBack = () => Promise<void>;
 
-/** What a harness can do beyond making a store. Cases that need what it cannot are skipped, by name. */
+/** The abilities of a harness for stores. Cases that need a missing ability are skipped. */
 export interface StoreAbilities {
-  /** Opens what the last store keeps once more, as another process does. */
+  /** Opens a second store on the storage of the last store, as another process does. */
   readonly reopen?: CreateStore | undefined;
-  /** What the last store has exchanged with its server, counted there. */
+  /** Returns the traffic of the last store, counted at its server. */
   readonly measure?: (() => Promise<StoreCost>) | undefined;
   readonly faults?: StoreFaults | undefined;
-  /** Remembers what the last store keeps now. */
+  /** Copies the storage of the last store. The returned function restores it. */
   readonly remember?: (() => Promise<SetBack>) | undefined;
 }
 
-/** An ability with another name would have cases skipped. */
+/** Unknown abilities are refused, because a misspelt ability would skip cases. */
 export const checkAbilities = optionsCheck<StoreAbilities>('abilities', {
   reopen: mustBe.function,
   measure: mustBe.function,
@@ -76,41 +80,41 @@ export type SessionStoreGroup =
   | 'costs'
   | 'faults';
 
-/** One thing that every session store must do. */
+/** A requirement on every session store. */
 export interface SessionStoreCase {
   readonly group: SessionStoreGroup;
-  /** No two cases have one name. */
+  /** The name of the case. It is unique. */
   readonly name: string;
-  /** What the harness must be able to do. */
+  /** The ability that the case needs. */
   readonly needs?: 'reopen' | 'measure' | 'remember' | Fault | undefined;
-  /** Rejects when the store does not do it. */
+  /** Runs the case. Rejects when the store does not meet the requirement. */
   readonly run: (createStore: CreateStore, abilities?: StoreAbilities) => Promise<void>;
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test sets its time. */
 export interface TestClock extends Clock {
-  /** The present moment; may be set, also back. */
+  /** The present instant. Tests may set it forwards and backwards. */
   time: Instant;
 }
 
-/** What a case works with. */
+/** The environment of a case. */
 export interface CaseContext {
   readonly store: SessionStore;
   readonly clock: TestClock;
   readonly abilities: StoreAbilities;
-  /** A session that the store has not seen, made at the present moment. */
+  /** A session that is not stored, created at the present instant. */
   readonly session: (sessionId: string, init?: Partial<AgentSessionInit>) => AgentSession;
-  /** The same, kept by the store. */
+  /** Creates a session and stores it. */
   readonly created: (sessionId: string, init?: Partial<AgentSessionInit>) => Promise<AgentSession>;
 }
 
-/** A case before it is known which group it belongs to. */
+/** A case without its group. */
 export type UngroupedCase = Omit<SessionStoreCase, 'group'>;
 
-/** When `testClock` begins, and `newSession` unless it is told another moment: the first of January 2027, UTC. */
+/** The initial time of `testClock`, and the default creation time of `newSession`: 1 January 2027, UTC. */
 export const START: Instant = Date.UTC(2027, 0, 1);
 
-/** Ids count up, time stands still. */
+/** A clock that stands still, whose ids count up. */
 export function testClock(): TestClock {
   let ids = 0;
   const clock: TestClock = {
@@ -121,7 +125,7 @@ export function testClock(): TestClock {
   return clock;
 }
 
-/** A case that begins with an empty store and its clock. */
+/** Creates a case that begins with an empty store and its clock. */
 export function storeCase(
   name: string,
   act: (context: CaseContext) => Promise<void>,
@@ -142,7 +146,7 @@ export function storeCase(
   };
 }
 
-/** A session of an agent named `tester`. */
+/** A session of the agent `tester`, which is not stored. */
 export function newSession(sessionId: string, init: Partial<AgentSessionInit> = {}): AgentSession {
   const { at = START } = init;
   return AgentSession.create({
@@ -154,12 +158,12 @@ export function newSession(sessionId: string, init: Partial<AgentSessionInit> = 
   });
 }
 
-/** A state with nothing in it, the same each time. */
+/** An empty state. It is equal for equal instants. */
 export function emptyState(at: Instant = START): AgentState {
   return AgentState.empty({ agentId: 'a0000000-0000-4000-8000-000000000001', at });
 }
 
-/** The session with a fact in its metadata. */
+/** Sets a metadata entry of a session. */
 export function withFact(session: AgentSession, name: string, value: string | number): AgentSession {
   return session.withState(session.state.withMetadata(name, value, session.updatedAt));
 }

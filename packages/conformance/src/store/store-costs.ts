@@ -7,7 +7,10 @@ import { sampleMessages } from './sample-messages.ts';
 import { checkAbilities, emptyState, newSession, START, testClock } from './store-case.ts';
 import type { CreateStore, StoreAbilities, StoreCost } from './store-case.ts';
 
-/** What is measured, each on a session of 100 messages of 1 KB that the store answered this process before. */
+/**
+ * The operations that are measured. Each works on a session of 100 messages of 1 KB that the store has returned in this
+ * process.
+ */
 export type MeasuredOperation =
   | 'create'
   | 'load'
@@ -36,7 +39,9 @@ interface Subject {
   claim: SessionClaim | undefined;
 }
 
-/** In this order: each operation goes on from what those before it left. */
+/**
+ * The operations in the order in which they run. Each continues with the session that the operations before it changed.
+ */
 const OPERATIONS: Readonly<Record<MeasuredOperation, (subject: Subject) => Promise<unknown>>> = {
   async create(subject) {
     subject.base = await subject.store.create(subject.base);
@@ -76,23 +81,23 @@ async function save(subject: Subject, change: (base: AgentSession) => AgentSessi
 }
 
 function claimed(claim: SessionClaim | undefined): SessionClaim {
-  assert(claim, 'The session was not claimed.');
+  assert(claim, 'The session is not claimed.');
   return claim;
 }
 
 /**
- * What a store exchanges with its server for each operation: a table to keep beside the store's tests, so that a change
- * which makes an operation dearer is seen. The requests are the same each time; bytes may differ by a few, as tokens are
- * random and a store may pack what it writes.
+ * Measures the traffic between a store and its server for each operation. Save the result as a table beside the store's
+ * tests, so that a more expensive operation is noticed. The number of requests is always the same. The bytes may differ
+ * by a few, because tokens are random and a store may compress.
  */
 export async function sessionStoreCosts(
   createStore: CreateStore,
   abilities: Pick<StoreAbilities, 'measure'>,
 ): Promise<Readonly<Record<MeasuredOperation, StoreCost>>> {
   const { measure } = checkAbilities(abilities);
-  assert(measure, 'The harness cannot measure.');
+  assert(measure, 'The harness lacks the ability "measure".');
   const store = await createStore(testClock());
-  // A store does some work once: the first session triggers it, and is not counted.
+  // The first session causes work that a store does only once, so it is not counted.
   await costsOf(store, measure, '50000000-0000-4000-8000-000000000001');
   return costsOf(store, measure, '50000000-0000-4000-8000-000000000002');
 }
@@ -118,12 +123,12 @@ async function costsOf(
   return costs as Record<MeasuredOperation, StoreCost>;
 }
 
-/** How far bytes may be from what a table says: tokens are random, and packed texts of them differ a little. */
+/** The tolerance for bytes: tokens are random, so their compressed size differs a little. */
 const TOLERANCE = 0.03;
 
 /**
- * Asserts that each operation exchanges what a table says: as many requests, and as many bytes within 3 %. Also where it
- * exchanges less: correct the table then.
+ * Asserts that each operation causes the traffic in a table: the same number of requests, and the same bytes within 3
+ * %. It also fails when an operation causes less traffic, so that the table is corrected.
  */
 export async function assertStoreCosts(
   createStore: CreateStore,
@@ -135,7 +140,7 @@ export async function assertStoreCosts(
   const wrong = operations.filter((name) => !isAsExpected(costs[name], expected[name]));
   assert(
     wrong.length === 0,
-    `Other costs than in the table: ${wrong.join(', ')}. Measured: ${JSON.stringify(costs)}`,
+    `Costs differ from the table: ${wrong.join(', ')}. Measured: ${JSON.stringify(costs)}`,
   );
 }
 

@@ -35,7 +35,7 @@ const parts = [
     const created = await store.create(session('a', { state }));
     assert.deepEqual(await store.load('a'), created);
   }),
-  storeCase('files as bytes, text and addresses', async ({ store, session }) => {
+  storeCase('files as bytes, text and URLs', async ({ store, session }) => {
     const files = [
       { type: 'data', data: BYTES },
       { type: 'data', data: '' },
@@ -65,7 +65,7 @@ const names = [
     assert.deepEqual(loaded, created);
     for (const name of names) assert.equal(loaded?.state.metadata.get(name), `value of ${name}`);
   }),
-  storeCase('an agent of any name', async ({ store, created }) => {
+  storeCase('an agent with any name', async ({ store, created }) => {
     const agentNames = ['\ud800', '\ufffd', 'a\0b', 'a\0c', 'a', 'quote"', 'back\\slash', '🦊', "'; --"];
     for (const [index, name] of agentNames.entries())
       await created(`session ${index}`, { definition: { name } });
@@ -80,7 +80,7 @@ const names = [
 ];
 
 const ids = [
-  storeCase('hostile session ids are kept apart', async ({ store, created }) => {
+  storeCase('session ids with special characters never collide', async ({ store, created }) => {
     for (const id of HOSTILE_IDS) {
       assert.equal(await store.exists(id), false, JSON.stringify(id));
       await created(id, { parentId: id, forkedFrom: id });
@@ -110,7 +110,7 @@ const ids = [
     for (const id of HOSTILE_IDS) assert.equal(await store.delete(id), true);
     assert.deepEqual((await store.list()).sessions, []);
   }),
-  storeCase('a text that cannot be an id is the id of nothing', async ({ store, created }) => {
+  storeCase('an invalid id behaves like a missing session', async ({ store, created }) => {
     await created('\ufffd', { parentId: '\ufffd' });
     for (const id of ['', '\ud800', 'x'.repeat(1_001)]) {
       assert.equal(await store.load(id), undefined);
@@ -126,16 +126,19 @@ const ids = [
 ];
 
 const copies = [
-  storeCase('what is stored does not change with what was passed in', async ({ store, created, session }) => {
-    const facts = { list: [1, 2] };
-    const state = emptyState().withMetadata('facts', facts, START);
-    const first = await store.create(session('a', { state }));
-    facts.list.push(3);
-    assert.deepEqual((await store.load('a'))?.state.metadata.get('facts'), { list: [1, 2] });
-    await created('b');
-    assert.deepEqual(await store.load('a'), first);
-  }),
-  storeCase('what was loaded cannot be changed', async ({ store, session }) => {
+  storeCase(
+    'changes to a passed session do not change the stored session',
+    async ({ store, created, session }) => {
+      const facts = { list: [1, 2] };
+      const state = emptyState().withMetadata('facts', facts, START);
+      const first = await store.create(session('a', { state }));
+      facts.list.push(3);
+      assert.deepEqual((await store.load('a'))?.state.metadata.get('facts'), { list: [1, 2] });
+      await created('b');
+      assert.deepEqual(await store.load('a'), first);
+    },
+  ),
+  storeCase('a loaded session is immutable', async ({ store, session }) => {
     const state = emptyState().withMetadata('facts', { list: [1, 2] }, START);
     const first = await store.create(session('a', { state }));
     const loaded = await store.load('a');
@@ -148,5 +151,5 @@ const copies = [
   }),
 ];
 
-/** What goes in comes out: values, names, ids. */
+/** Round trips of values, names and ids. */
 export const valueCases: readonly UngroupedCase[] = [...values, ...parts, ...names, ...ids, ...copies];

@@ -4,7 +4,7 @@ import type { UngroupedCase } from './store-case.ts';
 import { START, storeCase, withFact } from './store-case.ts';
 
 const create = [
-  storeCase('create keeps version 0 as version 1', async ({ store, clock, session }) => {
+  storeCase('create saves version 0 as version 1', async ({ store, clock, session }) => {
     const unsaved = session('a');
     clock.time += 5_000;
     const created = await store.create(unsaved);
@@ -15,7 +15,7 @@ const create = [
     assert.equal(unsaved.version, 0);
     assert.deepEqual(await store.load('a'), created);
   }),
-  storeCase('create refuses an id that is taken', async ({ store, session, created }) => {
+  storeCase('create refuses an existing id', async ({ store, session, created }) => {
     const first = await created('a');
     await assert.rejects(store.create(withFact(session('a'), 'is', 'second')), {
       code: 'SESSION_CONFLICT',
@@ -26,14 +26,14 @@ const create = [
     });
     assert.deepEqual(await store.load('a'), first);
   }),
-  storeCase('create refuses a session that was created before', async ({ store, created }) => {
+  storeCase('create refuses a session that was saved before', async ({ store, created }) => {
     const first = await created('a');
     await assert.rejects(store.create(first), { code: 'ARGUMENT_INVALID' });
     await store.delete('a');
     await assert.rejects(store.create(first), { code: 'ARGUMENT_INVALID' });
     assert.equal(await store.exists('a'), false);
   }),
-  storeCase('of 10 that create one id one wins', async ({ store, session }) => {
+  storeCase('of 10 writers that create one id, exactly one succeeds', async ({ store, session }) => {
     const attempts = Array.from({ length: 10 }, (_, index) =>
       store.create(withFact(session('a'), 'by', index)),
     );
@@ -41,7 +41,7 @@ const create = [
     assert.equal(won.length, 1);
     assert.deepEqual(await store.load('a'), won[0]);
   }),
-  storeCase('what is absent does not load and does not exist', async ({ store, created }) => {
+  storeCase('a missing session is not loaded and does not exist', async ({ store, created }) => {
     await created('a');
     assert.equal(await store.load('b'), undefined);
     assert.equal(await store.exists('b'), false);
@@ -50,7 +50,7 @@ const create = [
 ];
 
 const save = [
-  storeCase('save keeps the next version', async ({ store, clock, created }) => {
+  storeCase('save stores the next version', async ({ store, clock, created }) => {
     const first = await created('a');
     clock.time += 1_000;
     const saved = await store.save(withFact(first, 'mood', 'good').withStatus('suspended'));
@@ -63,7 +63,7 @@ const save = [
     assert.equal(loaded?.status, 'suspended');
     assert.equal(loaded?.state.metadata.get('mood'), 'good');
   }),
-  storeCase('save takes the base that it was loaded as', async ({ store, created }) => {
+  storeCase('a loaded session is its own base', async ({ store, created }) => {
     const base = await created('a');
     const saved = await store.save(withFact(base, 'n', 1), { base });
     const again = await store.save(withFact(saved, 'n', 2), { base: saved });
@@ -94,33 +94,30 @@ const save = [
     await created('a');
     await assert.rejects(store.save(session('a')), { code: 'SESSION_CONFLICT', kind: 'exists', actual: 1 });
   }),
-  storeCase('save after delete is refused and brings nothing back', async ({ store, created }) => {
+  storeCase('save after delete is refused and restores nothing', async ({ store, created }) => {
     const first = await created('a');
     await store.delete('a');
     await assert.rejects(store.save(first), { code: 'SESSION_NOT_FOUND' });
     assert.equal(await store.load('a'), undefined);
   }),
-  storeCase(
-    'save onto a session that was deleted and created anew is refused',
-    async ({ store, created }) => {
-      const old = await created('a');
-      await store.delete('a');
-      const anew = await created('a');
-      assert.notEqual(anew.revision.incarnation, old.revision.incarnation);
-      assert.equal(anew.version, old.version);
-      const refusal = { code: 'SESSION_CONFLICT', kind: 'recreated' };
-      await assert.rejects(store.save(withFact(old, 'is', 'old')), refusal);
-      await assert.rejects(store.delete('a', { revision: old.revision }), refusal);
-      assert.deepEqual(await store.load('a'), anew);
-    },
-  ),
-  storeCase('save onto a store that has lost versions is refused', async ({ store, created }) => {
+  storeCase('save to a later incarnation is refused', async ({ store, created }) => {
+    const old = await created('a');
+    await store.delete('a');
+    const anew = await created('a');
+    assert.notEqual(anew.revision.incarnation, old.revision.incarnation);
+    assert.equal(anew.version, old.version);
+    const refusal = { code: 'SESSION_CONFLICT', kind: 'recreated' };
+    await assert.rejects(store.save(withFact(old, 'is', 'old')), refusal);
+    await assert.rejects(store.delete('a', { revision: old.revision }), refusal);
+    assert.deepEqual(await store.load('a'), anew);
+  }),
+  storeCase('save to a storage that has dropped versions is refused', async ({ store, created }) => {
     const first = await created('a');
     const ahead = first.withRevision({ ...first.revision, version: 5 }, START);
     await assert.rejects(store.save(ahead), { kind: 'store-behind', expected: 5, actual: 1 });
     assert.deepEqual(await store.load('a'), first);
   }),
-  storeCase('of 30 that save one version one wins', async ({ store, created }) => {
+  storeCase('of 30 writers that save one version, exactly one succeeds', async ({ store, created }) => {
     const base = await created('a');
     const won = await winners(
       Array.from({ length: 30 }, (_, index) => store.save(withFact(base, 'by', index))),
@@ -139,7 +136,7 @@ const save = [
 ];
 
 const remove = [
-  storeCase('delete forgets a session and says whether there was one', async ({ store, created }) => {
+  storeCase('delete removes a session and returns whether it existed', async ({ store, created }) => {
     await created('a');
     await created('b');
     assert.equal(await store.delete('a'), true);
@@ -148,7 +145,7 @@ const remove = [
     assert.equal(await store.load('a'), undefined);
     assert.equal(await store.exists('b'), true);
   }),
-  storeCase('delete of a revision deletes only that one', async ({ store, created }) => {
+  storeCase('delete of a revision deletes only that revision', async ({ store, created }) => {
     const first = await created('a');
     const second = await store.save(first);
     await assert.rejects(store.delete('a', { revision: first.revision }), {
@@ -163,7 +160,7 @@ const remove = [
   }),
 ];
 
-/** The results of those that succeeded; the others were refused with a conflict of this kind. */
+/** The results of the attempts that succeeded. Asserts that the others were refused with a conflict of this kind. */
 async function winners<T>(attempts: readonly Promise<T>[], kind: string): Promise<T[]> {
   const won: T[] = [];
   for (const result of await Promise.allSettled(attempts)) {
@@ -180,10 +177,10 @@ function kindOf(error: unknown): unknown {
 
 const MAX_ATTEMPTS = 5_000;
 
-/** Adds 1 to the count as often as asked, each time anew from what is stored when another writer was faster. */
+/** Adds 1 to a count several times. Loads the session again after each conflict with another writer. */
 async function countUp(store: SessionStore, sessionId: string, times: number): Promise<void> {
   for (let done = 0, attempts = 0; done < times; attempts++) {
-    assert(attempts < MAX_ATTEMPTS, 'The writers hinder each other for ever.');
+    assert(attempts < MAX_ATTEMPTS, 'The writers block each other forever.');
     const base = await store.load(sessionId);
     assert(base);
     const count = base.state.metadata.get<number>('count') ?? 0;
@@ -196,5 +193,5 @@ async function countUp(store: SessionStore, sessionId: string, times: number): P
   }
 }
 
-/** Writing: create, save, delete and who wins. */
+/** Writes: create, save, delete, and races between them. */
 export const writeCases: readonly UngroupedCase[] = [...create, ...save, ...remove];

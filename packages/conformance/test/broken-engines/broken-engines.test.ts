@@ -7,11 +7,14 @@ import redCases from './red-cases.json' with { type: 'json' };
 import { stopDefects } from './stopping.ts';
 import { momentDefects, wakingDefects } from './waking.ts';
 
-/** By what is wrong with an engine: the cases that fail, and no others. Kept by hand: a new case adds its lines. */
+/**
+ * The cases that each engine with a defect fails, by the name of the defect. It is maintained by hand: add the lines of
+ * a new case.
+ */
 const expected: Readonly<Record<string, readonly string[]>> = redCases;
 const defects = { ...wakingDefects, ...momentDefects, ...outcomeDefects, ...stopDefects };
 
-/** The names of the cases that an engine with this defect fails. */
+/** Returns the names of the cases that an engine with this defect fails. */
 async function failuresOf(defect: Defect): Promise<string[]> {
   const failed: string[] = [];
   for (const { group, name, run } of engineCases)

@@ -3,7 +3,7 @@ import type { Advance, ExecutionEngine, EngineWorker } from '@holdfast/core/engi
 import type { Defect } from './engine-parts.ts';
 import { advancing, ending, suspended, serving } from './engine-parts.ts';
 
-/** A `wake` that only takes note of sessions that are worked on. */
+/** A `wake` that only records the wake-up of a session during its advance. */
 const noting =
   (engine: ExecutionEngine, woken: Map<string, boolean>): ExecutionEngine['wake'] =>
   async (id, options) => {
@@ -11,12 +11,12 @@ const noting =
     else await engine.wake(id, options);
   };
 
-/** What becomes of a session. */
+/** Defects in handling the outcome of an advance. */
 export const outcomeDefects: Readonly<Record<string, Defect>> = {
-  'takes a yield for the end': ending((result) =>
+  'treats a yield as the end': ending((result) =>
     result.outcome.type === 'yield' ? suspended(result.wake) : result,
   ),
-  'works on a session until it yields no more': advancing((advance) => async (id, options) => {
+  'advances a session again at once while it yields': advancing((advance) => async (id, options) => {
     const wake: string[] = [];
     for (;;) {
       const result = await advance(id, options);
@@ -25,13 +25,13 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
       await setImmediate();
     }
   }),
-  'forgets who sleeps': ending((result) =>
+  'forgets sleeping sessions': ending((result) =>
     result.outcome.type === 'sleep' ? suspended(result.wake) : result,
   ),
-  'lets nobody sleep': ending((result) =>
+  'treats a sleep as a yield': ending((result) =>
     result.outcome.type === 'sleep' ? { ...result, outcome: { type: 'yield' } } : result,
   ),
-  'forgets who slept long enough': ({ engine, clock }) => ({
+  'forgets sessions whose sleep ended in the past': ({ engine, clock }) => ({
     serve: (advance, options) =>
       engine.serve(async (id, given) => {
         const result = await advance(id, given);
@@ -39,13 +39,13 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
         return isOver ? suspended(result.wake) : result;
       }, options),
   }),
-  'looks again at who has nothing to do': advancing((advance) => async (id, options) => {
+  'advances sessions again that neither yield nor sleep': advancing((advance) => async (id, options) => {
     const result = await advance(id, options);
     await setImmediate();
     const isResting = result.outcome.type !== 'yield' && result.outcome.type !== 'sleep';
     return isResting ? { ...result, wake: [...result.wake, id] } : result;
   }),
-  'puts off a wake-up during work to the moment of sleep': ({ engine }) => {
+  'delays a wake-up during an advance until the end of the sleep': ({ engine }) => {
     const woken = new Map<string, boolean>();
     return {
       wake: noting(engine, woken),
@@ -62,16 +62,16 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
         }, options),
     };
   },
-  'forgets whom to wake': ending(({ outcome }) => ({ outcome, wake: [] })),
-  'wakes others when a session is finished': ending(({ outcome, wake }) => ({
+  'forgets the sessions to wake': ending(({ outcome }) => ({ outcome, wake: [] })),
+  'wakes other sessions only after a finished advance': ending(({ outcome, wake }) => ({
     outcome,
     wake: outcome.type === 'finished' ? wake : [],
   })),
-  'does not wake who wakes itself': ending(({ outcome, wake }, id) => ({
+  'does not wake a session that wakes itself': ending(({ outcome, wake }, id) => ({
     outcome,
     wake: wake.filter((other) => other !== id),
   })),
-  'ends when an advance throws': serving(async ({ engine }, advance, options) => {
+  'stops when an advance throws': serving(async ({ engine }, advance, options) => {
     const served: EngineWorker = await engine.serve(async (id, given) => {
       try {
         return await advance(id, given);
@@ -82,7 +82,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
     }, options);
     return served;
   }),
-  'gives up on a session whose advance threw': ({ engine }) => {
+  'never advances a session again after its advance threw': ({ engine }) => {
     const bad = new Set<string>();
     return {
       async wake(id, options) {
@@ -113,7 +113,7 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
         }, options),
     };
   },
-  'never ends a stop when an advance threw': serving(async ({ engine }, advance, options) => {
+  'never resolves a stop after an advance threw': serving(async ({ engine }, advance, options) => {
     let hasThrown = false;
     const watched: Advance = (id, given) =>
       advance(id, given).catch((error: unknown) => {

@@ -6,20 +6,20 @@ import type { CreateEngine } from '@holdfast/conformance';
 export type Wake = ExecutionEngine['wake'];
 type Serve = ExecutionEngine['serve'];
 
-/** A sound engine, and the clock that it goes by. */
+/** A correct engine, and its clock. */
 export interface Sound {
   readonly engine: ExecutionEngine;
   readonly clock: Clock;
 }
 
-/** What is exchanged in a sound engine. */
+/** Returns the methods that replace those of a correct engine. */
 export type Defect = (sound: Sound) => Partial<ExecutionEngine>;
 
-/** A sound engine. */
+/** Creates a correct engine. */
 export const inProcess = (clock: Clock): ExecutionEngine =>
   new InProcessEngine({ clock, onError: () => undefined });
 
-/** Makes engines with a defect. */
+/** Creates engines with a defect. */
 export const brokenEngine =
   (defect: Defect): CreateEngine =>
   async (clock) => {
@@ -47,11 +47,11 @@ export const suspended = (wake: readonly string[]): AdvanceResult => ({
   wake,
 });
 
-/** What comes of an advance is changed. */
+/** Changes the result of each advance. */
 export const ending = (change: (result: AdvanceResult, sessionId: string) => AdvanceResult): Defect =>
   advancing((advance) => async (id, options) => change(await advance(id, options), id));
 
-/** With the sessions that are being worked on. */
+/** Replaces `wake` by a function that also receives the ids of the sessions whose advance is running. */
 export function watching(
   wake: (sound: Sound, underWay: ReadonlySet<string>, ...args: Parameters<Wake>) => Promise<void>,
 ): Defect {
@@ -72,7 +72,7 @@ export function watching(
 export const isLater = ({ clock }: Sound, at: number | undefined): at is number =>
   at !== undefined && at > clock.now();
 
-/** Time-outs of its own, by a name. */
+/** Timers that are set and cleared by name. */
 export class TimeOuts {
   private readonly clock: Clock;
   private readonly callOffs = new Map<string, () => void>();

@@ -4,13 +4,15 @@ import type { Advance, EngineWorker } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
 import { advancing, inProcess, suspended, serving } from './engine-parts.ts';
 
-/** How many at once, and stopping. */
+/** Defects in concurrency and stopping. */
 export const stopDefects: Readonly<Record<string, Defect>> = {
-  'works on any number at once': serving(({ engine }, advance) =>
+  'advances any number of sessions at the same time': serving(({ engine }, advance) =>
     engine.serve(advance, { concurrency: 1_000 }),
   ),
-  'works on one at a time': serving(({ engine }, advance) => engine.serve(advance, { concurrency: 1 })),
-  'takes more when all are done': advancing((advance) => {
+  'advances one session at a time': serving(({ engine }, advance) =>
+    engine.serve(advance, { concurrency: 1 }),
+  ),
+  'starts new advances only when all have ended': advancing((advance) => {
     const underWay = new Set<Promise<unknown>>();
     return async (id, options) => {
       const work = advance(id, options);
@@ -20,25 +22,25 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       return work;
     };
   }),
-  'stops without waiting': stopping(async (served) => void served.stop()),
-  'can be stopped once': (sound) => {
+  'stops without waiting for advances': stopping(async (served) => void served.stop()),
+  'can be stopped only once': (sound) => {
     const stopped = new WeakSet<EngineWorker>();
     return stopping(async (served) => {
-      if (stopped.has(served)) throw new Error('It has been stopped.');
+      if (stopped.has(served)) throw new Error('The worker has been stopped already.');
       stopped.add(served);
       await served.stop();
     })(sound);
   },
-  'does not say that it stops': advancing((advance) => {
+  'does not abort advances when it stops': advancing((advance) => {
     const { signal } = new AbortController();
     return (id, options) => advance(id, { ...options, signal });
   }),
-  'cancels what is under way when it stops': advancing((advance) => (id, options) => {
+  'cancels running advances when it stops': advancing((advance) => (id, options) => {
     const own = new AbortController();
     options?.signal?.addEventListener('abort', () => own.abort(new RunAbort('cancel')));
     return advance(id, { ...options, signal: own.signal });
   }),
-  'works on after a stop': ({ engine }) => {
+  'starts advances after a stop': ({ engine }) => {
     let present: Advance = async () => suspended([]);
     let served: Promise<EngineWorker> | undefined;
     return {
@@ -61,7 +63,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'forgets everything when it stops': ({ clock }) => {
+  'forgets all sessions when it stops': ({ clock }) => {
     let engine = inProcess(clock);
     return {
       wake: (...args) => engine.wake(...args),
@@ -76,11 +78,11 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'forgets what comes of work as it stops': advancing((advance) => async (id, options) => {
+  'forgets the outcome of an advance during a stop': advancing((advance) => async (id, options) => {
     const result = await advance(id, options);
     return options?.signal?.aborted ? suspended([]) : result;
   }),
-  'takes no wake-up after a stop': ({ engine }) => {
+  'refuses wake-ups after a stop': ({ engine }) => {
     let isStopped = false;
     return {
       async wake(...args) {
@@ -98,7 +100,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'stops whoever serves': ({ engine }) => {
+  'stops the last worker instead of an earlier one': ({ engine }) => {
     let last: EngineWorker;
     return {
       async serve(...args) {
@@ -107,7 +109,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'never takes back that it stops': ({ engine }) => {
+  'passes an aborted signal to the next worker': ({ engine }) => {
     const leaving = new AbortController();
     return {
       async serve(advance, options) {

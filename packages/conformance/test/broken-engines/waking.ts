@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Defect } from './engine-parts.ts';
 import { advancing, isLater, serving, TimeOuts, waking, watching } from './engine-parts.ts';
 
-/** Wake-ups and moments. */
+/** Defects in wake-ups now and at an instant. */
 export const wakingDefects: Readonly<Record<string, Defect>> = {
-  'forgets who is woken while it works on it': watching(async ({ engine }, underWay, id, options) => {
+  'forgets a wake-up during an advance': watching(async ({ engine }, underWay, id, options) => {
     if (!underWay.has(id)) await engine.wake(id, options);
   }),
-  'works on a session as often as it is woken': ({ engine }) => {
+  'advances a session at the same time for each wake-up': ({ engine }) => {
     let wakes = 0;
     return {
       wake: (id, options) => engine.wake(`${wakes++} ${id}`, options),
@@ -15,7 +15,7 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
         engine.serve((name, given) => advance(name.slice(name.indexOf(' ') + 1), given), options),
     };
   },
-  'looks once for each wake-up': (sound) => {
+  'advances a session once for each wake-up': (sound) => {
     const wakes = new Map<string, number>();
     const left = (id: string): number => wakes.get(id) ?? 0;
     const counting = advancing((advance) => async (id, options) => {
@@ -31,12 +31,12 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'looks twice': waking(async ({ engine }, id, options) => {
+  'advances a session twice': waking(async ({ engine }, id, options) => {
     await engine.wake(id, options);
     await setImmediate();
     await engine.wake(id, options);
   }),
-  'takes a session once': (sound) => {
+  'advances a session only once': (sound) => {
     const taken = new Set<string>();
     return {
       async wake(id, options) {
@@ -45,7 +45,7 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'keeps nothing until it serves': ({ engine }) => {
+  'forgets wake-ups before it serves': ({ engine }) => {
     let hasServed = false;
     return {
       async wake(id, options) {
@@ -57,7 +57,7 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'is woken when the work is done': (sound) => {
+  'resolves wake when the advance has ended': (sound) => {
     const { engine, clock } = sound;
     const waiting = new Map<string, () => void>();
     const telling = advancing((advance) => async (id, options) => {
@@ -80,7 +80,7 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
     if (id.includes(':')) throw new Error('An id must not contain a colon.');
     await engine.wake(id, options);
   }),
-  'knows 100 sessions': ({ engine }) => {
+  'stores at most 100 sessions': ({ engine }) => {
     const known = new Set<string>();
     return {
       async wake(id, options) {
@@ -91,19 +91,19 @@ export const wakingDefects: Readonly<Record<string, Defect>> = {
   },
 };
 
-/** Wake-ups at a moment. */
+/** Defects in wake-ups at an instant. */
 export const momentDefects: Readonly<Record<string, Defect>> = {
-  'wakes at once, whatever the moment': waking(({ engine }, id) => engine.wake(id)),
-  'wakes a moment too late': waking(({ engine }, id, options) =>
+  'wakes at once, ignoring the instant': waking(({ engine }, id) => engine.wake(id)),
+  'wakes a millisecond too late': waking(({ engine }, id, options) =>
     engine.wake(id, options?.at === undefined ? {} : { at: options.at + 1 }),
   ),
-  'forgets moments': waking(async (sound, id, options) => {
+  'forgets wake-ups at an instant': waking(async (sound, id, options) => {
     if (!isLater(sound, options?.at)) await sound.engine.wake(id);
   }),
-  'forgets moments that are over': waking(async (sound, id, options) => {
+  'forgets wake-ups at an instant in the past': waking(async (sound, id, options) => {
     if (options?.at === undefined || isLater(sound, options.at)) await sound.engine.wake(id, options);
   }),
-  'keeps the last moment that was said': (sound) => {
+  'stores only the last wake-up at an instant': (sound) => {
     const { engine, clock } = sound;
     const timeOuts = new TimeOuts(clock);
     return {
@@ -114,7 +114,7 @@ export const momentDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'puts off a wake-up until the moment that was said before': (sound) => {
+  'delays a wake-up until an earlier wake-up at an instant': (sound) => {
     const { engine, clock } = sound;
     const timeOuts = new TimeOuts(clock);
     return {
@@ -125,7 +125,7 @@ export const momentDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'forgets the moment of who is woken before': (sound) => {
+  'forgets a wake-up at an instant when the session is woken before': (sound) => {
     const { engine, clock } = sound;
     const timeOuts = new TimeOuts(clock);
     return {
@@ -137,7 +137,7 @@ export const momentDefects: Readonly<Record<string, Defect>> = {
       },
     };
   },
-  'forgets a moment that comes while it works': (sound) => {
+  'forgets a wake-up whose instant comes during an advance': (sound) => {
     const timeOuts = new TimeOuts(sound.clock);
     const later = watching(async ({ engine }, underWay, id, options) => {
       const { at } = options ?? {};
@@ -148,10 +148,10 @@ export const momentDefects: Readonly<Record<string, Defect>> = {
     });
     return later(sound);
   },
-  'takes what is further away than a timer reaches for now': waking(({ engine, clock }, id, options) =>
+  'treats an instant beyond the longest timer as now': waking(({ engine, clock }, id, options) =>
     engine.wake(id, (options?.at ?? 0) - clock.now() > 2 ** 31 - 1 ? {} : options),
   ),
-  'forgets moments when it stops': (sound) => {
+  'forgets wake-ups at an instant when it stops': (sound) => {
     const { engine, clock } = sound;
     const timeOuts = new TimeOuts(clock);
     const forgetting = serving(async (_, advance, options) => {

@@ -10,10 +10,10 @@ const creating = (
   }),
 });
 
-/** What users of a store are told, and what they may ask. */
+/** Defects in return values and in the check of arguments. */
 export const answering: Readonly<Record<string, StoreParts>> = {
-  'answers a new session as it was given': creating(async (_store, session) => session),
-  'creates what is saved': {
+  'returns a new session as it was passed': creating(async (_store, session) => session),
+  'creates a session when it saves a missing one': {
     store: (store) => ({
       async save(session, options) {
         try {
@@ -25,7 +25,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'creates what was created before': {
+  'creates a session that was saved before': {
     store: (store) => ({
       create({ sessionId, definition, parentId, forkedFrom, state, createdAt: at }, options) {
         const init = { sessionId, definition, parentId, forkedFrom, state, at };
@@ -33,7 +33,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'overwrites what it has lost': {
+  'accepts a save to a version that it does not have': {
     store: (store) => ({
       async save(session, options) {
         const found = await store.load(session.sessionId);
@@ -42,22 +42,22 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'deletes nothing': { store: () => ({ delete: async () => true }) },
+  'does not delete': { store: () => ({ delete: async () => true }) },
   'deletes any revision': { store: (store) => ({ delete: (sessionId) => store.delete(sessionId) }) },
-  'finds what is absent': { store: () => ({ exists: async () => true }) },
-  'answers any base of the session': basing((found, base) => found.sessionId === base.sessionId),
-  'answers a base of any session': basing((found, base) => found.version === base.version),
-  'answers a base of the version that is there': basing(
+  'finds missing sessions': { store: () => ({ exists: async () => true }) },
+  'returns any base of the session': basing((found, base) => found.sessionId === base.sessionId),
+  'returns a base of any session': basing((found, base) => found.version === base.version),
+  'returns a base of the same version': basing(
     (found, base) => found.sessionId === base.sessionId && found.version === base.version,
   ),
-  'answers a base of the revision that is there': basing(
+  'returns a base of the same revision': basing(
     ({ revision: found }, { revision: base }) =>
       found.version === base.version && found.incarnation === base.incarnation,
   ),
-  'answers a base without looking': {
+  'returns a base without comparing it': {
     store: (store) => ({ load: async (sessionId, options) => options?.base ?? store.load(sessionId) }),
   },
-  'answers a base that it cannot save from': {
+  'returns a base that it cannot save from': {
     store: (store) => ({
       async claim(sessionId, options) {
         const claimed = await store.claim(sessionId, options);
@@ -68,7 +68,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'creates what is claimed or given an item': {
+  'creates a session when it is claimed or receives an item': {
     store: (store) => ({
       async claim(sessionId, options) {
         await ensure(store, sessionId);
@@ -80,7 +80,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'refuses ids that cannot be': {
+  'throws for invalid ids': {
     store: (store) => ({
       load: async (sessionId) => {
         if (sessionId.length > 0 && sessionId.length <= 1_000) return store.load(sessionId);
@@ -88,7 +88,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'answers with what can be changed': {
+  'returns mutable values': {
     store: (store) => ({
       async load(sessionId) {
         const session = await store.load(sessionId);
@@ -98,7 +98,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'keeps each item as it was given': {
+  'stores the item object that was passed': {
     store(store) {
       const given = new Map<string, unknown>();
       return {
@@ -117,7 +117,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'has a next page when there is none': {
+  'has a next page after the last one': {
     store: (store) => ({
       list: async (query) => {
         const page = await store.list(query);
@@ -130,13 +130,13 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'expires what nobody spoke of': {
+  'expires sessions without an expiry': {
     store: (store) => ({
       create: (session, options) =>
         store.create(session, { expiry: options?.expiry ?? { afterSeconds: 1e6 } }),
     }),
   },
-  'takes anything for an item': {
+  'accepts any value as an item': {
     store: (store) => ({
       enqueue: (sessionId, { id, content }) =>
         store.enqueue(sessionId, {
@@ -145,7 +145,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
         }),
     }),
   },
-  'takes anything for an expiry': {
+  'accepts any value as an expiry': {
     store: (store) => ({
       create: (session, options) =>
         store.create(session, {
@@ -153,7 +153,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
         }),
     }),
   },
-  'keeps sessions in its own process': {
+  'does not find the sessions of another process': {
     client(backend) {
       const own = new Set<string>();
       return {
@@ -166,7 +166,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'closes what belongs to others': {
+  'closes other stores': {
     store: (store, entries) => ({
       async close() {
         entries.clear();
@@ -174,8 +174,8 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'goes on when it is closed': { store: () => ({ close: async () => undefined }) },
-  'says when it is closed that there is nothing': {
+  'works after it was closed': { store: () => ({ close: async () => undefined }) },
+  'returns no sessions after it was closed': {
     store(store) {
       let isClosed = false;
       return {
@@ -187,7 +187,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'can be closed once': {
+  'can be closed only once': {
     store(store) {
       let isClosed = false;
       return {
@@ -199,7 +199,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'takes any limit': {
+  'accepts any limit': {
     store: (store) => ({
       list: (query) =>
         store.list({ ...query, limit: Math.min(100, Math.max(1, Math.trunc(query?.limit ?? 50) || 50)) }),
@@ -209,7 +209,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
         store.prune({ limit: Math.max(1, Math.trunc(Number(options?.limit)) || 1_000) }),
     }),
   },
-  'goes on from a cursor of another order': {
+  'accepts a cursor of another order': {
     store: (store) => ({
       list: (query) => {
         const [, ...place] = query?.cursor?.startsWith('[') ? (JSON.parse(query.cursor) as unknown[]) : [];
@@ -221,7 +221,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
   },
 };
 
-/** Which bases are answered in place of what is there. */
+/** Returns the passed base instead of the stored session if `isKnown` accepts it. */
 function basing(isKnown: (found: AgentSession, base: AgentSession) => boolean): StoreParts {
   const answer = (found: AgentSession, base: AgentSession | undefined): AgentSession =>
     base && isKnown(found, base) ? base : found;

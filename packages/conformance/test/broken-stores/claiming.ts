@@ -9,7 +9,7 @@ const due = (dueOf: (record: SessionRecord) => number | undefined): StoreParts =
   ways: { recordDueAt: dueOf },
 });
 
-/** What is read of the items that are there from `from` on and before `to`, in order. */
+/** Reads the items with positions from `from` up to `to`, without `to`, in order. */
 const reading = (
   read: (items: readonly StoredItem[], range: ItemRange) => readonly StoredItem[],
 ): StoreParts => ({
@@ -31,10 +31,10 @@ const withItem = (
 ): Map<number, NonNullable<RecordChange['enqueue']>> =>
   new Map([...inbox, ...(item ? [[item.position, item] as const] : [])]);
 
-/** Claims, the inbox, and when a session is due. */
+/** Defects in claims, the inbox and due times. */
 export const claiming: Readonly<Record<string, StoreParts>> = {
-  'forgets who works on a session': keeping((after) => ({ ...after, lease: undefined })),
-  'lets everybody claim': {
+  'forgets the worker of a claim': keeping((after) => ({ ...after, lease: undefined })),
+  'grants a claim to every worker': {
     ways: { answered: (record) => ({ ...record, lease: record.lease && { ...record.lease, until: 0 } }) },
   },
   'ignores epochs': {
@@ -45,7 +45,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'saves without an epoch whoever works': {
+  'accepts a save without an epoch during a claim': {
     store: (store, entries) => ({
       save: (session, options) =>
         store.save(session, { epoch: entries.get(session.sessionId)?.record.epoch, ...options }),
@@ -55,7 +55,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     ...after,
     lease: lease && { ...lease, until: Math.ceil(lease.until / 1_000) * 1_000 },
   })),
-  'answers the epoch before': {
+  'returns the previous epoch': {
     store: (store) => ({
       async claim(...args) {
         const { claim, ...rest } = await store.claim(...args);
@@ -63,20 +63,20 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'counts no epochs': keeping((after) => ({ ...after, epoch: Math.min(after.epoch, 1) })),
-  'never ends the count of attempts': keeping((after, found) => ({
+  'does not count epochs': keeping((after) => ({ ...after, epoch: Math.min(after.epoch, 1) })),
+  'never resets the attempts': keeping((after, found) => ({
     ...after,
     attempt: Math.max(after.attempt, found?.record.attempt ?? 0),
   })),
-  'takes every save for a finished step': keeping((after, _found, { plan }) =>
+  'treats every save as a closed step': keeping((after, _found, { plan }) =>
     plan ? { ...after, attempt: after.lease ? 1 : 0 } : after,
   ),
-  'renews nothing': keeping((after, found) => {
+  'does not renew': keeping((after, found) => {
     const before = found?.record.lease;
     const isSame = before !== undefined && before.workerId === after.lease?.workerId;
     return isSame ? { ...after, lease: before } : after;
   }),
-  'releases nothing': keeping((after, found, { plan, enqueue }) => {
+  'does not release': keeping((after, found, { plan, enqueue }) => {
     const isRelease = !after.lease && !plan && !enqueue;
     return isRelease ? { ...after, lease: found?.record.lease } : after;
   }),
@@ -85,7 +85,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     const isClaim = found !== undefined && !plan && !enqueue;
     return isClaim ? { ...after, info: { ...info, updatedAt: info.updatedAt + 1 } } : after;
   }),
-  'releases for whoever asks': {
+  'releases for any worker': {
     store: (store, entries) => ({
       release: (claim) => {
         const record = entries.get(claim.sessionId)?.record;
@@ -97,16 +97,16 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'releases whatever is in the inbox': { store: (store) => ({ release: (claim) => store.release(claim) }) },
-  'releases only who is idle': {
+  'releases with any inbox': { store: (store) => ({ release: (claim) => store.release(claim) }) },
+  'releases only with an empty inbox': {
     store: (store) => ({ release: (claim) => store.release(claim, { onlyIfIdle: true }) }),
   },
-  'releases nothing that is to be idle': {
+  'never releases with onlyIfIdle': {
     store: (store) => ({
       release: async (claim, options) => !options?.onlyIfIdle && store.release(claim),
     }),
   },
-  'says that it was not idle, and releases': {
+  'returns false for onlyIfIdle, and releases': {
     store: (store, entries) => ({
       async release(claim, options) {
         const isIdle = !entries.get(claim.sessionId)?.inbox.size;
@@ -114,20 +114,20 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'does not drop what was acknowledged': {
+  'does not remove acknowledged items': {
     ways: {
       kept: (after, found, { acknowledge }) =>
         acknowledge?.length ? { ...after, inbox: found?.record.inbox } : after,
       inbox: (before, { enqueue }) => withItem(before, enqueue),
     },
   },
-  'drops the whole inbox when one item is acknowledged': keeping((after, _found, { acknowledge }) => {
+  'removes the whole inbox when one item is acknowledged': keeping((after, _found, { acknowledge }) => {
     const { inbox } = after;
     return acknowledge?.length && inbox
       ? { ...after, inbox: { first: inbox.next, next: inbox.next } }
       : after;
   }),
-  'drops the item before the one that is acknowledged': {
+  'removes the item before the acknowledged one': {
     ways: {
       inbox(before, { enqueue, acknowledge = [] }) {
         const inbox = withItem(before, enqueue);
@@ -137,8 +137,8 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     },
   },
-  'does not remember what was used': keeping((after) => ({ ...after, usedIds: undefined })),
-  'remembers the last item that was used': keeping((after) => ({
+  'does not remember used items': keeping((after) => ({ ...after, usedIds: undefined })),
+  'remembers only the last used item': keeping((after) => ({
     ...after,
     usedIds: after.usedIds?.slice(-1),
   })),
@@ -159,8 +159,8 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
   'reads an inbox from its beginning': {
     ways: { read: (inbox, { limit }) => [...inbox.values()].slice(0, limit) },
   },
-  'does not notice that an item is there': { ways: { isDuplicate: () => false } },
-  'takes an item that was used for one that is there': {
+  'does not detect that an item is enqueued already': { ways: { isDuplicate: () => false } },
+  'treats a used item as waiting': {
     client(backend) {
       const ids = new Set<string>();
       return {
@@ -175,11 +175,11 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'holds any number of items': { settings: { maxInboxItems: 1_000_000 } },
-  'shows no inbox to whom renews': {
+  'accepts any number of items': { settings: { maxInboxItems: 1_000_000 } },
+  'returns no inbox from a renewal': {
     store: (store) => ({ renew: async (...args) => ({ ...(await store.renew(...args)), inbox: [] }) }),
   },
-  'keeps the last of several items of one id': {
+  'stores the last of several items with one id': {
     store: (store, entries) => ({
       async enqueue(sessionId, item) {
         const isKept = await store.enqueue(sessionId, item);
@@ -193,7 +193,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'keeps one inbox for all sessions': {
+  'stores one inbox for all sessions': {
     client(backend) {
       const items = new Map<number, StoredItem>();
       return {
@@ -206,7 +206,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       };
     },
   },
-  'makes a save of every item': {
+  'saves the session for every item': {
     store: (store: SessionStore) => ({
       async enqueue(sessionId, item) {
         const isKept = await store.enqueue(sessionId, item);
@@ -216,16 +216,20 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'is due whoever works': due((record) => recordDueAt({ ...record, lease: undefined })),
-  'is due whatever the session is': due((record) =>
+  'returns claimed sessions as due': due((record) => recordDueAt({ ...record, lease: undefined })),
+  'returns sessions of any status as due': due((record) =>
     recordDueAt({ ...record, info: { ...record.info, status: 'active' } }),
   ),
-  'is not due because of its inbox': due((record) => recordDueAt({ ...record, inbox: undefined })),
-  'is due only because of its inbox': due((record) => recordDueAt({ ...record, wakeAt: undefined })),
-  'is due when the inbox is, however long it sleeps or is due': due((record) =>
+  'does not return sessions with inbox items as due': due((record) =>
+    recordDueAt({ ...record, inbox: undefined }),
+  ),
+  'returns only sessions with inbox items as due': due((record) =>
+    recordDueAt({ ...record, wakeAt: undefined }),
+  ),
+  'sets the due time to that of the inbox, even for a later sleep or an earlier due time': due((record) =>
     recordDueAt({ ...record, wakeAt: record.inbox?.since === undefined ? record.wakeAt : undefined }),
   ),
-  'is due when the claim ends, whatever is due later': due(
+  'sets the due time to the end of the claim, even for a later due time': due(
     (record) => record.lease?.until ?? recordDueAt(record),
   ),
 };

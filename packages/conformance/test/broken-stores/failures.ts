@@ -4,27 +4,33 @@ import { mapHarness } from '../map-store.ts';
 import type { StoreParts } from '../map-store.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 
-/** By what is wrong with a store: the cases that fail, and no others. Kept by hand: a new case adds its lines. */
+/**
+ * The cases that each store with a defect fails, by the name of the defect. It is maintained by hand: add the lines of
+ * a new case.
+ */
 export const expected: Readonly<Record<string, readonly string[]>> = redCases;
 
-/** A few cases take twice as long as all others together: those of long conversations, deep values, many writers. */
+/** The slow cases. They take twice as long as all others together. */
 const DEAR = /^costs:|5,000 messages|nesting 1,000 deep: in every|8 writers|every change after|a large inbox/;
 
-/** One store in so many is given every case; the others no dear one but those that they fail. `EFFORT=2`: all, every case. */
+/**
+ * Every sixteenth store runs all cases. The other stores run a slow case only if they must fail it. With `EFFORT=2` every
+ * store runs every case.
+ */
 const SAMPLE = Number(process.env['EFFORT'] ?? 1) > 1 ? 1 : 16;
 
-/** The names of the cases that a store with these parts fails. */
+/** Returns the names of the cases that a store with these parts fails. */
 async function failuresOf(parts: StoreParts, isAsked: (name: string) => boolean): Promise<string[]> {
   const failed: string[] = [];
   for (const { group, name, run } of sessionStoreCases) {
     if (!isAsked(`${group}: ${name}`)) continue;
-    const { createStore, abilities } = mapHarness(parts); // of its own: what a failed case left behind goes on
+    const { createStore, abilities } = mapHarness(parts); // a new store for each case, because a failed case may still be running
     await run(createStore, abilities).catch(() => failed.push(`${group}: ${name}`));
   }
   return failed;
 }
 
-/** A test for each store with a defect: it fails the cases that are written down. */
+/** Creates a test for each store with a defect. The store must fail exactly the listed cases. */
 export function testDefects(defects: Readonly<Record<string, StoreParts>>): void {
   const all = Object.keys(defects);
   test.for(Object.entries(defects))('a store that %s', { timeout: 60_000 }, async ([defect, parts]) => {

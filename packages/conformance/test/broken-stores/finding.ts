@@ -18,44 +18,44 @@ const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEG
 
 const utf8 = (text: string): string => Buffer.from(text).toString();
 
-/** Loading, lists, pages and expiry. */
+/** Defects in loading, lists, pages and expiry. */
 export const finding: Readonly<Record<string, StoreParts>> = {
-  'shows what has expired to those who load': {
+  'loads expired sessions': {
     ways: { answered: (record) => ({ ...record, expiresAt: undefined }) },
   },
-  'lists what has expired': { ways: { isListed: () => true } },
-  'is due although it has expired': { ways: { isAwaited: () => true } },
-  'forgets a session a moment too late': {
+  'lists expired sessions': { ways: { isListed: () => true } },
+  'returns expired sessions as due': { ways: { isAwaited: () => true } },
+  'expires a session a millisecond too late': {
     ways: { answered: ({ expiresAt, ...record }) => ({ ...record, expiresAt: expiresAt && expiresAt + 1 }) },
   },
-  'counts only from saves': {
+  'measures the expiry from saves only': {
     ways: {
       kept: (after, found, { plan }) =>
         !plan && found ? { ...after, expiresAt: found.record.expiresAt } : after,
     },
   },
-  'keeps what should not expire any more': {
+  'does not remove an expiry': {
     ways: { kept: (after, found) => ({ ...after, expiresAt: after.expiresAt ?? found?.record.expiresAt }) },
   },
-  'prunes all that has expired, whatever the limit': { ways: { pruned: () => Number.POSITIVE_INFINITY } },
-  'prunes nothing': { ways: { pruned: () => 0 } },
-  'skips sessions of one moment at the end of a page': fitting(
+  'prunes all expired sessions, ignoring the limit': { ways: { pruned: () => Number.POSITIVE_INFINITY } },
+  'does not prune': { ways: { pruned: () => 0 } },
+  'skips sessions with the same instant at the end of a page': fitting(
     (info, query) => matchesSessionQuery(info, query) && (!query.after || info[query.order] < query.after.at),
   ),
-  'begins every page anew': without('after'),
-  'skips what is due at one moment at the end of a page': {
+  'returns the first page again': without('after'),
+  'skips sessions with the same due time at the end of a page': {
     ways: {
       matchesDueQuery: (one, query) =>
         matchesDueQuery(one, query) && (!query.after || one.dueAt > query.after.at),
     },
   },
-  'shows what is due later': {
+  'returns sessions that are due later': {
     ways: { matchesDueQuery: (one, query) => matchesDueQuery(one, { ...query, at: Number.MAX_VALUE }) },
   },
-  'does not show what is due just now': {
+  'does not return sessions that are due now': {
     ways: { matchesDueQuery: (one, query) => matchesDueQuery(one, query) && one.dueAt < query.at },
   },
-  'shows what is due in the order of ids': {
+  'sorts due sessions by id': {
     ways: {
       compareDueSessions: (left, right) => compareDueSessions({ ...left, dueAt: 0 }, { ...right, dueAt: 0 }),
     },
@@ -64,7 +64,7 @@ export const finding: Readonly<Record<string, StoreParts>> = {
     ways: { compareListedSessions: (order) => (left, right) => compareListedSessions(order)(right, left) },
   },
   'lists by creation only': { ways: { compareListedSessions: () => compareListedSessions('createdAt') } },
-  'lists by the last save in place of the last activity': {
+  'lists by the last save instead of the last activity': {
     ways: {
       compareListedSessions: (order) =>
         order === 'createdAt'
@@ -72,17 +72,17 @@ export const finding: Readonly<Record<string, StoreParts>> = {
           : (left, right) => right.updatedAt - left.updatedAt || compareListedSessions(order)(left, right),
     },
   },
-  'takes each save for activity': {
+  'treats each save as activity': {
     ways: {
       kept: (after, _found, { plan }) => (plan ? { ...after, lastActiveAt: after.info.updatedAt } : after),
     },
   },
-  'takes nothing but creation for activity': {
+  'treats only the creation as activity': {
     ways: {
       kept: (after, found) => ({ ...after, lastActiveAt: found?.record.lastActiveAt ?? after.lastActiveAt }),
     },
   },
-  'does not take the end of work for activity': {
+  'does not treat the end of work as activity': {
     ways: {
       kept: (after, found, { plan }) =>
         found?.record.lease && !after.lease && !plan
@@ -90,13 +90,13 @@ export const finding: Readonly<Record<string, StoreParts>> = {
           : after,
     },
   },
-  'lists sessions of one moment in the order of UTF-16': {
+  'sorts sessions with the same instant by UTF-16': {
     ways: {
       compareListedSessions: (order) => (left, right) =>
         right[order] - left[order] || (left.sessionId < right.sessionId ? -1 : 1),
     },
   },
-  'answers the page and not one more': {
+  'returns a page without looking for a next one': {
     client: (backend) => ({
       list: async (query, now) => (await backend.list(query, now)).slice(0, query.limit),
       due: async (query, now) => (await backend.due(query, now)).slice(0, query.limit),
@@ -106,14 +106,14 @@ export const finding: Readonly<Record<string, StoreParts>> = {
   'does not filter by agent': without('agentName'),
   'does not filter by parent': without('parentId'),
   'does not filter by the status of the execution': without('executionStatus'),
-  'does not filter by what is waited for': without('waitingFor'),
+  'does not filter by waitingFor': without('waitingFor'),
   'compares agents in UTF-8': fitting((info, query) =>
     matchesSessionQuery(info, {
       ...query,
       agentName: utf8(query.agentName ?? '') === utf8(info.agentName) ? undefined : query.agentName,
     }),
   ),
-  'filters by any of the conditions': fitting((info, query) => {
+  'returns sessions that match any of the filters': fitting((info, query) => {
     const { status, agentName, parentId, executionStatus, waitingFor, ...rest } = query;
     const conditions = Object.entries({ status, agentName, parentId, executionStatus, waitingFor });
     const given = conditions.filter(([, value]) => value !== undefined);
@@ -148,13 +148,13 @@ export const finding: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'reads a session that is known': {
+  'reads a session that the caller passed as base': {
     store: (store) => ({
       load: (sessionId) => store.load(sessionId),
       claim: (sessionId, options) => store.claim(sessionId, { ...options, base: undefined }),
     }),
   },
-  'reads the whole inbox for each item that comes in': {
+  'reads the whole inbox for each enqueue': {
     client: (backend) => ({
       async compareAndSet(sessionId, before, after, change) {
         if (before && change.enqueue) await backend.readInbox(sessionId, before.incarnation, ALL);
@@ -162,7 +162,7 @@ export const finding: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'reads the whole inbox for each item that is used': {
+  'reads the whole inbox for each used item': {
     client: (backend) => ({
       async compareAndSet(sessionId, before, after, change) {
         if (before && change.acknowledge?.length) await backend.readInbox(sessionId, before.incarnation, ALL);
@@ -170,7 +170,7 @@ export const finding: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'writes all of a session with each save': {
+  'writes the whole session in each save': {
     store: (store: SessionStore) => ({
       save: (session, options) => store.save(session, { ...options, base: undefined }),
     }),

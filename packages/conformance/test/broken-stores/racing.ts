@@ -22,7 +22,7 @@ const saving = (
 
 const codeOf = (error: unknown): unknown => (error instanceof HoldfastError ? error.code : undefined);
 
-/** What happens when several write, or one writes twice. */
+/** Defects in concurrent and repeated writes. */
 export const racing: Readonly<Record<string, StoreParts>> = {
   'compares incarnations, but not writes': {
     ways: { isThere: (found, before) => found?.incarnation === before?.incarnation },
@@ -36,13 +36,13 @@ export const racing: Readonly<Record<string, StoreParts>> = {
         found?.incarnation === before?.incarnation && found?.writes === before?.writes,
     },
   },
-  'creates over what is there': {
+  'creates over an existing session': {
     ways: {
       isThere: (found, before) =>
         before === undefined || (found?.incarnation === before.incarnation && found.writes === before.writes),
     },
   },
-  'compares, and writes later': {
+  'compares before it writes, in two requests': {
     ways: { isThere: () => true },
     client: (backend) => ({
       async compareAndSet(id, before, ...change) {
@@ -52,7 +52,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'drops acknowledged items before it compares': {
+  'removes acknowledged items before it compares': {
     client: (backend) => ({
       async compareAndSet(id, before, after, change) {
         if (!change.acknowledge?.length) return backend.compareAndSet(id, before, after, change);
@@ -66,7 +66,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'writes an item and its record one after the other': writingWith(
+  'writes an item before its record, in two requests': writingWith(
     async (backend, id, before, after, change) => {
       if (!change.enqueue || !after) return backend.compareAndSet(id, before, after, change);
       const result = await backend.compareAndSet(id, before, after, {});
@@ -74,7 +74,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       return backend.compareAndSet(id, after, { ...after, writes: after.writes + 1 }, change);
     },
   ),
-  'writes the content and its record one after the other': writingWith(
+  'writes the content before its record, in two requests': writingWith(
     async (backend, id, before, after, change) => {
       if (!before || !after || !change.plan) return backend.compareAndSet(id, before, after, change);
       const between = { ...before, info: after.info, writes: before.writes + 1 };
@@ -88,28 +88,28 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       );
     },
   ),
-  'says of a lost reply that nothing was written': writingWith(async (backend, ...args) => {
+  'reports a write whose reply did not arrive as not done': writingWith(async (backend, ...args) => {
     try {
       return await backend.compareAndSet(...args);
     } catch (error) {
       throw Object.assign(error as Error, { isAmbiguous: false });
     }
   }),
-  'lets the error of its client through': writingWith(async (backend, ...args) => {
+  'throws the errors of its client': writingWith(async (backend, ...args) => {
     try {
       return await backend.compareAndSet(...args);
     } catch (cause) {
       throw new Error('ECONNRESET', { cause });
     }
   }),
-  'takes a request that failed for done': writingWith(async (backend, ...args) => {
+  'treats a failed request as done': writingWith(async (backend, ...args) => {
     try {
       return await backend.compareAndSet(...args);
     } catch {
       return 'done';
     }
   }),
-  'keeps the last record that it read': {
+  'caches the last record that it read': {
     client(backend) {
       const seen = new Map<string, SessionRecord | undefined>();
       return {
@@ -146,12 +146,12 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       : store.save(session, options);
   }),
   'forgets operation ids': { ways: { kept: (after) => ({ ...after, operation: undefined }) } },
-  'forgets an operation as soon as something else is written': {
+  'forgets an operation id after any other write': {
     ways: {
       kept: (after, _found, { plan }) => (plan ? after : { ...after, operation: undefined }),
     },
   },
-  'takes any content of an operation for the same': saving(async (store, session, options) => {
+  'accepts an operation id with other content': saving(async (store, session, options) => {
     try {
       return await store.save(session, options);
     } catch (error) {
@@ -160,7 +160,7 @@ export const racing: Readonly<Record<string, StoreParts>> = {
       throw error;
     }
   }),
-  'takes what is saved for its own base': saving((store, session, options) =>
+  'uses the saved session as its own base': saving((store, session, options) =>
     store.save(session, { ...options, base: options?.base && session }),
   ),
 };

@@ -2,16 +2,16 @@ import { applySavePlan } from '@holdfast/core/store';
 import type { SessionContent, SavePlan } from '@holdfast/core/store';
 import type { StoreParts } from '../map-store.ts';
 
-/** How values and lists come to be, when it is not as the plan says. */
+/** Replaces the way in which a plan is applied to values and lists. */
 const applying = (
   apply: (saved: SessionContent | undefined, plan: SavePlan) => SessionContent,
 ): StoreParts => ({
   ways: { applySavePlan: apply },
 });
 
-/** What is written of one session, and of the one after it. */
+/** Defects in writing the content of a session. */
 export const writing: Readonly<Record<string, StoreParts>> = {
-  'keeps the end of a list that was replaced': applying((saved, plan) => {
+  'saves the end of a list that was replaced': applying((saved, plan) => {
     const next = applySavePlan(saved, plan);
     const lists = new Map(next.lists);
     for (const { name, keep, append } of plan.isWhole ? [] : plan.lists) {
@@ -20,7 +20,7 @@ export const writing: Readonly<Record<string, StoreParts>> = {
     }
     return { ...next, lists };
   }),
-  'keeps what it had when all is to be replaced': applying((saved, plan) => {
+  'saves the previous content when a save replaces all of it': applying((saved, plan) => {
     const { values, lists } = applySavePlan(undefined, { ...plan, lists: plan.isWhole ? plan.lists : [] });
     if (!plan.isWhole) return applySavePlan(saved, plan);
     const all = new Map(saved?.lists);
@@ -28,20 +28,20 @@ export const writing: Readonly<Record<string, StoreParts>> = {
       all.set(name, [...texts, ...(all.get(name)?.slice(texts.length) ?? [])]);
     return { head: plan.head, values, lists: all };
   }),
-  'does not write a value that changed': applying((saved, plan) => {
+  'does not write a changed value': applying((saved, plan) => {
     const next = applySavePlan(saved, plan);
     return {
       ...next,
       values: plan.isWhole ? next.values : new Map([...next.values, ...(saved?.values ?? [])]),
     };
   }),
-  'writes the first thousand elements': applying((saved, plan) =>
+  'writes only the first thousand elements': applying((saved, plan) =>
     applySavePlan(saved, {
       ...plan,
       lists: plan.lists.map((change) => ({ ...change, append: change.append.slice(0, 1_000) })),
     }),
   ),
-  'keeps lists in an object, by name': applying((saved, plan) => {
+  'stores lists in an object by their names': applying((saved, plan) => {
     const next = applySavePlan(saved, plan);
     const object: Record<string, readonly string[]> = {};
     for (const [name, texts] of next.lists) object[name.replace('messages:', '')] = texts;
@@ -51,23 +51,23 @@ export const writing: Readonly<Record<string, StoreParts>> = {
     return { ...next, lists };
   }),
   'decodes empty objects as arrays': texts((text) => text.replaceAll('{}', '[]')),
-  'decodes __proto__ as what it is in JavaScript': texts((text) => text.replaceAll('"__proto__"', '"proto"')),
-  'keeps texts without what UTF-8 cannot say': texts((text) =>
+  'renames a member __proto__': texts((text) => text.replaceAll('"__proto__"', '"proto"')),
+  'replaces characters that UTF-8 cannot encode': texts((text) =>
     text.replaceAll(/\\ud[89a-f][0-9a-f]{2}/gu, '\\ufffd'),
   ),
-  'keeps texts without NUL': texts((text) => text.replaceAll('\\u0000', '')),
-  'keeps texts without byte order marks': texts((text) => text.replaceAll('\ufeff', '')),
-  'keeps numbers as floats of 32 bits': texts((text) =>
+  'drops NUL': texts((text) => text.replaceAll('\\u0000', '')),
+  'drops byte order marks': texts((text) => text.replaceAll('\ufeff', '')),
+  'stores numbers as floats of 32 bits': texts((text) =>
     text.replaceAll(/(?<=[:,[])-?[\d.]+(?:e[+-]?\d+)?(?=[,\]}])/gu, (number) =>
       Number(number) > 1e12 && Number(number) < 2e12 ? number : String(Math.fround(Number(number))),
     ),
   ),
-  'keeps integers of 64 bits in texts as numbers': texts((text) =>
+  'decodes texts of 64-bit integers as numbers': texts((text) =>
     text.replaceAll(/"(-?\d{19})"/gu, (_, digits: string) => `"${Number(digits)}"`),
   ),
-  'keeps no emoji': texts((text) => text.replaceAll(/[\u{1f000}-\u{1ffff}]/gu, '?')),
-  'keeps quotes doubled': texts((text) => text.replaceAll("'", "''")),
-  'decodes no JSON nested deeper than 512': {
+  'replaces emoji': texts((text) => text.replaceAll(/[\u{1f000}-\u{1ffff}]/gu, '?')),
+  'doubles quotes': texts((text) => text.replaceAll("'", "''")),
+  'cannot decode JSON that is nested deeper than 512': {
     client: (backend) => ({
       async compareAndSet(id, before, after, change) {
         if (/\[{512}|(?:\[\{"inner":){256}/u.test(textsOf(change.plan))) throw new Error('Nested too deep.');
@@ -75,7 +75,7 @@ export const writing: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'takes values of up to 400 KB': {
+  'accepts values of up to 400 KB': {
     client: (backend) => ({
       async compareAndSet(id, before, after, change) {
         if (textsOf(change.plan).length > 400_000)
@@ -84,16 +84,16 @@ export const writing: Readonly<Record<string, StoreParts>> = {
       },
     }),
   },
-  'keeps files up to 64 KB': texts((text) =>
+  'stores files up to 64 KB': texts((text) =>
     text.replaceAll(/"data":"([^"]{65536})[^"]*"/gu, (_, data: string) => `"data":"${data}"`),
   ),
-  'compares ids of items up to NUL': {
+  'compares item ids up to NUL': {
     ways: {
       isDuplicate: (inbox, id) =>
         [...inbox.values()].some((item) => item.id.split('\0')[0] === id.split('\0')[0]),
     },
   },
-  'leaves the text of an item for the one that comes after it': {
+  'uses the text of an earlier item for the next one': {
     ways: {
       inbox(before, { enqueue, acknowledge = [] }) {
         const inbox = new Map(before);
@@ -104,12 +104,12 @@ export const writing: Readonly<Record<string, StoreParts>> = {
       },
     },
   },
-  'finds sessions whatever the case of their ids': { ways: { keyOf: (id) => id.toLowerCase() } },
-  'finds sessions by their normalised ids': { ways: { keyOf: (id) => id.normalize() } },
-  'finds sessions by the first 255 characters of their ids': { ways: { keyOf: (id) => id.slice(0, 255) } },
+  'ignores the case of session ids': { ways: { keyOf: (id) => id.toLowerCase() } },
+  'normalises session ids': { ways: { keyOf: (id) => id.normalize() } },
+  'compares the first 255 characters of session ids': { ways: { keyOf: (id) => id.slice(0, 255) } },
 };
 
-/** Every text of a list or a value goes through this. */
+/** Changes every stored text of a list or a value. */
 function texts(decoded: (text: string) => string): StoreParts {
   return applying((saved, plan) => {
     const next = applySavePlan(saved, plan);
