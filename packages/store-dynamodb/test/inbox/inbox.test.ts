@@ -243,7 +243,7 @@ test.each(Object.entries(RIVALS))(
         if (!hook.isDone) break;
         moments += 1;
         expect(isIn).toBe(!(didRival && what.startsWith('the same item')));
-        const isRivalLeft = didRival && what.endsWith('comes in');
+        const isRivalLeft = didRival && what.endsWith('is enqueued');
         const expected = [
           ...(didRival && what === 'the waiting item is used' ? [] : ['first']),
           ...(isIn && !(didRival && what === 'the item itself is used') ? ['mine'] : []),
