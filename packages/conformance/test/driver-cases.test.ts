@@ -40,7 +40,7 @@ const heard = (name: string): string[] => [`${name}, with a listener`, `${name},
 const TEXTS = heard('a final response is returned with its usage');
 const CALLS = heard('tool calls are returned in order');
 const LONG = heard('a truncated response has the finish reason "length"');
-const REFUSED = heard('a refused call throws DRIVER_FAILED');
+const REFUSED = heard('a call with a refused key throws DRIVER_AUTHENTICATION');
 const ABORTED = heard('an abort ends a running call');
 const HISTORY = 'calls and results of the conversation are sent in order';
 const FORM = 'the schema of the response format is sent';

@@ -88,7 +88,7 @@ const answers: readonly DriverCase[] = [true, false].flatMap((isHeard): DriverCa
       },
     },
     {
-      name: `a refused call throws DRIVER_FAILED, ${how}`,
+      name: `a call with a refused key throws DRIVER_AUTHENTICATION, ${how}`,
       async run(createDriver) {
         const { driver, requests } = await createDriver([{ type: 'refusal' }, answer({ text: 'too late' })]);
         await assert.rejects(inferred(driver, requestOf([userMessage('hello')]), { isHeard }), (error) => {
