@@ -122,7 +122,7 @@ function nameDistance(name: string, option: string): number {
 }
 
 /** How many letters must be added, removed or replaced to make one text of the other. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...from].entries()) {
     const next = [index + 1];

@@ -69,6 +69,29 @@ export function toInstant(milliseconds: number): Instant {
   );
 }
 
+/** The present moment by a clock. @throws TypeError `ARGUMENT_INVALID` when `now()` returns no instant. */
+export function readClock(clock: Clock): Instant {
+  const now = clock.now();
+  if (Number.isSafeInteger(now)) return now;
+  const found = (now as unknown) instanceof Date ? 'a Date' : describeValue(now);
+  throw invalidArgument(
+    `now() of a clock must return whole milliseconds since 1970, as Date.now() does; found ${found}.`,
+    TypeError,
+  );
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A fresh id of a clock. @throws TypeError `ARGUMENT_INVALID` when `newId()` returns no UUID. */
+export function newId(clock: Clock): string {
+  const id = clock.newId();
+  if (typeof id === 'string' && UUID.test(id)) return id;
+  throw invalidArgument(
+    `newId() of a clock must return a UUID, as crypto.randomUUID() does; found ${describeValue(id)}.`,
+    TypeError,
+  );
+}
+
 /** The seconds from one instant to another. */
 export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;

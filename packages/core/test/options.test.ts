@@ -36,6 +36,7 @@ import {
 import { toolMessage } from '@holdfast/core/driver';
 import { ExecutionState, sweep, ToolResult } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
+import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -123,7 +124,7 @@ const rows: readonly Row[] = [
   ['approve', {}, (options) => approve('x', options), ['input']],
   ['deny', {}, (options) => deny('x', options)],
   ['MemorySessionStore', {}, (options) => new MemorySessionStore(options)],
-  ['BackedSessionStore', {}, (options) => new BackedSessionStore({} as never, options)],
+  ['BackedSessionStore', {}, (options) => new BackedSessionStore(new MemoryBackend(), options)],
   [
     'BackedSessionStore.create',
     {},
@@ -255,7 +256,7 @@ describe('what was probably meant is said', () => {
     [
       'a hook that is none',
       () => new SessionRuntime({ store, agents: {}, hooks: { beforeLoad: () => undefined } } as never),
-      'hooks has no option "beforeLoad": a session can be changed once it is loaded: write "afterLoad".',
+      'hooks has no member "beforeLoad": a session can be changed once it is loaded: write "afterLoad".',
     ],
     [
       'a hook that is not a function',

@@ -63,6 +63,11 @@ export function compareAndSetInput(write: RecordWrite, keys: RedisKeys, maxValue
   };
 }
 
+/** The keys and arguments of the script that deletes the hash of a session with this token, and no index entry. */
+export function discardInput(key: string, token: string | Buffer): ScriptInput {
+  return { keys: [key], args: ['delete', token, '', '', 0, 0] };
+}
+
 /** The instant at which the server removes the hash; `persist` cancels the removal, '' changes nothing. */
 function removalOf({ before, removeAt }: RecordWrite): number | 'persist' | '' {
   return removeAt ?? (before?.expiresAt === undefined ? '' : 'persist');

@@ -14,7 +14,7 @@ import type {
   StoredSession,
   CompareAndSetResult,
 } from '@holdfast/core/store';
-import { compareAndSetInput } from './compare-and-set.ts';
+import { compareAndSetInput, discardInput } from './compare-and-set.ts';
 import type { ScriptInput } from './compare-and-set.ts';
 import { findSessions, pickUnexpired } from './indexes/find-sessions.ts';
 import { dueRange, EXPIRY, expiryRange, listRange } from './indexes/session-indexes.ts';
@@ -112,6 +112,15 @@ export class RedisBackend implements SessionBackend {
     if (result !== RESULT.done) return 'outdated';
     if (expiresAt !== undefined) await this.pruneBucket(keys.bucketOf(sessionId));
     return 'done';
+  }
+
+  /** Its index entries are dropped when a list meets them. A hash without a token is not a session of this store. */
+  async discard(sessionId: string): Promise<boolean> {
+    const key = (await this.ready()).session(sessionId);
+    const [[token, record]] = await this.calls.read<[FieldValues]>([['hmget', key, ...RECORD_FIELDS]]);
+    if (!token && !record) return false;
+    if (!token) throw new StateFormatError(`session ${JSON.stringify(sessionId)}`, 'a token', 'nothing');
+    return (await this.replicate(discardInput(key, token))) === RESULT.done;
   }
 
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {

@@ -87,6 +87,8 @@ const SCHEMA = `
 const INSPECT = `SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema) AS has_content
   FROM pragma_application_id, pragma_user_version`;
 
+const OLDER_LAYOUT = `this release reads layout ${SCHEMA_VERSION} only, so open it with the release that wrote it, or choose another file`;
+
 /**
  * True when the database has the schema of this release, false when it is empty. Writes nothing.
  * @throws StateFormatError `STATE_FORMAT` for a database of another application or of an older schema version,
@@ -105,7 +107,7 @@ export function hasSchema(database: SqliteDatabase, location: string): boolean {
   const [code, advice] =
     version > SCHEMA_VERSION
       ? (['STATE_VERSION', 'a newer release wrote the database, so open it with that release'] as const)
-      : (['STATE_FORMAT', 'no release reads the older schema, so choose another file'] as const);
+      : (['STATE_FORMAT', OLDER_LAYOUT] as const);
   const expected = `schema version ${SCHEMA_VERSION}; ${advice}`;
   throw new StateFormatError(location, expected, `schema version ${version}`, { code });
 }

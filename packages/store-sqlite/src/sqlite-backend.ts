@@ -82,6 +82,12 @@ export class SqliteBackend implements SessionBackend {
     });
   }
 
+  async discard(sessionId: string): Promise<boolean> {
+    const { nextBatch } = this.commits;
+    if (nextBatch) await nextBatch;
+    return this.connection.write(() => this.connection.run(DISCARD, { session_id: sessionId })) > 0;
+  }
+
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const { connection } = this;
     const { sql, parameters } = listSql(query, now);
@@ -181,6 +187,7 @@ const INSERT = `INSERT INTO sessions (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/
 
 const WHERE_UNCHANGED = 'WHERE session_id = :session_id AND record_name = :old_name';
 const DELETE = `DELETE FROM sessions ${WHERE_UNCHANGED}`;
+const DISCARD = 'DELETE FROM sessions WHERE session_id = :session_id';
 const PRUNE = `DELETE FROM sessions WHERE session_key IN
   (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :most)`;
 const PRUNED_AT_ONCE = 20;

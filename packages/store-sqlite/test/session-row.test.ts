@@ -4,7 +4,8 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newSession, testClock } from '@holdfast/conformance';
 
-const clock = { ...testClock(), newId: () => 'i' };
+const ID = '10000000-0000-4000-8000-000000000000';
+const clock = { ...testClock(), newId: () => ID };
 let database: DatabaseSync;
 let store: SqliteSessionStore;
 
@@ -56,7 +57,7 @@ const IN_ROW: readonly { readonly what: string; readonly sql: string; readonly f
   {
     what: 'the record of another write with the same number',
     sql: `record = json_set(record, '$.token', 'other')`,
-    found: 'record 2.other.i of',
+    found: `record 2.other.${ID} of`,
   },
   {
     what: 'the record of another incarnation',
@@ -171,6 +172,17 @@ describe('an unreadable row', () => {
     expect(content().map((rows) => (Array.isArray(rows) ? rows.length : 0))).toEqual([1, 1, 2, 1]);
     await expect(store.load('b')).resolves.toBeInstanceOf(AgentSession);
   });
+});
+
+test('a session whose record cannot be read can be deleted, with all that belongs to it', async () => {
+  await createTwo();
+  database.exec(setRow(`record = '{"info"'`));
+  const { revision } = newSession('a');
+  await expect(store.delete('a', { revision })).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+  await expect(store.delete('a')).resolves.toBe(true);
+  await expect(store.delete('a')).resolves.toBe(false);
+  expect(content().map((rows) => (Array.isArray(rows) ? rows.length : 0))).toEqual([1, 1, 2, 1]);
+  await expect(store.list()).resolves.toHaveProperty('sessions.length', 1);
 });
 
 describe('unreadable content', () => {

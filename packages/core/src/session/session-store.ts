@@ -235,7 +235,8 @@ export interface SessionStore {
   /** Is there such a session? */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Forgets a session, also while somebody works on it. `false` when there was none.
+   * Forgets a session, also while somebody works on it. `false` when there was none. Without a revision, a session whose
+   * record cannot be read is forgotten too, where the store can find what belongs to it: in memory, SQLite and Redis.
    * @throws SessionConflictError when another revision is there.
    */
   delete(sessionId: string, options?: DeleteOptions): Promise<boolean>;

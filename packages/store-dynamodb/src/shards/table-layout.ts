@@ -19,6 +19,8 @@ export interface TableLayout {
 
 /** The version of the layout. It covers the items, their keys and the indexes. */
 const SCHEMA = 3;
+const NEWER_LAYOUT = 'a newer release wrote this, open it with that release';
+const OLDER_LAYOUT = `this release reads layout ${SCHEMA} only: open it with the release that wrote it, or choose another table`;
 export const MAX_SHARDS = 100;
 
 export function firstLayout(shards: number, began: Instant): TableLayout {
@@ -48,8 +50,9 @@ export function readLayout(table: string, item: Item): TableLayout {
   const number = (name: string): number => Number(item[name]?.N);
   const schema = number('schema');
   if (schema !== SCHEMA) {
-    const code = schema > SCHEMA ? 'STATE_VERSION' : 'STATE_FORMAT';
-    throw layoutError(table, `schema ${SCHEMA}`, `schema ${schema}`, code);
+    const isNewer = schema > SCHEMA;
+    const expected = `schema ${SCHEMA}; ${isNewer ? NEWER_LAYOUT : OLDER_LAYOUT}`;
+    throw layoutError(table, expected, `schema ${schema}`, isNewer ? 'STATE_VERSION' : 'STATE_FORMAT');
   }
   const current = { number: number('generation'), shards: number('shards') };
   const before = item['before'] && { number: current.number - 1, shards: number('before') };

@@ -6,6 +6,9 @@ import { RedisKeys } from './redis-keys.ts';
 /** The version of the layout: of the hashes, the indexes and their keys. */
 const SCHEMA = 4;
 
+const NEWER_LAYOUT = 'a newer release wrote this, open it with that release';
+const OLDER_LAYOUT = `this release reads layout ${SCHEMA} only: open it with the release that wrote it, or choose another prefix`;
+
 export interface PrefixOptions {
   readonly prefix: string;
   /** The number of buckets that the caller requires; `undefined` accepts any number. */
@@ -27,9 +30,11 @@ export async function preparePrefix(
   const stored = await calls.run<readonly (Buffer | null)[]>(PREPARE_PREFIX, [meta], args);
   const [schema, count] = stored.map((value) => Number(String(value)));
   if (schema !== SCHEMA) {
-    const code = schema !== undefined && schema > SCHEMA ? 'STATE_VERSION' : 'STATE_FORMAT';
+    const isNewer = schema !== undefined && schema > SCHEMA;
+    const code = isNewer ? 'STATE_VERSION' : 'STATE_FORMAT';
     const where = `the key ${JSON.stringify(meta)}`;
-    throw new StateFormatError(where, `schema ${SCHEMA}`, `schema ${String(stored[0])}`, { code });
+    const expected = `schema ${SCHEMA}; ${isNewer ? NEWER_LAYOUT : OLDER_LAYOUT}`;
+    throw new StateFormatError(where, expected, `schema ${String(stored[0])}`, { code });
   }
   if (count === undefined || !(count >= 1) || (buckets !== undefined && count !== buckets)) {
     const expected = buckets === undefined ? 'a number of buckets' : `${buckets} buckets`;

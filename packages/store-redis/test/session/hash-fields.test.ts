@@ -131,6 +131,19 @@ describe('a session', () => {
     await expect(store.list()).rejects.toThrow('session "a"');
   });
 
+  test('whose record cannot be read can be deleted, and is on no list then', async () => {
+    const store = opened();
+    for (const id of ['a', 'b']) await store.create(newSession(id));
+    await redis.client.hset(key, 'r', '{"schema":99}');
+    const { revision } = newSession('a');
+    await expect(store.delete('a', { revision })).rejects.toMatchObject({ code: 'STATE_FORMAT' });
+    await expect(store.delete('a')).resolves.toBe(true);
+    await expect(store.delete('a')).resolves.toBe(false);
+    expect(await redis.client.exists(key)).toBe(0);
+    expect((await store.list()).sessions.map(({ sessionId }) => sessionId)).toEqual(['b']);
+    await expect(store.create(newSession('a'))).resolves.toBeDefined();
+  });
+
   test('is not read from a key of another type, which stays unchanged', async () => {
     await redis.client.set(key, 'mine');
     const store = opened();
@@ -205,10 +218,12 @@ describe('a session', () => {
   });
 });
 
-test('an item that was acknowledged under the id of another item does not block its own id', async () => {
+test('an item that is acknowledged under the id of another item is refused and keeps its id', async () => {
   const store = opened();
   const base = await store.create(newSession('a'));
   for (const id of ['first', 'second']) await store.enqueue('a', { id, content: null });
-  await store.save(base, { acknowledge: [{ id: 'second', position: 0 }] });
-  await expect(store.enqueue('a', { id: 'first', content: null })).resolves.toBe(true);
+  const refused = store.save(base, { acknowledge: [{ id: 'second', position: 0 }] });
+  await expect(refused).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
+  await expect(store.enqueue('a', { id: 'first', content: null })).resolves.toBe(false);
+  await expect(store.save(base, { acknowledge: [{ id: 'first', position: 0 }] })).resolves.toBeDefined();
 });

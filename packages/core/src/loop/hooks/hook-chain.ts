@@ -1,8 +1,12 @@
+import type { ArgumentCheck } from '../../arguments.ts';
+import { checkArgument } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import type { StopSignal } from '../../state/execution/continuation.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
+import type { MemberNames } from './hook-members.ts';
+import { checkHookMembers } from './hook-members.ts';
 import type { StepDeadline, Hook, HookContext, HookPoint } from './hook.ts';
 import { isThenable } from '../events.ts';
 import { asHookError, asMisfitError, UnacceptableResult, acceptResult } from './hook-results.ts';
@@ -24,8 +28,14 @@ const POINTS: readonly HookPoint[] = [
   'onError',
 ];
 
+const PRIORITY: ArgumentCheck = {
+  expected: 'a number',
+  accepts: (value) => value === undefined || (typeof value === 'number' && !Number.isNaN(value)),
+};
+
 /** What a hook has at least one of. */
 const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
+const SESSION_HOOK = 'it is a hook of sessions, as in new SessionRuntime({ store, agents, hooks })';
 
 /** Hooks in the order in which they are called, by point. */
 export class HookChain {
@@ -217,7 +227,23 @@ export class HookChain {
   }
 }
 
+const HOOK_MEMBERS: MemberNames = {
+  functions: MEMBERS,
+  values: ['name', 'priority'],
+  advice: {
+    limit: 'write "checkLimit"',
+    guard: 'write "checkLimit"',
+    onStepFinish: 'write "afterStep"',
+    prepareStep: 'write "beforeInference"',
+    afterLoad: SESSION_HOOK,
+    beforeSave: SESSION_HOOK,
+    afterSave: SESSION_HOOK,
+  },
+  isStrict: true,
+};
+
 function requireHook(hook: Hook, place: number): void {
+  if (typeof hook === 'object' && hook !== null) checkMembers(hook, place);
   if (typeof hook !== 'object' || !MEMBERS.some((member) => hook?.[member])) {
     const found = describeValue(hook);
     throw invalidArgument(`A hook has at least one of ${MEMBERS.join(', ')}; found ${found}.`, TypeError);
@@ -225,4 +251,11 @@ function requireHook(hook: Hook, place: number): void {
   const { name }: { readonly name?: unknown } = hook;
   if (name === undefined || (typeof name === 'string' && name !== '')) return;
   throw invalidArgument(`The name of hook ${place} must be a text, found ${describeValue(name)}.`, TypeError);
+}
+
+function checkMembers(hook: Hook, place: number): void {
+  const { name }: { readonly name?: unknown } = hook;
+  const owner = typeof name === 'string' ? `hook ${JSON.stringify(name)}` : `hook ${place}`;
+  checkHookMembers(hook, owner, HOOK_MEMBERS);
+  checkArgument(`priority of ${owner}`, hook.priority, PRIORITY);
 }

@@ -39,10 +39,11 @@ export function asMisfitError(
 ): HoldfastError {
   const isMisfit = error instanceof UnacceptableResult;
   const misfit = isMisfit ? error.message : `${describeValue(result)}, which does not fit`;
+  const reason = isMisfit ? '' : ` ${toErrorRecord(error).message}`;
   const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
   return new HoldfastError(
     'HOOK_FAILED',
-    `${hook} returned ${misfit} from ${point}; it may return ${expected} or nothing.`,
+    `${hook} returned ${misfit} from ${point}; it may return ${expected} or nothing.${reason}`,
     isMisfit ? {} : { cause: error },
   );
 }
@@ -131,6 +132,11 @@ function acceptMembers(result: unknown, given: HookInput): unknown {
   if (typeof result !== 'object' || Array.isArray(result))
     throw new UnacceptableResult(describeValue(result));
   if (result instanceof AgentState) throw new UnacceptableResult('a bare state');
+  const unknown = Object.keys(result as object).find((name) => !Object.hasOwn(members, name));
+  if (unknown !== undefined) {
+    const known = Object.keys(members).join(', ');
+    throw new UnacceptableResult(`an object with the unknown member "${unknown}" (known: ${known})`);
+  }
   const change: Record<string, unknown> = {};
   for (const [name, take] of Object.entries(members)) {
     const value = (result as Record<string, unknown>)[name];

@@ -1,8 +1,8 @@
 import type { OptionChecks } from '../../arguments.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
-import { systemClock } from '../../clock.ts';
-import { invalidArgument } from '../../errors.ts';
+import { newId, systemClock } from '../../clock.ts';
+import { hasErrorCode, invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
 import { writeRecord, retryWhileOutdated } from './write-record.ts';
@@ -30,7 +30,23 @@ import {
   waitingItemRefs,
 } from './session-record.ts';
 import { BackendReader } from './backend-reader.ts';
-import { checkedExpiry, COUNT, NAME, POSITION } from './store-arguments.ts';
+import {
+  checkClaim,
+  checkClaimOptions,
+  checkCreateOptions,
+  checkDeleteOptions,
+  checkedExpiry,
+  checkedSaveOptions,
+  checkItem,
+  checkLoadOptions,
+  checkPruneOptions,
+  checkReleaseOptions,
+  checkRenewOptions,
+  checkSession,
+  checkSessionId,
+  COUNT,
+  requireSameIds,
+} from './store-arguments.ts';
 import type {
   ClaimedSession,
   ClaimOptions,
@@ -76,15 +92,23 @@ const checkStoreOptions = optionsCheck<StoreOptions>('store', storeOptionChecks,
   expiresIn: EXPIRY,
   path: 'a store in a file is SqliteSessionStore.open({ path })',
 });
-const checkCreateOptions = optionsCheck<CreateOptions>(
-  'store.create',
-  { expiry: mustBe.anything },
-  { ttl: EXPIRY },
-);
-const checkDeleteOptions = optionsCheck<DeleteOptions>('store.delete', { revision: mustBe.object });
-const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
-  limit: COUNT,
-});
+const BACKEND = mustBe.objectWith('an object with the methods of a SessionBackend', [
+  'readRecord',
+  'readSession',
+  'readInbox',
+  'compareAndSet',
+  'list',
+  'due',
+  'prune',
+  'close',
+]);
+
+/** Stands for a record that is there and cannot be read. */
+const UNREADABLE = Symbol('unreadable');
+
+function isUnreadableRecord(error: unknown): boolean {
+  return hasErrorCode(error, 'STATE_FORMAT') || hasErrorCode(error, 'STATE_VERSION');
+}
 
 /**
  * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
@@ -99,6 +123,7 @@ export class BackedSessionStore implements SessionStore {
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
     const { clock = systemClock, expiry, maxInboxItems = MAX_INBOX_ITEMS } = checkStoreOptions(options);
+    checkArgument('The backend of a store', backend, BACKEND);
     this.clock = clock;
     this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(expiry);
@@ -111,10 +136,11 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
+    checkSession(session);
     const { sessionId, version } = session;
     if (version !== 0) throw invalidArgument(`A new session has version 0, found ${version}.`);
     const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
-    const incarnation = this.clock.newId();
+    const incarnation = newId(this.clock);
     let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
     return retryWhileOutdated(sessionId, async () => {
       const now = await this.opened.now();
@@ -134,15 +160,20 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  load(sessionId: string, { base }: LoadOptions = {}): Promise<AgentSession | undefined> {
+  async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
+    checkSessionId(sessionId);
+    const { base } = checkLoadOptions(options);
     return this.reader.load(sessionId, base);
   }
 
   async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {
+    checkSession(session);
+    const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
-    const checked = { ...options, expiry: options.expiry && checkedExpiry(options.expiry) };
     let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
     const { opened, reader } = this;
+    const { acknowledge: refs = [] } = checked;
+    const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // this store cannot tell whether it still has a base that another store answered
     const saved = await writeRecord(sessionId, { opened, reader, known }, (record, now) => {
@@ -153,16 +184,17 @@ export class BackedSessionStore implements SessionStore {
       );
       const { next, plan, hash } = planned;
       if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
+      const acknowledge = waitingItemRefs(record, refs);
+      if (itemIds) requireSameIds(acknowledge, itemIds);
       const after = savedRecord(record, next, checked, hash, now);
-      const acknowledge = waitingItemRefs(record, checked.acknowledge);
       return { after, change: { plan, acknowledge }, answer: this.reader.remember(next, after) };
     });
     return saved ?? this.reader.loadOrThrow(sessionId);
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
-    const workerId = checkArgument('workerId of a claim', options.workerId, NAME);
-    const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
+    checkSessionId(sessionId);
+    const { workerId, leaseSeconds } = checkClaimOptions(options);
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
@@ -180,10 +212,8 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
-    const { sessionId } = claim;
-    const { base, after: seen = -1 } = options;
-    const leaseSeconds = checkArgument('leaseSeconds', options.leaseSeconds, mustBe.seconds);
-    checkArgument('after', seen, POSITION);
+    const { sessionId } = checkClaim(claim);
+    const { base, leaseSeconds, after: seen = -1 } = checkRenewOptions(options);
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
@@ -197,8 +227,10 @@ export class BackedSessionStore implements SessionStore {
 
   async release(
     claim: SessionClaim,
-    { onlyIfIdle = false }: { readonly onlyIfIdle?: boolean | undefined } = {},
+    options: { readonly onlyIfIdle?: boolean | undefined } = {},
   ): Promise<boolean> {
+    checkClaim(claim);
+    const { onlyIfIdle = false } = checkReleaseOptions(options);
     return retryWhileOutdated(claim.sessionId, async () => {
       const record = await this.reader.record(claim.sessionId);
       const after = record && releasedRecord(record, claim, await this.opened.now());
@@ -208,26 +240,33 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  async enqueue(sessionId: string, { id, content }: Pick<InboxItem, 'id' | 'content'>): Promise<boolean> {
-    const itemId = checkArgument('The id of an inbox item', id, NAME);
+  async enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean> {
+    checkSessionId(sessionId);
+    const { id: itemId, content } = checkItem(item);
     const json = toJsonValue(content);
     const { opened, reader } = this;
     return writeRecord(sessionId, { opened, reader }, (record, now) => {
       const after = enqueuedRecord(record, itemId, this.maxInboxItems, now);
       if (after === undefined) return { answer: false };
-      const item = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
-      return { after, change: { enqueue: item }, answer: true, ifDuplicate: false };
+      const stored = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
+      return { after, change: { enqueue: stored }, answer: true, ifDuplicate: false };
     });
   }
 
   async exists(sessionId: string): Promise<boolean> {
+    checkSessionId(sessionId);
     return (await this.reader.record(sessionId)) !== undefined;
   }
 
   async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {
+    checkSessionId(sessionId);
     const { revision } = checkDeleteOptions(options);
     return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.record(sessionId);
+      const record = await this.reader.record(sessionId).catch((error: unknown): typeof UNREADABLE => {
+        if (revision || !this.backend.discard || !isUnreadableRecord(error)) throw error;
+        return UNREADABLE;
+      });
+      if (record === UNREADABLE) return { answer: (await this.backend.discard?.(sessionId)) ?? false };
       if (record === undefined) return { answer: false };
       const actual = revisionOf(record);
       if (revision && (revision.version !== actual.version || revision.incarnation !== actual.incarnation)) {

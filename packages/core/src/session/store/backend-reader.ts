@@ -9,15 +9,18 @@ import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import { hasSameContent, isExpired } from './session-record.ts';
-import type { InboxPage } from '../session-store.ts';
+import type { InboxItemRef, InboxPage } from '../session-store.ts';
 
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
+const NO_IDS: ReadonlyMap<number, string> = new Map();
 
 /** Reads sessions from a backend. An expired session behaves as if it did not exist. */
 export class BackendReader {
   private readonly opened: OpenBackend;
   /** The record that the store answered a session with: the next write need not read it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();
+  /** The incarnation of the session that the store answered an item for: its id and position belong together. */
+  private readonly items = new WeakMap<InboxItemRef, string>();
 
   constructor(opened: OpenBackend) {
     this.opened = opened;
@@ -63,14 +66,34 @@ export class BackendReader {
   async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
     const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
     if (positions.length === 0) return EMPTY;
-    const texts = await this.itemTexts(record, positions);
+    const { info, incarnation } = record;
+    const texts = await this.itemTexts(info.sessionId, incarnation, positions);
     const items = positions.map((position) => readItem(position, texts.get(position)));
-    return { inbox: items.filter(isReadable), unreadable: items.filter(isUnreadable) };
+    const inbox = items.filter(isReadable);
+    for (const item of inbox) this.items.set(item, incarnation);
+    return { inbox, unreadable: items.filter(isUnreadable) };
+  }
+
+  /**
+   * The ids of the items at the positions of references that this store did not answer itself, as far as the items can be
+   * read. A used item may be among them.
+   */
+  async otherItemIds(
+    { sessionId, revision: { incarnation } }: AgentSession,
+    refs: readonly InboxItemRef[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const others = refs.filter((ref) => this.items.get(ref) !== incarnation);
+    if (others.length === 0) return NO_IDS;
+    const positions = others.map(({ position }) => position).toSorted((left, right) => left - right);
+    const texts = await this.itemTexts(sessionId, incarnation, positions);
+    const items = positions.map((position) => readItem(position, texts.get(position)));
+    return new Map(items.filter(isReadable).map(({ id, position }) => [position, id]));
   }
 
   /** The items at these positions. A backend may answer used items between them, and then reads more than one page. */
   private async itemTexts(
-    { info, incarnation }: SessionRecord,
+    sessionId: string,
+    incarnation: string,
     positions: readonly number[],
   ): Promise<ReadonlyMap<number, string>> {
     const texts = new Map<number, string>();
@@ -78,7 +101,7 @@ export class BackendReader {
     let [from = to] = positions;
     while (from < to) {
       const range = { from, to, limit: INBOX_PAGE };
-      const items = await this.opened.backend.readInbox(info.sessionId, incarnation, range);
+      const items = await this.opened.backend.readInbox(sessionId, incarnation, range);
       for (const { position, json } of items) texts.set(position, json);
       const last = items.length < INBOX_PAGE ? undefined : items.at(-1);
       from = last ? Math.max(from, last.position) + 1 : to;

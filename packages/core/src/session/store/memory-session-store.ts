@@ -107,6 +107,10 @@ export class MemoryBackend implements SessionBackend {
     return 'done';
   }
 
+  async discard(sessionId: string): Promise<boolean> {
+    return this.entries.delete(sessionId);
+  }
+
   async list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]> {
     const listed = this.living(now).map((record) => listedSession(record));
     const fitting = listed.filter((session) => matchesSessionQuery(session, query));

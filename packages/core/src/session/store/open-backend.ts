@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../../clock.ts';
+import { readClock } from '../../clock.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { StoreUnavailableError } from '../session-errors.ts';
 
@@ -23,9 +24,9 @@ export class OpenBackend {
     throw new StoreUnavailableError('The session store is closed: open it again.', { isAmbiguous: false });
   }
 
-  /** @throws StoreUnavailableError once it is closed. */
+  /** @throws StoreUnavailableError once it is closed; TypeError `ARGUMENT_INVALID` for a clock that gives no instant. */
   now(): Instant | Promise<Instant> {
-    return this.backend.now?.() ?? this.clock.now();
+    return this.backend.now?.() ?? readClock(this.clock);
   }
 
   /** Once, however often it is asked for. */

@@ -82,6 +82,11 @@ export interface SessionBackend {
     after: SessionRecord | undefined,
     change: RecordChange,
   ): Promise<CompareAndSetResult>;
+  /**
+   * Removes a session whose record cannot be read, with all that belongs to it; `false` when there is none. Absent: such a
+   * session cannot be deleted.
+   */
+  discard?(sessionId: string): Promise<boolean>;
   /** The first `limit + 1` sessions that fit, in the order of `compareListedSessions`, without those expired by `now`. */
   list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
   /** The first `limit + 1` sessions whose `dueAt` is not after `at`, by it and then by id, without expired ones. */

@@ -136,12 +136,14 @@ export function requireSavable(
   return true;
 }
 
-/** The items among these that wait. */
+/** The items among these that wait, each once. */
 export function waitingItemRefs(
   { inbox }: SessionRecord,
   names: readonly InboxItemRef[] = [],
 ): readonly InboxItemRef[] {
-  return inbox ? names.filter(({ position }) => isItemWaiting(inbox, position)) : [];
+  if (inbox === undefined || names.length === 0) return [];
+  const distinct = new Map(names.map((name) => [name.position, name]));
+  return [...distinct.values()].filter(({ position }) => isItemWaiting(inbox, position));
 }
 
 /** The record after a save. `session` is what the save answers. */

@@ -1,26 +1,193 @@
 import type { ArgumentCheck } from '../../arguments.ts';
-import { mustBe } from '../../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
-import type { SessionExpiry } from '../session-store.ts';
+import { AgentSession } from '../session.ts';
+import type {
+  ClaimOptions,
+  CreateOptions,
+  DeleteOptions,
+  InboxItem,
+  InboxItemRef,
+  LoadOptions,
+  RenewOptions,
+  SaveOptions,
+  SessionClaim,
+  SessionExpiry,
+} from '../session-store.ts';
 
-/** @throws RangeError `ARGUMENT_INVALID` for what is neither a moment nor a number of seconds. */
-export function checkedExpiry(expiry: SessionExpiry | undefined): SessionExpiry | undefined {
-  if (expiry === undefined) return undefined;
-  if (typeof expiry === 'object' && expiry !== null) {
-    if ('at' in expiry && Number.isSafeInteger(expiry.at)) return Object.freeze({ at: expiry.at });
-    if ('afterSeconds' in expiry && mustBe.seconds.accepts(expiry.afterSeconds))
-      return Object.freeze({ afterSeconds: expiry.afterSeconds });
-  }
-  throw invalidArgument(
-    `An expiry is { at: instant } or { afterSeconds: number above 0 }, found ${describeValue(expiry)}.`,
-  );
-}
-
-/** The worker id of a claim, or the id of an inbox item. */
+/** The worker id of a claim, or the id of an inbox item or of an operation. */
 export const NAME: ArgumentCheck = mustBe.text(1_000);
 
 /** A count that is not 0. */
 export const COUNT: ArgumentCheck = mustBe.wholeNumber(1);
 
 /** The position of an inbox item, or -1 for the place before the first. */
-export const POSITION: ArgumentCheck = mustBe.wholeNumber(-1);
+const POSITION: ArgumentCheck = mustBe.wholeNumber(-1);
+
+const EXPIRY_MEMBERS: ReadonlyMap<string, ArgumentCheck> = new Map([
+  ['at', mustBe.instant],
+  ['afterSeconds', mustBe.seconds],
+]);
+
+/** An object with one of the members, and no other. */
+function isExpiry(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const [name = '', ...others] = Object.keys(value);
+  return others.length === 0 && EXPIRY_MEMBERS.get(name)?.accepts(value[name]) === true;
+}
+
+/** @throws RangeError `ARGUMENT_INVALID` for anything but one moment or one number of seconds. */
+export function checkedExpiry(expiry: SessionExpiry | undefined): SessionExpiry | undefined {
+  if (expiry === undefined) return undefined;
+  if (isExpiry(expiry)) return Object.freeze({ ...expiry });
+  const found = isObject(expiry) ? `an object with ${Object.keys(expiry).join(', ') || 'no members'}` : describeValue(expiry);
+  throw invalidArgument(`An expiry is { at: instant } or { afterSeconds: number above 0 }, found ${found}.`);
+}
+
+const SESSION: ArgumentCheck = {
+  expected: 'an AgentSession, as create, load and claim of a store return it',
+  accepts: (value) => value instanceof AgentSession,
+};
+
+const REVISION: ArgumentCheck = {
+  expected: 'the revision of a session, as in revision: session.revision',
+  accepts: (value) =>
+    isObject(value) && typeof value['incarnation'] === 'string' && Number.isSafeInteger(value['version']),
+};
+
+const ACKNOWLEDGED: ArgumentCheck = mustBe.listOf(
+  'inbox items as a claim returns them: each with an id of 1 to 1,000 characters and a position from 0',
+  (item) => isObject(item) && NAME.accepts(item['id']) && isPosition(item['position']),
+);
+
+const CLAIM: ArgumentCheck = {
+  expected: 'the claim of a session, as in const { claim } = await store.claim(sessionId, options)',
+  accepts: (value) =>
+    isObject(value) &&
+    ['sessionId', 'incarnation', 'workerId'].every((name) => typeof value[name] === 'string') &&
+    Number.isSafeInteger(value['epoch']),
+};
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return mustBe.object.accepts(value);
+}
+
+function isPosition(value: unknown): value is number {
+  return POSITION.accepts(value) && value !== -1;
+}
+
+/** @throws TypeError `ARGUMENT_INVALID`. Any string is accepted: one that cannot be a session id names no session. */
+export function checkSessionId(sessionId: unknown): void {
+  if (typeof sessionId === 'string') return;
+  const advice = sessionId instanceof AgentSession ? ': pass session.sessionId' : '';
+  const found = sessionId instanceof AgentSession ? 'a session' : describeValue(sessionId);
+  throw invalidArgument(`A session id must be a string, found ${found}${advice}.`, TypeError);
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` */
+export function checkSession(session: unknown): void {
+  checkArgument('A session', session, SESSION);
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` */
+export function checkClaim(claim: SessionClaim): SessionClaim {
+  return checkArgument('A claim', claim, CLAIM);
+}
+
+const EXPIRY = 'give an expiry, as in expiry: { afterSeconds: 3600 }';
+const LEASE = 'give seconds, as in leaseSeconds: 30';
+
+export const checkCreateOptions = optionsCheck<CreateOptions>(
+  'store.create',
+  { expiry: mustBe.anything }, // see checkedExpiry
+  { ttl: EXPIRY, expiresIn: EXPIRY },
+);
+
+export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: SESSION });
+
+const checkSaveNames = optionsCheck<SaveOptions>(
+  'store.save',
+  {
+    base: SESSION,
+    operationId: NAME,
+    epoch: mustBe.wholeNumber(0),
+    acknowledge: ACKNOWLEDGED,
+    expiry: mustBe.anything, // see checkedExpiry
+  },
+  {
+    ttl: EXPIRY,
+    expiresIn: EXPIRY,
+    claim: 'give its epoch, as in epoch: claim.epoch',
+    id: 'write "operationId"',
+    idempotencyKey: 'write "operationId"',
+  },
+);
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export function checkedSaveOptions(options: SaveOptions): SaveOptions {
+  const { expiry } = checkSaveNames(options);
+  return { ...options, expiry: expiry === null ? null : checkedExpiry(expiry) };
+}
+
+export const checkClaimOptions = optionsCheck<ClaimOptions>(
+  'store.claim',
+  {
+    workerId: mustBe.required(NAME),
+    leaseSeconds: mustBe.required(mustBe.seconds),
+    base: SESSION,
+  },
+  { ttl: LEASE, lease: LEASE, worker: 'write "workerId"' },
+);
+
+/** The options of a claim may be passed to its renewals as they are. */
+export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId?: string | undefined }>(
+  'store.renew',
+  {
+    leaseSeconds: mustBe.required(mustBe.seconds),
+    base: SESSION,
+    after: POSITION,
+    workerId: { ...NAME, isInternal: true },
+  },
+  { ttl: LEASE, lease: LEASE },
+);
+
+export const checkReleaseOptions = optionsCheck<{ readonly onlyIfIdle?: boolean | undefined }>(
+  'store.release',
+  { onlyIfIdle: mustBe.boolean },
+);
+
+export const checkDeleteOptions = optionsCheck<DeleteOptions>(
+  'store.delete',
+  { revision: REVISION },
+  { version: 'give the revision, as in revision: session.revision' },
+);
+
+export const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
+  limit: COUNT,
+});
+
+const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(
+  'store.enqueue',
+  { id: mustBe.required(NAME), content: mustBe.anything }, // see toJsonValue
+  {
+    type: 'it is part of the content, as in content: { type: "message", content: "Hello" }',
+    position: 'the store gives each item its position',
+    enqueuedAt: 'the store sets the time',
+  },
+);
+
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export function checkItem(item: Pick<InboxItem, 'id' | 'content'>): Pick<InboxItem, 'id' | 'content'> {
+  return checkItemNames(item);
+}
+
+/** Refuses a reference whose id is not that of the item at its position. @throws RangeError `ARGUMENT_INVALID` */
+export function requireSameIds(refs: readonly InboxItemRef[], ids: ReadonlyMap<number, string>): void {
+  for (const { id, position } of refs) {
+    const actual = ids.get(position) ?? id;
+    if (actual !== id)
+      throw invalidArgument(
+        `The inbox item at position ${position} has the id ${JSON.stringify(actual)}, not ${JSON.stringify(id)}: acknowledge items as a claim returned them.`,
+      );
+  }
+}

@@ -1,7 +1,7 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { HookResult } from '../../loop/hooks/hook.ts';
+import type { MemberNames } from '../../loop/hooks/hook-members.ts';
+import { checkHookMembers } from '../../loop/hooks/hook-members.ts';
 import type { StateFormatError } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import type { SessionConflictError } from '../session-errors.ts';
@@ -65,32 +65,37 @@ export interface SessionHooks {
   afterSave?(session: AgentSession): HookResult<void>;
 }
 
-const HOOKS: OptionChecks<SessionHooks> = {
-  beforeCreate: mustBe.function,
-  afterCreate: mustBe.function,
-  afterLoad: mustBe.function,
-  afterAction: mustBe.function,
-  beforeSave: mustBe.function,
-  afterSave: mustBe.function,
-};
+const LOOP_HOOK = 'it is a hook of the loop, as in createAgentLoop({ driver, hooks: [hook] })';
 
-const checkPoints = optionsCheck<SessionHooks>('hooks', HOOKS, {
-  beforeLoad: 'a session can be changed once it is loaded: write "afterLoad"',
-  beforeDelete: 'deletions have no hook',
-  afterDelete: 'deletions have no hook',
-  beforeStep: 'it is a hook of the loop, as in createAgentLoop({ driver, hooks: [hook] })',
-  beforeToolUse: 'it is a hook of the loop, as in createAgentLoop({ driver, hooks: [hook] })',
-});
+const HOOKS: MemberNames = {
+  functions: [
+    'beforeCreate',
+    'afterCreate',
+    'afterLoad',
+    'afterAction',
+    'beforeSave',
+    'afterSave',
+  ] satisfies (keyof SessionHooks)[],
+  values: [],
+  advice: {
+    beforeLoad: 'a session can be changed once it is loaded: write "afterLoad"',
+    onLoad: 'write "afterLoad"',
+    onSave: 'write "afterSave"',
+    onCreate: 'write "afterCreate"',
+    beforeDelete: 'deletions have no hook',
+    afterDelete: 'deletions have no hook',
+    beforeStep: LOOP_HOOK,
+    beforeToolUse: LOOP_HOOK,
+  },
+  isStrict: false,
+};
 
 /**
  * Refuses hooks that are not functions, and names that sound like hooks and are none: they would never be called. Other
  * members are the object's own affair. @throws TypeError `ARGUMENT_INVALID`
  */
 export function checkHooks(hooks: SessionHooks): void {
-  const points: Record<string, unknown> = {};
-  for (const name in hooks)
-    if (/^(?:before|after)[A-Z]/.test(name)) points[name] = hooks[name as keyof SessionHooks];
-  checkPoints(points as SessionHooks);
+  checkHookMembers(hooks, 'hooks', HOOKS);
 }
 
 /** The session that a hook makes of one. @throws TypeError `ARGUMENT_INVALID` for what is none; what the hook throws. */

@@ -1,0 +1,74 @@
+import { editDistance } from '../../arguments.ts';
+import { describeValue, invalidArgument } from '../../errors.ts';
+
+/**
+ * The members of hooks that a member name is likely to stand for. An object of a class has methods of its own, so only the
+ * names that sound like hooks are refused there; a plain object holds nothing but hooks.
+ */
+export interface MemberNames {
+  /** The members that are functions. */
+  readonly functions: readonly string[];
+  /** Other members. */
+  readonly values: readonly string[];
+  /** What to write instead of a name that does not exist, by that name. */
+  readonly advice?: Readonly<Record<string, string>>;
+  /** Refuses every unknown member of a plain object. */
+  readonly isStrict: boolean;
+}
+
+/**
+ * Refuses members that would never be called: unknown ones, and known ones that are no functions.
+ * @throws TypeError `ARGUMENT_INVALID`
+ */
+export function checkHookMembers(hook: object, owner: string, names: MemberNames): void {
+  const isStrict = names.isStrict && isPlain(hook);
+  for (const name of memberNames(hook)) {
+    if (names.values.includes(name)) continue;
+    const isKnown = names.functions.includes(name);
+    if (isKnown) requireFunction(hook, name, owner);
+    else if (isStrict || soundsLikeHook(name, names.functions)) throw unknownMember(owner, name, names);
+  }
+}
+
+function requireFunction(hook: object, name: string, owner: string): void {
+  const value = (hook as Readonly<Record<string, unknown>>)[name];
+  if (value === undefined || typeof value === 'function') return;
+  throw invalidArgument(`${name} of ${owner} must be a function, found ${describeValue(value)}.`, TypeError);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** The names of all members, those of the classes of the object included. */
+function memberNames(hook: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  let object: object | null = hook;
+  while (object !== null && object !== Object.prototype) {
+    for (const name of Object.getOwnPropertyNames(object)) if (name !== 'constructor') names.add(name);
+    object = Object.getPrototypeOf(object) as object | null;
+  }
+  return names;
+}
+
+const PREFIX = /^(?:before|after|on)[A-Z]/;
+
+function soundsLikeHook(name: string, known: readonly string[]): boolean {
+  return PREFIX.test(name) || nearestName(name, known) !== undefined;
+}
+
+/** The known name that differs in at most a quarter of its letters, upper and lower case alike. */
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  return known.find(
+    (other) => editDistance(name.toLowerCase(), other.toLowerCase()) <= Math.floor(other.length / 4),
+  );
+}
+
+function unknownMember(owner: string, name: string, { functions, values, advice }: MemberNames): Error {
+  const similar = nearestName(name, functions);
+  const written = advice && Object.hasOwn(advice, name) ? advice[name] : undefined;
+  const hint = written ? `: ${written}.` : similar === undefined ? '.' : `: did you mean "${similar}"?`;
+  const known = [...functions, ...values].join(', ');
+  return invalidArgument(`${owner} has no member "${name}"${hint} Known members: ${known}.`, TypeError);
+}
