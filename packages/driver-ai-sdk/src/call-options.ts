@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import type { LlmConfig, ResponseFormat } from '@holdfast/core';
 import type { InferenceRequest, ToolChoice, ToolDescription } from '@holdfast/core/driver';
+import { copyOf } from './copy.ts';
 import { sentOptions } from './provider-options.ts';
 
 /** The call options that do not come from the request. */
@@ -58,15 +59,24 @@ function convertTools(tools: readonly ToolDescription[], choice: ToolChoice): Se
 
 const convertedTools = new WeakMap<readonly ToolDescription[], readonly LanguageModelV4FunctionTool[]>();
 
-/** Converts the description of a tool. The schema stays unchanged. */
+/** Converts the description of a tool. The schema is a copy, because providers may write into it. */
 function convertTool({ name, description, inputSchema }: ToolDescription): LanguageModelV4FunctionTool {
-  return Object.freeze({ type: 'function', name, description, inputSchema });
+  return { type: 'function', name, description, inputSchema: copyOf(inputSchema) };
 }
 
 function convertToolChoice(choice: ToolChoice): LanguageModelV4ToolChoice {
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.toolName };
 }
 
+/** Copies, because providers may write into a schema. */
+const convertedFormats = new WeakMap<ResponseFormat, ResponseFormat>();
+
 function convertFormat(format: ResponseFormat | undefined): Settings {
-  return format === undefined ? {} : { responseFormat: { ...format } };
+  if (format === undefined) return {};
+  let converted = convertedFormats.get(format);
+  if (converted === undefined) {
+    converted = copyOf(format);
+    convertedFormats.set(format, converted);
+  }
+  return { responseFormat: { ...converted } };
 }

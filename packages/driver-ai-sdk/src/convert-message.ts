@@ -19,6 +19,7 @@ import type {
   ToolResultPart,
 } from '@holdfast/core/driver';
 import { invalidArgument, textOf } from '@holdfast/core';
+import { copyOf } from './copy.ts';
 import { sentOptions } from './provider-options.ts';
 
 /** A file in the form that the driver sends: its data and its media type. */
@@ -36,17 +37,13 @@ type SentAssistantPart = SentMessage<'assistant'>['content'][number];
 type SentContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
 /**
- * Converts a message to a frozen message of the AI SDK, without tags and sources. Returns `undefined` for a message without
- * content to send. `files` must hold every file of the message.
+ * Converts a message to a message of the AI SDK, without tags and sources. Returns `undefined` for a message without content
+ * to send. The result shares no object with the message, because providers may write into it; bytes and URLs are shared.
+ * `files` must hold every file of the message.
  */
 export function convertMessage(message: Message, files: SentFiles): LanguageModelV4Message | undefined {
   const converted = convertByRole(message, files);
-  if (converted === undefined || converted.content.length === 0) return undefined;
-  if (converted.role !== 'system') {
-    for (const part of converted.content) Object.freeze(part);
-    Object.freeze(converted.content);
-  }
-  return Object.freeze(converted);
+  return converted === undefined || converted.content.length === 0 ? undefined : converted;
 }
 
 function convertByRole(message: Message, files: SentFiles): LanguageModelV4Message | undefined {
@@ -143,7 +140,7 @@ function convertToolCall(part: ToolCallPart): LanguageModelV4ToolCallPart {
     type: 'tool-call',
     toolCallId: part.toolCallId,
     toolName: part.toolName,
-    input: isUnusable ? {} : part.input,
+    input: isUnusable ? {} : copyOf(part.input),
     ...(part.providerExecuted === undefined ? {} : { providerExecuted: part.providerExecuted }),
     ...sentOptions(part.providerOptions),
   };
@@ -168,7 +165,7 @@ function convertToolResult(part: ToolResultPart, files: SentFiles): LanguageMode
 function convertOutput(output: ToolOutput, files: SentFiles): LanguageModelV4ToolResultOutput {
   const { providerOptions, ...rest } = output;
   const options = sentOptions(providerOptions);
-  if (rest.type !== 'content') return { ...rest, ...options };
+  if (rest.type !== 'content') return { ...copyOf(rest), ...options };
   return { type: 'content', value: rest.value.map((part) => convertContentPart(part, files)), ...options };
 }
 
@@ -182,5 +179,5 @@ function fileOf(part: FilePart | ReasoningFilePart, files: SentFiles): SentFile 
   const file = files.get(part);
   if (file === undefined)
     throw invalidArgument('A file was not prepared before the conversion of its message.');
-  return file;
+  return { ...file, data: copyOf(file.data) };
 }

@@ -10,6 +10,7 @@ import { convertMessage } from './convert-message.ts';
 import type { SentFiles } from './convert-message.ts';
 import type { Prompt } from './prompt.ts';
 import type { PromptFiles } from './prompt-files.ts';
+import { copyOf } from './copy.ts';
 import { hasFiles } from './prompt-files.ts';
 import { mergedOptions } from './provider-options.ts';
 
@@ -52,7 +53,7 @@ const MANY_MESSAGES = 32;
 
 /**
  * Builds prompts for one model. For a known conversation, the builder converts the added messages only, because messages
- * and their conversions are immutable. Each prompt has its own list; its messages are frozen and shared between prompts.
+ * are immutable. Each prompt has its own list; its messages are copies, shared between the prompts of the model.
  */
 export class PromptBuilder {
   private readonly model: LanguageModelV4;
@@ -72,7 +73,7 @@ export class PromptBuilder {
   /** Builds a prompt. Returns a promise if the messages have files to prepare; it rejects with the error of a download. */
   build(messages: Messages, systemPrompt: string | undefined, signal: AbortSignal): Prompt | Promise<Prompt> {
     const start: LanguageModelV4Prompt = [];
-    if (systemPrompt) start.push(Object.freeze({ role: 'system', content: systemPrompt }));
+    if (systemPrompt) start.push({ role: 'system', content: systemPrompt });
     if (messages.isEmpty) return { messages: start, filePlaces: NOWHERE };
     const withFiles = this.continuation(messages).added.filter(hasFiles);
     if (withFiles.length === 0) return this.wholePrompt(start, messages);
@@ -146,15 +147,14 @@ function joinedResults(first: SentToolMessage, second: SentToolMessage): SentToo
   const end = first.content.length - 1;
   const last = content[end];
   if (last) content[end] = withOptions(last, mergedOptions(first.providerOptions, last.providerOptions));
-  Object.freeze(content);
-  return Object.freeze({ ...second, content });
+  return { ...second, content };
 }
 
 function withOptions<T extends { providerOptions?: SharedV4ProviderOptions }>(
   value: T,
   providerOptions: SharedV4ProviderOptions | undefined,
 ): T {
-  return providerOptions ? Object.freeze({ ...value, providerOptions }) : value;
+  return providerOptions ? { ...value, providerOptions } : value;
 }
 
 /** A provider option that makes Anthropic cache the prompt up to and including the message with the option. */
@@ -165,6 +165,6 @@ function addCacheMarks(prompt: LanguageModelV4Prompt): void {
   const last = prompt.length - 1;
   for (const index of new Set([prompt[0]?.role === 'system' ? 0 : last, last])) {
     const message = prompt[index];
-    if (message) prompt[index] = withOptions(message, mergedOptions(CACHE_MARK, message.providerOptions));
+    if (message) prompt[index] = withOptions(message, mergedOptions(copyOf(CACHE_MARK), message.providerOptions));
   }
 }

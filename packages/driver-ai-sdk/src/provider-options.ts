@@ -2,11 +2,12 @@ import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/
 import type { JsonObject, JsonValue } from '@holdfast/core';
 import type { ProviderOptions } from '@holdfast/core/driver';
 import { toJsonObject } from '@holdfast/core/driver';
+import { copyOf } from './copy.ts';
 
-/** The provider options of a part or message for the AI SDK, to spread; an empty object without options. */
+/** A copy of the provider options of a part or message for the AI SDK, to spread; an empty object without options. */
 export function sentOptions(options: JsonValue | undefined): { providerOptions?: SharedV4ProviderOptions } {
   // The options are opaque: only the provider knows their type.
-  return isFilled(options) ? { providerOptions: options as SharedV4ProviderOptions } : {};
+  return isFilled(options) ? { providerOptions: copyOf(options) as SharedV4ProviderOptions } : {};
 }
 
 /** Converts metadata of a part of a response to provider options, to spread; an empty object without metadata. */

@@ -89,7 +89,7 @@ describe('a growing conversation', () => {
     next.forEach((message, index) => expect(message).toBe(first[index + 2]));
   });
 
-  test('has a new array of frozen messages for each prompt', async () => {
+  test('has a new array of copied messages for each prompt', async () => {
     const { build } = builder();
     const messages = List.from<Message>(turns(3));
     const first = await build(messages, 'be brief');
@@ -97,8 +97,9 @@ describe('a growing conversation', () => {
     first.push({ role: 'user', content: [{ type: 'text', text: 'smuggled' }] });
     const second = await build(messages, 'be brief');
     expect(second).toHaveLength(4);
-    for (const message of second) expect(message).toSatisfy(Object.isFrozen);
-    expect(() => (second[1] as { content: unknown[] }).content.push({})).toThrow(TypeError);
+    for (const message of second) expect(message).not.toSatisfy(Object.isFrozen);
+    (second[1] as { content: unknown[] }).content.push({});
+    expect(messages.at(0)?.content).toHaveLength(1);
   });
 
   test('does not affect the prompts of forks, rewritten histories and shorter histories', async () => {
@@ -219,7 +220,6 @@ describe('a prompt', () => {
         result('2'),
       ],
     });
-    expect(after.at(-1)).toSatisfy(Object.isFrozen);
   });
 });
 

@@ -233,13 +233,14 @@ const HOOK_MEMBERS: MemberNames = {
   advice: {
     limit: 'write "checkLimit"',
     guard: 'write "checkLimit"',
+    deadline: 'write "stepDeadline"',
+    toolUse: 'write "beforeToolUse"',
     onStepFinish: 'write "afterStep"',
     prepareStep: 'write "beforeInference"',
     afterLoad: SESSION_HOOK,
     beforeSave: SESSION_HOOK,
     afterSave: SESSION_HOOK,
   },
-  isStrict: true,
 };
 
 function requireHook(hook: Hook, place: number): void {

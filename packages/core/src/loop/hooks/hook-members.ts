@@ -1,32 +1,27 @@
 import { editDistance } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 
-/**
- * The members of hooks that a member name is likely to stand for. An object of a class has methods of its own, so only the
- * names that sound like hooks are refused there; a plain object holds nothing but hooks.
- */
+/** The members that a hook may have. */
 export interface MemberNames {
   /** The members that are functions. */
   readonly functions: readonly string[];
   /** Other members. */
   readonly values: readonly string[];
-  /** What to write instead of a name that does not exist, by that name. */
-  readonly advice?: Readonly<Record<string, string>>;
-  /** Refuses every unknown member of a plain object. */
-  readonly isStrict: boolean;
+  /** What to write instead of a member that does not exist, by its name. */
+  readonly advice: Readonly<Record<string, string>>;
 }
 
 /**
- * Refuses members that would never be called: unknown ones, and known ones that are no functions.
+ * Refuses members that would never be called: known ones that are no functions, and unknown ones that sound like hooks.
+ * A hook may have other members for those who use it, as `structuredOutput()` and objects of classes have.
  * @throws TypeError `ARGUMENT_INVALID`
  */
 export function checkHookMembers(hook: object, owner: string, names: MemberNames): void {
-  const isStrict = names.isStrict && isPlain(hook);
   for (const name of memberNames(hook)) {
     if (names.values.includes(name)) continue;
     const isKnown = names.functions.includes(name);
     if (isKnown) requireFunction(hook, name, owner);
-    else if (isStrict || soundsLikeHook(name, names.functions)) throw unknownMember(owner, name, names);
+    else if (soundsLikeHook(hook, name, names)) throw unknownMember(owner, name, names);
   }
 }
 
@@ -54,8 +49,11 @@ function memberNames(hook: object): ReadonlySet<string> {
 
 const PREFIX = /^(?:before|after|on)[A-Z]/;
 
-function soundsLikeHook(name: string, known: readonly string[]): boolean {
-  return PREFIX.test(name) || nearestName(name, known) !== undefined;
+/** A method of a class may have any name without such a prefix; a function in a plain object may not be one that is advised on. */
+function soundsLikeHook(hook: object, name: string, { functions, advice }: MemberNames): boolean {
+  if (PREFIX.test(name) || nearestName(name, functions) !== undefined) return true;
+  const value = (hook as Readonly<Record<string, unknown>>)[name];
+  return Object.hasOwn(advice, name) && typeof value === 'function' && isPlain(hook);
 }
 
 /** The known name that differs in at most a quarter of its letters, upper and lower case alike. */
@@ -67,7 +65,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
 
 function unknownMember(owner: string, name: string, { functions, values, advice }: MemberNames): Error {
   const similar = nearestName(name, functions);
-  const written = advice && Object.hasOwn(advice, name) ? advice[name] : undefined;
+  const written = Object.hasOwn(advice, name) ? advice[name] : undefined;
   const hint = written ? `: ${written}.` : similar === undefined ? '.' : `: did you mean "${similar}"?`;
   const known = [...functions, ...values].join(', ');
   return invalidArgument(`${owner} has no member "${name}"${hint} Known members: ${known}.`, TypeError);

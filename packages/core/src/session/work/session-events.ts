@@ -87,7 +87,6 @@ const HOOKS: MemberNames = {
     beforeStep: LOOP_HOOK,
     beforeToolUse: LOOP_HOOK,
   },
-  isStrict: false,
 };
 
 /**

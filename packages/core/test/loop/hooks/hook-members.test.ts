@@ -22,7 +22,7 @@ describe('a hook is refused', () => {
     ['beforToolUse', 'did you mean "beforeToolUse"?'],
     ['limit', 'write "checkLimit"'],
     ['beforeSave', 'it is a hook of sessions'],
-    ['helper', 'hook "audit" has no member "helper". Known members: beforeExecution'],
+    ['onStepFinish', 'hook "audit" has no member "onStepFinish": write "afterStep". Known members: beforeExecution'],
   ])('with the member %s', (name, says) => {
     const hook = { name: 'audit', afterStep: nothing, [name]: nothing };
     expect(refusalOf(hook)).toMatchObject({ ...misuse, message: expect.stringContaining(says) });
@@ -51,6 +51,10 @@ describe('a hook is refused', () => {
   });
 });
 
+test('a plain hook may have members for those who use it', () => {
+  expect(refusalOf({ afterStep: nothing, read: nothing, limits: 5 })).toBe('accepted');
+});
+
 test('an object of a class may have helpers of its own', () => {
   class Audit implements Hook {
     readonly lines: string[] = [];
@@ -61,6 +65,7 @@ test('an object of a class may have helpers of its own', () => {
     note(line: string): void {
       this.lines.push(line);
     }
+    limit(): void {}
     stop(): void {}
     once(): void {}
     nameOf(): void {}
