@@ -106,7 +106,7 @@ function describeType(value: unknown): string {
 }
 
 /** The name that was probably meant, if one is near enough. */
-function similarName(name: string, known: readonly string[]): string | undefined {
+export function similarName(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((option) => ({ option, distance: nameDistance(name, option) }));
   const [nearest] = distances.toSorted((left, right) => left.distance - right.distance);
   return nearest && nearest.distance * 3 <= Math.max(name.length, nearest.option.length)

@@ -70,7 +70,7 @@ const REFUSED: readonly {
   {
     what: 'the previous schema',
     make: () => fileOfVersion(3),
-    says: 'no release reads the older schema',
+    says: 'this release reads layout 4 only',
   },
   {
     what: 'a session database without a schema version',

@@ -12,6 +12,7 @@ import type { AgentLoop, AgentLoopOptions } from '../loop/agent-loop.ts';
 import { requireDriver } from '../loop/inference/driver.ts';
 import type { AgentEventListener } from '../loop/events.ts';
 import type { Hook } from '../loop/hooks/hook.ts';
+import { requireHooks } from '../loop/hooks/hook-chain.ts';
 import { BUILDER_ADVICE, LOOP_ADVICE } from '../loop/option-advice.ts';
 import type { Tool } from '../loop/tools/tool.ts';
 import { toolsByName } from '../loop/tools/tool.ts';
@@ -96,7 +97,7 @@ export class AgentBuilder {
   }
 
   /** The same with more tools. @throws RangeError `ARGUMENT_INVALID` when a name is taken. */
-  withTools(...tools: readonly Tool[]): AgentBuilder {
+  withTools(...tools: Tool[]): AgentBuilder {
     const all = withAdded(this.options.tools, tools);
     toolsByName(all ?? []);
     return this.withOptions({ tools: all });
@@ -105,13 +106,15 @@ export class AgentBuilder {
   /**
    * The same with more hooks: guards and structured outputs too. Those of one priority are called in the order in which
    * they were added, by whomever.
+   * @throws TypeError `ARGUMENT_INVALID` for what is not a hook.
    */
-  withHooks(...hooks: readonly Hook[]): AgentBuilder {
+  withHooks(...hooks: Hook[]): AgentBuilder {
+    requireHooks(hooks);
     return this.withOptions({ hooks: withAdded(this.options.hooks, hooks) });
   }
 
   /** The same with more listeners. @throws TypeError `ARGUMENT_INVALID` for what is not a function. */
-  withListeners(...listeners: readonly AgentEventListener[]): AgentBuilder {
+  withListeners(...listeners: AgentEventListener[]): AgentBuilder {
     for (const listener of listeners) checkArgument('A listener', listener, mustBe.function);
     return this.withOptions({ listeners: withAdded(this.options.listeners, listeners) });
   }

@@ -130,6 +130,10 @@ export function subagent(init: AnySubagentInit): Tool {
   checkSubagent(init, nameInMessages('subagent', init));
   const { name, description, timeoutSeconds, toModelOutput, jsonSchema, inputSchema = PROMPT } = init;
   const { maxDepth = DEFAULT_MAX_DEPTH, loop, toTask = promptOf } = init;
+  if (init.inputSchema !== undefined && init.toTask === undefined) {
+    const advice = 'as in toTask: ({ city }) => `Describe ${city}.`';
+    throw invalidArgument(`Subagent "${name}" has an inputSchema and no toTask: give one, ${advice}.`, TypeError);
+  }
   const loopOf = typeof loop === 'function' ? loop : () => loop;
   if (typeof loop !== 'function' && typeof loop?.run !== 'function')
     throw invalidArgument(`Subagent "${name}" needs a loop, found ${describeValue(loop)}.`, TypeError);

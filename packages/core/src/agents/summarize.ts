@@ -1,5 +1,5 @@
 import type { OptionChecks } from '../arguments.ts';
-import { mustBe, optionsCheck } from '../arguments.ts';
+import { checkArgument, mustBe, optionsCheck } from '../arguments.ts';
 import { invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';
@@ -117,10 +117,14 @@ export function summarize(options: SummarizeOptions): Summarization {
   return Object.freeze({ hook, compiler: summaryCompiler(compiler) });
 }
 
-/** Shows the summary that a state has, and of the conversation what comes after it, as the compiler has it. */
+/**
+ * Shows the summary that a state has, and of the conversation what comes after it, as the compiler has it.
+ * @throws TypeError `ARGUMENT_INVALID` for a compiler that is not a function.
+ */
 export function summaryCompiler(
   compiler: MessageCompiler = conversationWithCurrentToolTrace(),
 ): MessageCompiler {
+  checkArgument('compiler of summaryCompiler', compiler, mustBe.function);
   return function compileSummarized(state) {
     const { summary, rest } = splitAtSummary(state);
     return withSummaryInFront(summary, compiler(rest));

@@ -11,7 +11,7 @@ import type { Redact } from './redact.ts';
 import { redactedListener } from './redact.ts';
 import { conversationWithCurrentToolTrace, messageCompiler } from './compile/compile-messages.ts';
 import type { MessageSelector } from './compile/compile-messages.ts';
-import { requireDriver, TOOL_CHOICE } from './inference/driver.ts';
+import { requireChosenTool, requireDriver, TOOL_CHOICE } from './inference/driver.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { Driver } from './inference/driver.ts';
 import { EventStream } from './event-stream.ts';
@@ -246,9 +246,11 @@ function loopParts(options: AgentLoopOptions): LoopParts {
   requireDriver(driver);
   const cost = costOptionsOf(options);
   const budget = budgetOf(options);
+  const byName = toolsByName(tools);
+  requireChosenTool(options.toolChoice, byName);
   return {
     driver,
-    tools: toolsByName(tools),
+    tools: byName,
     toolList: Object.freeze([...tools]),
     toolChoice: options.toolChoice ?? 'auto',
     hooks: new HookChain(hooks, guardsOf(options, budget, cost)),

@@ -8,6 +8,9 @@ const MESSAGES = 'run a state that has them, as in loop.run(AgentState.empty().w
 const SETTINGS = 'the state has it, as in state.withLlmConfig({ temperature: 0 })';
 const OUTPUT = 'give a hook, as in hooks: [structuredOutput(schema)]';
 const LISTENERS = 'give listeners, as in listeners: [eventListener("step-completed", listener)]';
+const CHANGES =
+  'give a hook that changes the request of a step, as in hooks: [{ beforeInference: (request) => ({ request: { ...request, toolChoice: "none" } }) }]';
+const TELEMETRY = 'give a listener that records events, as in listeners: [(event) => record(event)]';
 const SIGNAL = 'give it to the run, as in loop.run(state, { signal })';
 
 export const LOOP_ADVICE: Advice = {
@@ -32,6 +35,14 @@ export const LOOP_ADVICE: Advice = {
   output: OUTPUT,
   onEvent: LISTENERS,
   onStepFinish: LISTENERS,
+  onFinish: LISTENERS,
+  onError: 'give a hook, as in hooks: [{ onError: (error) => report(error) }]',
+  activeTools: CHANGES,
+  prepareStep: CHANGES,
+  experimental_telemetry: TELEMETRY,
+  telemetry: TELEMETRY,
+  experimental_output: OUTPUT,
+  providerOptions: SETTINGS,
   signal: SIGNAL,
   abortSignal: SIGNAL,
   name: 'a definition has it, as in AgentBuilder.of({ driver }).build({ name: "assistant" })',

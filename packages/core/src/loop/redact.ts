@@ -46,8 +46,8 @@ export function redactedListener(
   listener: AgentEventListener,
   redact: Redact = () => '[redacted]',
 ): AgentEventListener {
-  checkArgument('listener of redacted', listener, mustBe.function);
-  checkArgument('redact of redacted', redact, mustBe.function);
+  checkArgument('listener of redactedListener', listener, mustBe.function);
+  checkArgument('redact of redactedListener', redact, mustBe.function);
   return (event) => {
     const shown = redactedEvent(event, redact);
     return shown && listener(shown);

@@ -1,5 +1,5 @@
 import type { Instant } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { readClock, systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
@@ -42,7 +42,7 @@ export class RunState {
     this.checkpointer = new Checkpointer(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
-    this.work = new WorkTime(loop.clock.now());
+    this.work = new WorkTime(readClock(loop.clock));
     this.hasNewIds = loop.clock === systemClock;
   }
 
@@ -247,7 +247,7 @@ export class RunState {
   }
 
   now(): Instant {
-    return this.loop.clock.now();
+    return readClock(this.loop.clock);
   }
 
   /** Counts the seconds worked since they were counted last. */

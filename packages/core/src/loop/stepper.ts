@@ -1,6 +1,8 @@
 import type { Instant } from '../clock.ts';
 import { checkedCopy } from '../document.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { AgentState } from '../state/agent-state.ts';
+import { requireState } from '../state/require-state.ts';
 import { some } from '../state/values/frozen-array.ts';
 import type { ExecutionId, StepId, ToolExecutionId } from '../state/values/ids.ts';
 import type { FinishReason, InferenceResponse } from '../state/inference/inference-response.ts';
@@ -87,8 +89,12 @@ const CLOSE_STEP: NextAction = Object.freeze({ type: 'closeStep' });
 const FINISH: NextAction = Object.freeze({ type: 'finish' });
 const NONE: NextAction = Object.freeze({ type: 'none' });
 
-/** What to do next. Pure: it follows from the state alone, in any process. */
+/**
+ * What to do next. Pure: it follows from the state alone, in any process.
+ * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+ */
 export function nextAction(state: AgentState): NextAction {
+  requireState(state, 'nextAction');
   const { execution } = state;
   if (execution === undefined || execution.status === 'pending') return START;
   if (execution.isTerminal) return NONE;
@@ -138,9 +144,12 @@ export function canRunTools({ execution }: AgentState): boolean {
 
 /**
  * The state after an action came to an outcome. Pure.
- * @throws RangeError `ARGUMENT_INVALID` for an id that something before has.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an id that something before has, what is not a state, and an outcome
+ * of an unknown type.
  */
 export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentState {
+  requireState(state, 'applyOutcome');
+  if (typeof outcome !== 'object' || outcome === null) throw unknownOutcome(outcome);
   return applyChecked(state, outcome, false);
 }
 
@@ -177,7 +186,16 @@ export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewI
       return state.withExecutionStatus('suspended', at, outcome.waiting);
     case 'finished':
       return state.withExecutionCompleted(at);
+    default:
+      throw unknownOutcome((outcome as { readonly type: unknown }).type);
   }
+}
+
+function unknownOutcome(found: unknown): Error {
+  return invalidArgument(
+    `The type of an outcome is started, stepBegun, inputChanged, requestChanged, inferred, toolAdvanced, toolsAdvanced, failed, stepClosed, suspended or finished; found ${describeValue(found)}.`,
+    TypeError,
+  );
 }
 
 function withStep(

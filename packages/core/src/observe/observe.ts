@@ -1,12 +1,45 @@
-import { checkArgument, mustBe } from '../arguments.ts';
+import { checkArgument, mustBe, similarName } from '../arguments.ts';
+import { describeValue, invalidArgument } from '../errors.ts';
 import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/events.ts';
 
 /** The events of a type. */
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { readonly type: T }>;
 
+const TYPES = mustBe.listOf('types of events, as in eventListener("step-completed", listener)', mustBe.string.accepts);
+
+/** The type checker refuses a table that lacks a type. */
+const EVENT_TYPES: Readonly<Record<AgentEventType, true>> = {
+  'execution-started': true,
+  'execution-resumed': true,
+  'execution-suspended': true,
+  'execution-stopped': true,
+  'execution-completed': true,
+  'execution-failed': true,
+  'step-started': true,
+  'step-completed': true,
+  'inference-started': true,
+  'inference-delta': true,
+  'inference-completed': true,
+  'tool-started': true,
+  'tool-completed': true,
+  'tool-blocked': true,
+  'continuation-evaluated': true,
+  'stop-signal-raised': true,
+  'usage-updated': true,
+  subagent: true,
+};
+
+function requireEventType(type: string): void {
+  if (Object.hasOwn(EVENT_TYPES, type)) return;
+  const known = Object.keys(EVENT_TYPES);
+  const similar = similarName(type, known);
+  const hint = similar === undefined ? '.' : `: did you mean "${similar}"?`;
+  throw invalidArgument(`There is no event of type ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`);
+}
+
 /**
  * A listener that is told of one type of event, or of some.
- * @throws TypeError `ARGUMENT_INVALID` for a listener that is not a function.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for a type that does not exist, and a listener that is not a function.
  * @example
  * const loop = createAgentLoop({ driver, listeners: [eventListener('tool-completed', ({ toolExecution }) => count(toolExecution.name))] });
  */
@@ -14,7 +47,9 @@ export function eventListener<T extends AgentEventType>(
   types: T | readonly T[],
   listener: (event: AgentEventOf<T>) => void,
 ): AgentEventListener {
-  checkArgument('listener of on', listener, mustBe.function);
+  for (const type of typeof types === 'string' ? [types] : checkArgument('types of eventListener', types, TYPES))
+    requireEventType(type);
+  checkArgument('listener of eventListener', listener, mustBe.function);
   const wanted: ReadonlySet<AgentEventType> = new Set<AgentEventType>(
     typeof types === 'string' ? [types] : types,
   );

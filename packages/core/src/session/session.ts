@@ -8,6 +8,7 @@ import { compact } from '../json.ts';
 import type { AgentDefinition } from '../state/agent-definition.ts';
 import { agentDefinition, initialState, readAgentDefinition } from '../state/agent-definition.ts';
 import { AgentState } from '../state/agent-state.ts';
+import { requireState } from '../state/require-state.ts';
 import { SessionId } from '../state/values/ids.ts';
 import type { SnapshotEnvelope } from '../state/documents/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/documents/snapshot.ts';
@@ -156,8 +157,12 @@ export class AgentSession {
     });
   }
 
-  /** A copy with another state; it must be saved to be kept. `this` when it is the same one. */
+  /**
+   * A copy with another state; it must be saved to be kept. `this` when it is the same one.
+   * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+   */
   withState(state: AgentState): AgentSession {
+    requireState(state, 'session.withState');
     return state === this.state ? this : this.with({ state });
   }
 

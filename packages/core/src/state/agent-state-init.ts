@@ -8,6 +8,10 @@ export interface AgentStateInit {
   readonly at?: Instant;
 }
 
+export const checkJsonOptions = optionsCheck<{ readonly execution?: 'omit' }>('state.toJSON', {
+  execution: mustBe.oneOf(['omit']),
+});
+
 export const checkInit = optionsCheck<AgentStateInit>(
   'AgentState.empty',
   { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },

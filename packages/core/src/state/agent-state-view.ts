@@ -15,7 +15,9 @@ import type { MessageStore } from './messages/message-store.ts';
 import type { Messages } from './messages/messages.ts';
 import type { Metadata } from './metadata.ts';
 import type { StepExecution } from './execution/step-execution.ts';
-import type { AgentStep, StepType } from './execution/step.ts';
+import type { StepType } from './execution/step.ts';
+import { AgentStep } from './execution/step.ts';
+import { wrongArgument } from './values/require-argument.ts';
 import type { ToolExecution } from './execution/tool-execution.ts';
 
 /** The members of a state; all else follows from them. */
@@ -204,8 +206,13 @@ export abstract class AgentStateView {
     return this.executionDurationAt(this.execution && latestInstantOf(this.execution));
   }
 
-  /** What the model of a step of this execution was called with; of one that was not called yet, what the state says. */
+  /**
+   * What the model of a step of this execution was called with; of one that was not called yet, what the state says.
+   * @throws TypeError `ARGUMENT_INVALID` for what is not a step.
+   */
   requestOf(step: AgentStep): EffectiveRequest {
+    if (!(step instanceof AgentStep))
+      throw wrongArgument(step, 'a step of the state, such as state.lastStep or state.currentStep');
     const { request } = step;
     const llmConfig = request?.llmConfig ?? this.execution?.llmConfig ?? this.llmConfig;
     return Object.freeze({

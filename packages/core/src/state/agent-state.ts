@@ -1,6 +1,6 @@
 import { mustBe, optionsCheck, wrongArgument } from '../arguments.ts';
 import type { AgentStateInit } from './agent-state-init.ts';
-import { checkInit } from './agent-state-init.ts';
+import { checkInit, checkJsonOptions } from './agent-state-init.ts';
 import type { Clock, Instant } from '../clock.ts';
 import { systemClock, toInstant } from '../clock.ts';
 import { toErrorRecord } from './values/error-record.ts';
@@ -345,10 +345,10 @@ export class AgentState extends AgentStateView {
 
   /**
    * The state as a versioned JSON document, losslessly. `{ execution: 'omit' }` leaves the execution out, so that
-   * reading it back is `forNextExecution()` at the time of the last change.
+   * reading it back is `forNextExecution()` at the time of the last change. `JSON.stringify` passes a string.
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
-    const isExecutionOmitted = typeof options === 'object' && options.execution === 'omit';
+    const isExecutionOmitted = typeof options === 'object' && checkJsonOptions(options).execution === 'omit';
     return writeAgentState(isExecutionOmitted ? this.forNextExecution(this.updatedAt) : this);
   }
 

@@ -1,3 +1,5 @@
+import type { ArgumentCheck } from '../arguments.ts';
+import { checkArgument, mustBe } from '../arguments.ts';
 import { HoldfastError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { AssistantPart } from '../state/messages/messages.ts';
@@ -28,6 +30,11 @@ export interface ScriptedDriver extends Driver {
   assertComplete(): void;
 }
 
+const ANSWER: ArgumentCheck = {
+  expected: 'a text, an object such as { calls: { add: { a: 1 } } }, an error or a function',
+  accepts: (value) => ['string', 'function'].includes(typeof value) || mustBe.object.accepts(value),
+};
+
 /**
  * A driver that gives the answers in order. One call more than there are answers fails with `SCRIPT_MISMATCH`, and
  * so does `assertComplete()` when there were fewer. Text is also given as deltas, word by word.
@@ -35,7 +42,8 @@ export interface ScriptedDriver extends Driver {
  * @example
  * const driver = scriptedDriver({ calls: { add: { a: 2, b: 2 } } }, 'It is 4.');
  */
-export function scriptedDriver(...script: readonly ScriptedAnswer[]): ScriptedDriver {
+export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
+  for (const [index, answer] of script.entries()) checkArgument(`Answer ${index + 1} of a script`, answer, ANSWER);
   const requests: InferenceRequest[] = [];
   return {
     requests,

@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
 
 /**
@@ -5,6 +6,8 @@ import type { Clock, Instant } from '../clock.ts';
  * the same ids, clocks of different starts different ones. Time-outs are the machine's.
  */
 export function steppedClock(start: Instant = 0, stepMilliseconds = 1): Clock {
+  checkArgument('start of steppedClock', start, mustBe.instant);
+  checkArgument('stepMilliseconds of steppedClock', stepMilliseconds, mustBe.instant);
   let now = start - stepMilliseconds;
   return { now: () => (now += stepMilliseconds), newId: countingIds(start) };
 }
@@ -17,6 +20,7 @@ export interface ManualClock extends Required<Clock> {
 
 /** A clock for tests of what takes time: it stands still, and its time-outs go off as it is moved on. */
 export function manualClock(start: Instant = 0): ManualClock {
+  checkArgument('start of manualClock', start, mustBe.instant);
   const timers = new Set<Timer>();
   let now = start;
   return {

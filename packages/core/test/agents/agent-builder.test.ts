@@ -70,7 +70,7 @@ describe('a builder', () => {
       driver,
       tools: [does('a')],
       toolChoice: 'none',
-      hooks: [{ name: 'hook' }],
+      hooks: [{ name: 'hook', afterStep: () => undefined }],
       budget: { maxSteps: 3 },
       prices: {},
       maxConsecutiveFailures: 2,
@@ -100,7 +100,7 @@ describe('a builder', () => {
     const named = builder.withCapabilityFactories({ memory: () => memory([]) });
     const other = named
       .withTools(does('c'))
-      .withHooks({})
+      .withHooks({ afterStep: () => undefined })
       .withListeners(() => undefined)
       .withSettings({ toolErrors: 'fail', budget: { maxSteps: 6 } })
       .use(memory([]));

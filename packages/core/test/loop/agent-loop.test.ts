@@ -50,7 +50,7 @@ test.each([
   [
     'a hook with a point that there is not',
     { hooks: [{ beforestep: () => undefined }] },
-    'at least one of before',
+    'did you mean "beforeStep"?',
   ],
   ['a hook that is none', { hooks: [undefined] }, 'found nothing'],
   ['another way with errors of tools', { toolErrors: 'stop' }, 'one of continue, fail, found string "stop"'],

@@ -28,6 +28,7 @@ import type { AiSdkSchema } from '@holdfast/core/driver';
 import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
 import type { CapabilityFactory } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { expectTypeOf } from 'vitest';
 import { z } from 'zod';
 
@@ -301,3 +302,10 @@ void ([weather] satisfies readonly Tool[]);
 void state.lastStep?.toolExecutions
   .filter((each) => isExecutionOf(each, weather))
   .map(({ args }) => args.city);
+
+// Rest parameters are arrays that callers may build up
+
+expectTypeOf<Parameters<typeof scriptedDriver>>().toEqualTypeOf<ScriptedAnswer[]>();
+expectTypeOf<Parameters<AgentBuilder['withTools']>>().toEqualTypeOf<Tool[]>();
+expectTypeOf<Parameters<AgentBuilder['withHooks']>>().toEqualTypeOf<Hook[]>();
+expectTypeOf<Parameters<AgentBuilder['withListeners']>>().toEqualTypeOf<((event: AgentEvent) => void)[]>();

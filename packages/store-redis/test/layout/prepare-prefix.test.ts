@@ -25,12 +25,15 @@ describe('a prefix', () => {
   });
 
   test.each([
-    ['5', 'STATE_VERSION'],
-    ['3', 'STATE_FORMAT'],
-    ['x', 'STATE_FORMAT'],
-  ])('with schema %s is refused and stays unchanged', async (schema, code) => {
+    ['5', 'STATE_VERSION', 'open it with that release'],
+    ['3', 'STATE_FORMAT', 'this release reads layout 4 only: open it with the release that wrote it'],
+    ['x', 'STATE_FORMAT', 'choose another prefix'],
+  ])('with schema %s is refused and stays unchanged', async (schema, code, says) => {
     await redis.client.hset(`${prefix}:meta`, { schema, buckets: 1 });
-    await expect(opened().create(newSession('a'))).rejects.toMatchObject({ code });
+    await expect(opened().create(newSession('a'))).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining(says),
+    });
     expect(await redis.client.hgetall(`${prefix}:meta`)).toEqual({ schema, buckets: '1' });
     expect(await redis.client.exists(`${prefix}:{0}:s:a`)).toBe(0);
   });

@@ -1,5 +1,5 @@
 import type { ArgumentCheck } from '../../arguments.ts';
-import { checkArgument } from '../../arguments.ts';
+import { checkArgument, mustBe } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
@@ -52,7 +52,7 @@ export class HookChain {
    * @throws TypeError `ARGUMENT_INVALID` for what is not a hook.
    */
   constructor(hooks: readonly Hook[], guards: readonly Hook[] = []) {
-    for (const [index, hook] of hooks.entries()) requireHook(hook, index + 1);
+    requireHooks(hooks);
     this.hooks = hooks;
     this.guards = guards;
     const all = [...guards, ...hooks];
@@ -243,8 +243,13 @@ const HOOK_MEMBERS: MemberNames = {
   },
 };
 
+/** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
+export function requireHooks(hooks: readonly Hook[]): void {
+  for (const [index, hook] of hooks.entries()) requireHook(hook, index + 1);
+}
+
 function requireHook(hook: Hook, place: number): void {
-  if (typeof hook === 'object' && hook !== null) checkMembers(hook, place);
+  if (mustBe.object.accepts(hook)) checkMembers(hook, place);
   if (typeof hook !== 'object' || !MEMBERS.some((member) => hook?.[member])) {
     const found = describeValue(hook);
     throw invalidArgument(`A hook has at least one of ${MEMBERS.join(', ')}; found ${found}.`, TypeError);

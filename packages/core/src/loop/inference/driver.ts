@@ -16,12 +16,13 @@ export interface ToolDescription {
 
 export const TOOL_CHOICE: ArgumentCheck = {
   expected: '"auto", "none", "required" or the tool to choose, as in { toolName: "add" }',
-  accepts: (value) =>
-    (typeof value === 'string' && ['auto', 'none', 'required'].includes(value)) ||
-    (typeof value === 'object' &&
-      value !== null &&
-      'toolName' in value &&
-      typeof value.toolName === 'string'),
+  accepts(value) {
+    if (typeof value === 'string') return ['auto', 'none', 'required'].includes(value);
+    if (typeof value !== 'object' || value === null || !('toolName' in value)) return false;
+    const { toolName } = value;
+    if (typeof toolName === 'string' && 'type' in value) throw foreignToolChoice(toolName);
+    return typeof toolName === 'string' && Object.keys(value).length === 1;
+  },
 };
 
 /** One call of a model, in full. A driver keeps nothing between calls. */
@@ -75,6 +76,20 @@ export interface Driver {
     request: InferenceRequest,
     options: InferenceOptions,
   ): Promise<InferenceResponse | InferenceResponseInit>;
+}
+
+function foreignToolChoice(toolName: string): Error {
+  const advice = `write { toolName: ${JSON.stringify(toolName)} }`;
+  return invalidArgument(`A toolChoice has no member "type": ${advice}.`, TypeError);
+}
+
+/** @throws RangeError `ARGUMENT_INVALID` for the choice of an unknown tool. */
+export function requireChosenTool(choice: ToolChoice | undefined, tools: ReadonlyMap<string, unknown>): void {
+  if (typeof choice !== 'object' || tools.has(choice.toolName)) return;
+  const known = [...tools.keys()].join(', ') || 'none';
+  throw invalidArgument(
+    `toolChoice names the unknown tool ${JSON.stringify(choice.toolName)}. Known tools: ${known}.`,
+  );
 }
 
 /** @throws TypeError `ARGUMENT_INVALID` for what is not a driver. */

@@ -5,6 +5,7 @@ import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse } from '../../state/inference/inference-response.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import type { Usage } from '../../state/inference/usage.ts';
+import { requireUsage } from '../../state/inference/usage.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { stepAtWork } from '../stepper.ts';
 
@@ -50,8 +51,16 @@ export const PRICES: ArgumentCheck = {
   },
 };
 
-/** What a call cost in US dollars; `undefined` when its tokens were not reported. */
+/**
+ * What a call cost in US dollars; `undefined` when its tokens were not reported.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for what is not usage or a price.
+ */
 export function costOf(usage: Usage, price: ModelPrice): number | undefined {
+  requireUsage(usage);
+  return costAt(usage, checkPrice(price));
+}
+
+function costAt(usage: Usage, price: ModelPrice): number | undefined {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   if (inputTokens === undefined || outputTokens === undefined) return undefined;
   const { input, output, cacheRead = input, cacheWrite = input } = price;
@@ -98,7 +107,7 @@ export function pricedUsage(
   modelId: string | undefined,
 ): Usage {
   const price = usage.cost === undefined ? priceOf(prices, modelId, answeredBy) : undefined;
-  const cost = price && costOf(usage, price);
+  const cost = price && costAt(usage, price);
   return cost === undefined ? usage : usage.withCost(cost);
 }
 

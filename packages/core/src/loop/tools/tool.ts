@@ -202,6 +202,40 @@ const checkInit = optionsCheck<AnyToolInit>(
   TOOL_ADVICE,
 );
 
+const NEEDS_APPROVAL: ArgumentCheck = {
+  ...mustBe.function,
+  expected: 'a function in what tool() returns; true and false are for tool() itself',
+};
+
+const checkFinishedTool = optionsCheck<Tool>(
+  'tool',
+  {
+    name: mustBe.required(TOOL_NAME),
+    description: mustBe.required(mustBe.string),
+    inputSchema: mustBe.required(mustBe.object),
+    validate: mustBe.required(mustBe.function),
+    execute: mustBe.required(mustBe.function),
+    toModelOutput: mustBe.function,
+    timeoutSeconds: TIME_LIMIT,
+    retry: mustBe.object,
+    isResumable: mustBe.boolean,
+    effect: mustBe.oneOf(EFFECTS),
+    reconcile: mustBe.function,
+    needsApproval: NEEDS_APPROVAL,
+    approvalTimeoutSeconds: TIME_LIMIT,
+    types: { ...mustBe.anything, isInternal: true },
+  },
+  TOOL_ADVICE,
+);
+
+/** Checks a tool that may be a changed copy of what `tool()` returned. A tool of a class may have members of its own. */
+function checkToolMembers(item: Tool): void {
+  const owner = nameInMessages('tool', item);
+  const prototype: unknown = Object.getPrototypeOf(item);
+  if (prototype === Object.prototype || prototype === null) checkFinishedTool(item, owner);
+  if (item.retry !== undefined) checkRetry(item.retry, `the retry of ${owner}`);
+}
+
 /** What `Object.prototype.toString` says of generator functions. */
 const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[object GeneratorFunction]'];
 
@@ -279,13 +313,18 @@ export function isPause(seconds: unknown): seconds is number {
   return typeof seconds === 'number' && seconds >= 0 && seconds < Infinity;
 }
 
-/** Tools by name. @throws RangeError `ARGUMENT_INVALID` when two have one name. */
+/**
+ * Tools by name.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` when two have one name, and for an unknown member or a value that does
+ * not fit.
+ */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const item of tools) {
     if (typeof item?.execute !== 'function' || typeof item.name !== 'string') {
       throw invalidArgument(`A tool is what tool() returns, found ${describeValue(item)}.`, TypeError);
     }
+    checkToolMembers(item);
     if (byName.has(item.name)) throw invalidArgument(`There are two tools named "${item.name}".`);
     byName.set(item.name, item);
   }

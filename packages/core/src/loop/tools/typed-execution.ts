@@ -1,3 +1,4 @@
+import { checkArgument, mustBe } from '../../arguments.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -45,6 +46,7 @@ export type ToolExecutionOf<T extends Tool> =
 /**
  * True when a call asked for this tool. The types of its arguments and of its value are then known: in the steps of a state,
  * in an event, in a hook. The arguments are what the model wrote; they fit the schema unless the call failed for them.
+ * @throws TypeError `ARGUMENT_INVALID` for what is not an object.
  *
  * @example
  * for (const execution of state.lastStep?.toolExecutions ?? []) {
@@ -53,7 +55,9 @@ export type ToolExecutionOf<T extends Tool> =
  */
 export function isExecutionOf<T extends Tool>(
   execution: ToolExecution,
-  { name }: T,
+  tool: T,
 ): execution is ToolExecutionOf<T> {
-  return execution.name === name;
+  checkArgument('execution of isExecutionOf', execution, mustBe.object);
+  checkArgument('tool of isExecutionOf', tool, mustBe.object);
+  return execution.name === tool.name;
 }

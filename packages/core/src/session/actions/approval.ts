@@ -5,6 +5,7 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
+import { requireState } from '../../state/require-state.ts';
 import type { ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
@@ -30,8 +31,12 @@ export const DECISION_CHECKS: OptionChecks<Decision> = {
   input: mustBe.anything,
 };
 
-/** The calls of a state that wait for a person, those of its subagents included. */
+/**
+ * The calls of a state that wait for a person, those of its subagents included.
+ * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+ */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
+  requireState(state, 'pendingApprovals');
   const executions = state.currentStep?.toolExecutions ?? [];
   return executions.flatMap((execution) => {
     if (execution.isAwaitingApproval) return [execution];

@@ -1,4 +1,5 @@
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import { checkSessionId } from '../store/store-arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter, pause, systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
@@ -80,6 +81,7 @@ export class InProcessEngine implements ExecutionEngine {
   }
 
   async wake(sessionId: string, options: { readonly at?: Instant | undefined } = {}): Promise<void> {
+    checkSessionId(sessionId);
     const { at } = checkWakeOptions(options);
     if (at !== undefined && at > this.clock.now()) return this.scheduleWake(sessionId, at);
     const known = this.wakeups.get(sessionId);

@@ -15,7 +15,7 @@ import type {
   SessionExpiry,
 } from '../session-store.ts';
 
-/** The worker id of a claim, or the id of an inbox item or of an operation. */
+/** The worker id of a claim, or the id of an inbox item. */
 export const NAME: ArgumentCheck = mustBe.text(1_000);
 
 /** A count that is not 0. */
@@ -109,7 +109,7 @@ const checkSaveNames = optionsCheck<SaveOptions>(
   'store.save',
   {
     base: SESSION,
-    operationId: NAME,
+    operationId: mustBe.string,
     epoch: mustBe.wholeNumber(0),
     acknowledge: ACKNOWLEDGED,
     expiry: mustBe.anything, // see checkedExpiry

@@ -5,6 +5,7 @@ import type { RunOptions } from '../../loop/agent-loop.ts';
 import { announceTo } from '../../loop/events.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
+import { checkAgents } from './agent-catalog.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { checkHooks } from './session-events.ts';
@@ -172,6 +173,7 @@ const DEFAULT_CACHE_BYTES = 64_000_000;
 export function workParts(options: SessionRuntimeOptions): WorkParts {
   const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
   checkHooks(hooks);
+  checkAgents(agents);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,

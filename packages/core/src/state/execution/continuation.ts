@@ -58,6 +58,7 @@ export function stopSignal(signal: {
   readonly source?: string | undefined;
 }): StopSignal {
   requireObject(signal, 'a signal: an object with a reason to stop');
+  for (const name in signal) if (!SIGNAL_NAMES.has(name)) throw unknownSignalMember(name);
   const { reason, message = reason, context, source } = signal;
   if (!Object.hasOwn(STOP_REASON_RANK, reason)) {
     throw invalidArgument(
@@ -72,6 +73,14 @@ export function stopSignal(signal: {
     context: context === undefined ? undefined : toJsonObject(context),
     source,
   }) as StopSignal;
+}
+
+function unknownSignalMember(name: string): Error {
+  const known = [...SIGNAL_NAMES].join(', ');
+  return invalidArgument(
+    `A signal has no member "${name}". Known members: ${known}; facts go into the context.`,
+    TypeError,
+  );
 }
 
 /** True unless the execution ended by its own answer. */

@@ -81,11 +81,12 @@ export class InferenceResponse {
     Object.freeze(this);
   }
 
-  /** @throws HoldfastError `INFERENCE_INVALID` when a driver answers with something else than an answer. */
+  /** @throws HoldfastError `INFERENCE_INVALID` for what is not an answer, and for an unknown member. */
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     if (!isResponseInit(init))
       throw invalidResponse(`Expected content, text or a finish reason, found ${describeValue(init)}.`);
+    for (const name in init) if (!INIT_NAMES.has(name)) throw unknownMember(name);
     try {
       const given = init.content ?? textContent(init.text);
       const parts = plainContent(given) ?? DocumentReader.read(toJsonValue(given), readAssistantContent);
@@ -203,6 +204,8 @@ export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
   'responseId',
 ]);
 
+const INIT_NAMES: ReadonlySet<string> = new Set(['text', ...INFERENCE_NAMES]);
+
 const readFinishReason = readOneOf(FINISH_REASONS);
 const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 
@@ -219,6 +222,12 @@ function isTextOrNone(value: unknown): boolean {
 
 function invalidResponse(found: string, cause?: unknown): HoldfastError {
   return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
+}
+
+function unknownMember(name: string): HoldfastError {
+  const known = [...INIT_NAMES].join(', ');
+  const advice = 'Other facts go into providerMetadata, by the name of the provider.';
+  return invalidResponse(`It has an unknown member "${name}". Known members: ${known}. ${advice}`);
 }
 
 function isResponseInit(init: unknown): boolean {

@@ -1,3 +1,4 @@
+import { wrongArgument } from '../values/require-argument.ts';
 import { some } from '../values/frozen-array.ts';
 import type { Message, MessagePart, ToolCallPart } from './messages.ts';
 
@@ -34,5 +35,7 @@ function isOwnToolCall(part: MessagePart): part is ToolCallPart {
 }
 
 function partsOf(content: Message | readonly MessagePart[]): readonly MessagePart[] {
-  return 'role' in content ? content.content : content;
+  if (Array.isArray(content)) return content;
+  if (typeof content === 'object' && content !== null && 'role' in content) return content.content;
+  throw wrongArgument(content, 'a message, or an array of its parts');
 }

@@ -37,7 +37,7 @@ function idKind<Kind extends string>(
     if (is(value)) return value;
     const id = typeof value === 'string' ? normalise(value) : value;
     if (is(id)) return id;
-    throw new HoldfastError('ID_INVALID', `A ${name} must be ${expected}, found ${describeValue(value)}.`);
+    throw new HoldfastError('ID_INVALID', `${article(name)} ${name} must be ${expected}, found ${describeValue(value)}.`);
   };
   return Object.freeze<IdKind<Kind>>({
     create: (clock = systemClock) => {
@@ -47,8 +47,12 @@ function idKind<Kind extends string>(
     },
     parse,
     is,
-    read: (reader, value) => (is(value) ? value : reader.fail(`a ${name}: ${expected}`, value)),
+    read: (reader, value) => (is(value) ? value : reader.fail(`${article(name).toLowerCase()} ${name}: ${expected}`, value)),
   });
+}
+
+function article(name: string): string {
+  return /^[AEIOU]/.test(name) ? 'An' : 'A';
 }
 
 const textKind = <Kind extends string>(name: Kind): IdKind<Kind> =>

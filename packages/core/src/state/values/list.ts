@@ -141,6 +141,7 @@ export class List<T> implements Iterable<T> {
 
   /** What a function makes of each element, in order, as an array. */
   map<U>(make: (element: T, index: number) => U): U[] {
+    requireFunction(make);
     return this.toArray().map((element, index) => make(element, index));
   }
 
@@ -148,6 +149,7 @@ export class List<T> implements Iterable<T> {
   filter<U extends T>(test: (element: T, index: number) => element is U): U[];
   filter(test: (element: T, index: number) => boolean): T[];
   filter(test: (element: T, index: number) => boolean): T[] {
+    requireFunction(test);
     return this.toArray().filter((element, index) => test(element, index));
   }
 
@@ -155,6 +157,7 @@ export class List<T> implements Iterable<T> {
   find<U extends T>(test: (element: T, index: number) => element is U): U | undefined;
   find(test: (element: T, index: number) => boolean): T | undefined;
   find(test: (element: T, index: number) => boolean): T | undefined {
+    requireFunction(test);
     let position = 0;
     for (const element of this) if (test(element, position++)) return element;
     return undefined;
@@ -168,6 +171,7 @@ export class List<T> implements Iterable<T> {
   /** How many elements this list and another have in common from the start, by identity. Shared parts cost nothing. */
   commonLength(other: List<T>): number {
     if (this === other) return this.length;
+    if (!(other instanceof List)) throw wrongArgument(other, 'a List, as state.messages is one');
     const isSameTree = this.root === other.root;
     let shared = isSameTree ? this.length - this.tail.length : this.commonInTrees(other);
     const end = Math.min(this.length, other.length);
@@ -267,6 +271,11 @@ export class LineageCache<V> {
     if (entry) entry.value = value;
     else lineage.entry = { cache: this, value, next: lineage.entry };
   }
+}
+
+/** @throws TypeError `ARGUMENT_INVALID` */
+function requireFunction(value: unknown): void {
+  if (typeof value !== 'function') throw wrongArgument(value, 'a function of an element');
 }
 
 function entryOf(first: CacheEntry | undefined, cache: object): CacheEntry | undefined {

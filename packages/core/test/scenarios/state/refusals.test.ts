@@ -116,9 +116,9 @@ const documents: readonly (readonly [expected: string, path: string, read: () =>
   ['a version from 1', '$.version', () => stateOf({ version: 0 })],
   [whole, '$.version', () => stateOf({ version: -1 })],
   [whole, '$.executionCount', () => stateOf({ executionCount: 2 ** 53 })],
-  ['a AgentId: a UUID in lower case', '$.agentId', () => stateOf({ agentId: 'x' })],
-  ['a AgentId: a UUID in lower case', '$.parentAgentId', () => stateOf({ parentAgentId: 'x' })],
-  ['a ExecutionId: a UUID in lower case', '$.executionId', () => executionOf({ executionId: 'x' })],
+  ['an AgentId: a UUID in lower case', '$.agentId', () => stateOf({ agentId: 'x' })],
+  ['an AgentId: a UUID in lower case', '$.parentAgentId', () => stateOf({ parentAgentId: 'x' })],
+  ['an ExecutionId: a UUID in lower case', '$.executionId', () => executionOf({ executionId: 'x' })],
   ['a StepId: a UUID in lower case', '$.id', () => stepOf({ id: 'x' })],
   ['a ToolExecutionId: a UUID in lower case', '$.id', () => toolExecution({ id: 'x' })],
   [
@@ -144,8 +144,8 @@ test('a range names the messages that it means', () => {
 
 const bad = (value: unknown): never => value as never;
 const misuse: readonly (readonly [code: string, message: string, act: () => unknown])[] = [
-  ['ID_INVALID', 'A AgentId must be a UUID in lower case, found string "x".', () => AgentId.parse('x')],
-  ['ID_INVALID', 'A ExecutionId must be ', () => ExecutionId.parse(5)],
+  ['ID_INVALID', 'An AgentId must be a UUID in lower case, found string "x".', () => AgentId.parse('x')],
+  ['ID_INVALID', 'An ExecutionId must be ', () => ExecutionId.parse(5)],
   ['ID_INVALID', 'A StepId must be ', () => StepId.parse(null)],
   ['ID_INVALID', 'A ToolExecutionId must be ', () => ToolExecutionId.parse(none)],
   ['ID_INVALID', 'A SessionId must be 1 to 1000 characters', () => SessionId.parse('')],
