@@ -31,7 +31,12 @@ const loop = createAgentLoop({ driver });
 const state = AgentState.empty();
 const session = AgentSession.create({ definition: { name: 'helper' } });
 const store = new MemorySessionStore();
-const init = { name: 'add', description: 'Adds.', inputSchema: { type: 'object' }, execute: () => 1 } as const;
+const init = {
+  name: 'add',
+  description: 'Adds.',
+  inputSchema: { type: 'object' },
+  execute: () => 1,
+} as const;
 const add = tool(init);
 const price = { input: 1, output: 2 };
 const at = 0;
@@ -64,13 +69,29 @@ const rows: readonly Row[] = [
   ['withStopSignal', () => state.withStopSignal(given({ reason: 'unknown', data: {} })), 'no member "data"'],
   ['costOf, the usage', () => costOf(given({ inputTokens: 1 }), price), 'usage as Usage.of()'],
   ['costOf, the price', () => costOf(Usage.none, given(5)), 'price takes an object'],
-  ['costOf, a member', () => costOf(Usage.none, given({ ...price, cached: 1 })), 'price has no option "cached"'],
+  [
+    'costOf, a member',
+    () => costOf(Usage.none, given({ ...price, cached: 1 })),
+    'price has no option "cached"',
+  ],
   ['a tool, a member', withTool({ needsAproval: nothing }), 'did you mean "needsApproval"?'],
   ['a tool, the effect', withTool({ effect: 'idempotnt' }), 'effect of tool "add" must be one of readOnly'],
-  ['a tool, needsApproval', withTool({ needsApproval: true }), 'needsApproval of tool "add" must be a function'],
-  ['a tool, timeoutSeconds', withTool({ timeoutSeconds: '5' }), 'timeoutSeconds of tool "add" must be a number'],
+  [
+    'a tool, needsApproval',
+    withTool({ needsApproval: true }),
+    'needsApproval of tool "add" must be a function',
+  ],
+  [
+    'a tool, timeoutSeconds',
+    withTool({ timeoutSeconds: '5' }),
+    'timeoutSeconds of tool "add" must be a number',
+  ],
   ['a tool, retry', withTool({ retry: { maxAttempts: 1 } }), 'maxAttempts of the retry of tool "add"'],
-  ['a tool of a builder', () => AgentBuilder.of().withTools(given({ ...add, effect: 1 })), 'effect of tool "add"'],
+  [
+    'a tool of a builder',
+    () => AgentBuilder.of().withTools(given({ ...add, effect: 1 })),
+    'effect of tool "add"',
+  ],
   [
     'a subagent without toTask',
     () => subagent(given({ name: 'ask', description: 'Asks.', loop, inputSchema: { type: 'object' } })),
@@ -92,14 +113,22 @@ const rows: readonly Row[] = [
   ['List.filter', () => List.empty().filter(given(undefined)), 'a function of an element'],
   ['List.find', () => List.from([1]).find(given('a')), 'a function of an element'],
   ['List.since', () => List.from([1]).since(given([1])), 'a List, as state.messages is one'],
-  ['isExecutionOf, the tool', () => isExecutionOf(given({ name: 'add' }), given(undefined)), 'tool of isExecutionOf'],
+  [
+    'isExecutionOf, the tool',
+    () => isExecutionOf(given({ name: 'add' }), given(undefined)),
+    'tool of isExecutionOf',
+  ],
   ['isExecutionOf, the execution', () => isExecutionOf(given(undefined), add), 'execution of isExecutionOf'],
   ['textOf', () => textOf(given(undefined)), 'a message, or an array of its parts, found nothing'],
   ['toolCallsOf', () => toolCallsOf(given('text')), 'a message, or an array of its parts'],
   ['reasoningOf', () => reasoningOf(given({})), 'a message, or an array of its parts'],
   ['toolChoice, an unknown tool', withChoice({ toolName: 'nope' }), 'unknown tool "nope". Known tools: add.'],
   ['toolChoice of the AI SDK', withChoice({ type: 'tool', toolName: 'a' }), 'write { toolName: "a" }'],
-  ['toolChoice with a member', withChoice({ toolName: 'add', strict: true }), 'toolChoice of createAgentLoop'],
+  [
+    'toolChoice with a member',
+    withChoice({ toolName: 'add', strict: true }),
+    'toolChoice of createAgentLoop',
+  ],
   ...['activeTools', 'prepareStep', 'stopWhen', 'maxSteps', 'onStepFinish', 'experimental_telemetry'].map(
     (name): Row => [
       `the loop option ${name}`,
@@ -118,7 +147,10 @@ test.each(rows)('%s is refused', async (_, call, says) => {
 });
 
 test('toJSON takes what JSON.stringify passes', () => {
-  expect(JSON.parse(JSON.stringify({ state, all: [state] }))).toEqual({ state: state.toJSON(), all: [state.toJSON()] });
+  expect(JSON.parse(JSON.stringify({ state, all: [state] }))).toEqual({
+    state: state.toJSON(),
+    all: [state.toJSON()],
+  });
 });
 
 test('a catalog function that returns no loop is refused', async () => {

@@ -165,6 +165,7 @@ function addCacheMarks(prompt: LanguageModelV4Prompt): void {
   const last = prompt.length - 1;
   for (const index of new Set([prompt[0]?.role === 'system' ? 0 : last, last])) {
     const message = prompt[index];
-    if (message) prompt[index] = withOptions(message, mergedOptions(copyOf(CACHE_MARK), message.providerOptions));
+    if (message)
+      prompt[index] = withOptions(message, mergedOptions(copyOf(CACHE_MARK), message.providerOptions));
   }
 }

@@ -1,5 +1,12 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { AgentState, assistantMessage, createAgentLoop, systemMessage, tool, userMessage } from '@holdfast/core';
+import {
+  AgentState,
+  assistantMessage,
+  createAgentLoop,
+  systemMessage,
+  tool,
+  userMessage,
+} from '@holdfast/core';
 import type { Message } from '@holdfast/core';
 import { List, toolMessage } from '@holdfast/core/driver';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
@@ -48,38 +55,44 @@ const history: readonly Message[] = [
   userMessage('And now?'),
 ];
 
-test.each(['off', 'auto'] as const)('a provider may write into all that it gets, promptCache %s', async (promptCache) => {
-  const counts: number[] = [];
-  const texts: string[] = [];
-  let calls = 0;
-  const model = new MockLanguageModelV4({
-    doGenerate: async ({ abortSignal: _, ...given }: LanguageModelV4CallOptions) => {
-      texts.push(JSON.stringify(given.tools?.[0]));
-      counts.push(writeEverywhere(given));
-      return calls++ === 0
-        ? answer([{ type: 'tool-call', toolCallId: `call ${calls}`, toolName: 'find', input: '{}' }])
-        : answer('Done.');
-    },
-  });
-  const inputSchema = {
-    type: 'object',
-    properties: { what: { type: 'array', items: { enum: ['a', 'b'] } } },
-  } as const;
-  const find = tool({ name: 'find', description: 'Finds.', inputSchema, execute: () => nested });
-  const loop = createAgentLoop({ driver: aiSdkDriver({ model, promptCache }), tools: [find] });
-  const state = AgentState.empty()
-    .withSystemPrompt('Be kind.')
-    .withMessages(List.from(history).slice())
-    .withLlmConfig({ providerOptions: { openai: { nested } }, stopSequences: ['STOP'] })
-    .withResponseFormat({ type: 'json', schema: { type: 'object', properties: { a: { type: 'string' } } } });
-  const before = JSON.stringify(state);
-  const after = await loop.run(state);
-  expect(after.errors).toEqual([]);
-  expect([after.status, after.finalResponse]).toEqual(['completed', 'Done.']);
-  expect(JSON.stringify(state)).toBe(before);
-  expect(JSON.stringify(after)).not.toContain('written');
-  expect(JSON.stringify(find.inputSchema)).toBe(JSON.stringify(inputSchema));
-  expect(counts).toHaveLength(2);
-  expect(counts[0]).toBeGreaterThan(50);
-  expect(texts[0]).not.toContain('written');
-});
+test.each(['off', 'auto'] as const)(
+  'a provider may write into all that it gets, promptCache %s',
+  async (promptCache) => {
+    const counts: number[] = [];
+    const texts: string[] = [];
+    let calls = 0;
+    const model = new MockLanguageModelV4({
+      doGenerate: async (given: LanguageModelV4CallOptions) => {
+        texts.push(JSON.stringify(given.tools?.[0]));
+        counts.push(writeEverywhere(given));
+        return calls++ === 0
+          ? answer([{ type: 'tool-call', toolCallId: `call ${calls}`, toolName: 'find', input: '{}' }])
+          : answer('Done.');
+      },
+    });
+    const inputSchema = {
+      type: 'object',
+      properties: { what: { type: 'array', items: { enum: ['a', 'b'] } } },
+    } as const;
+    const find = tool({ name: 'find', description: 'Finds.', inputSchema, execute: () => nested });
+    const loop = createAgentLoop({ driver: aiSdkDriver({ model, promptCache }), tools: [find] });
+    const state = AgentState.empty()
+      .withSystemPrompt('Be kind.')
+      .withMessages(List.from(history).slice())
+      .withLlmConfig({ providerOptions: { openai: { nested } }, stopSequences: ['STOP'] })
+      .withResponseFormat({
+        type: 'json',
+        schema: { type: 'object', properties: { a: { type: 'string' } } },
+      });
+    const before = JSON.stringify(state);
+    const after = await loop.run(state);
+    expect(after.errors).toEqual([]);
+    expect([after.status, after.finalResponse]).toEqual(['completed', 'Done.']);
+    expect(JSON.stringify(state)).toBe(before);
+    expect(JSON.stringify(after)).not.toContain('written');
+    expect(JSON.stringify(find.inputSchema)).toBe(JSON.stringify(inputSchema));
+    expect(counts).toHaveLength(2);
+    expect(counts[0]).toBeGreaterThan(50);
+    expect(texts[0]).not.toContain('written');
+  },
+);

@@ -132,7 +132,10 @@ export function subagent(init: AnySubagentInit): Tool {
   const { maxDepth = DEFAULT_MAX_DEPTH, loop, toTask = promptOf } = init;
   if (init.inputSchema !== undefined && init.toTask === undefined) {
     const advice = 'as in toTask: ({ city }) => `Describe ${city}.`';
-    throw invalidArgument(`Subagent "${name}" has an inputSchema and no toTask: give one, ${advice}.`, TypeError);
+    throw invalidArgument(
+      `Subagent "${name}" has an inputSchema and no toTask: give one, ${advice}.`,
+      TypeError,
+    );
   }
   const loopOf = typeof loop === 'function' ? loop : () => loop;
   if (typeof loop !== 'function' && typeof loop?.run !== 'function')

@@ -5,7 +5,10 @@ import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/eve
 /** The events of a type. */
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { readonly type: T }>;
 
-const TYPES = mustBe.listOf('types of events, as in eventListener("step-completed", listener)', mustBe.string.accepts);
+const TYPES = mustBe.listOf(
+  'types of events, as in eventListener("step-completed", listener)',
+  mustBe.string.accepts,
+);
 
 /** The type checker refuses a table that lacks a type. */
 const EVENT_TYPES: Readonly<Record<AgentEventType, true>> = {
@@ -34,7 +37,9 @@ function requireEventType(type: string): void {
   const known = Object.keys(EVENT_TYPES);
   const similar = similarName(type, known);
   const hint = similar === undefined ? '.' : `: did you mean "${similar}"?`;
-  throw invalidArgument(`There is no event of type ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`);
+  throw invalidArgument(
+    `There is no event of type ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`,
+  );
 }
 
 /**
@@ -47,7 +52,9 @@ export function eventListener<T extends AgentEventType>(
   types: T | readonly T[],
   listener: (event: AgentEventOf<T>) => void,
 ): AgentEventListener {
-  for (const type of typeof types === 'string' ? [types] : checkArgument('types of eventListener', types, TYPES))
+  for (const type of typeof types === 'string'
+    ? [types]
+    : checkArgument('types of eventListener', types, TYPES))
     requireEventType(type);
   checkArgument('listener of eventListener', listener, mustBe.function);
   const wanted: ReadonlySet<AgentEventType> = new Set<AgentEventType>(

@@ -4,11 +4,14 @@ import { AgentState } from './agent-state.ts';
 /** @throws TypeError `ARGUMENT_INVALID` for what is not a state, with advice for a session and for stored JSON. @internal */
 export function requireState(value: unknown, owner: string): void {
   if (value instanceof AgentState) return;
-  throw invalidArgument(`${owner} takes an AgentState, found ${describeValue(value)}${stateAdvice(value)}.`, TypeError);
+  throw invalidArgument(
+    `${owner} takes an AgentState, found ${describeValue(value)}${stateAdvice(value)}.`,
+    TypeError,
+  );
 }
 
-/** What to pass instead of a value that has a state, or is the JSON of one. @internal */
-export function stateAdvice(value: unknown): string {
+/** What to pass instead of a value that has a state, or is the JSON of one. */
+function stateAdvice(value: unknown): string {
   if (typeof value !== 'object' || value === null) return '';
   if ('state' in value && value.state instanceof AgentState) return ': pass session.state';
   return 'format' in value ? ': read JSON with AgentState.fromJSON(json)' : '';

@@ -43,7 +43,8 @@ const ANSWER: ArgumentCheck = {
  * const driver = scriptedDriver({ calls: { add: { a: 2, b: 2 } } }, 'It is 4.');
  */
 export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
-  for (const [index, answer] of script.entries()) checkArgument(`Answer ${index + 1} of a script`, answer, ANSWER);
+  for (const [index, answer] of script.entries())
+    checkArgument(`Answer ${index + 1} of a script`, answer, ANSWER);
   const requests: InferenceRequest[] = [];
   return {
     requests,

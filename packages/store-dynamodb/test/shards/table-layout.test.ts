@@ -120,7 +120,10 @@ test.each(firstUses)('%s: the table of a newer release is refused, and does not 
   const items = await itemsOf(database.client(), table, 'a');
   const { operations } = database.proxy;
   const begin = operations.length;
-  const refused = { code: 'STATE_VERSION', message: expect.stringMatching(/schema 3; .* open it with that release, found schema 4/) };
+  const refused = {
+    code: 'STATE_VERSION',
+    message: expect.stringMatching(/schema 3; .* open it with that release, found schema 4/),
+  };
   await expect(use(await database.newStore({ table }))).rejects.toMatchObject(refused);
   expect(operations.slice(begin)).toEqual(['GetItem']);
   await expect(itemsOf(database.client(), table, 'a')).resolves.toEqual(items);

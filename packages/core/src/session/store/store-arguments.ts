@@ -16,7 +16,7 @@ import type {
 } from '../session-store.ts';
 
 /** The worker id of a claim, or the id of an inbox item. */
-export const NAME: ArgumentCheck = mustBe.text(1_000);
+const NAME: ArgumentCheck = mustBe.text(1_000);
 
 /** A count that is not 0. */
 export const COUNT: ArgumentCheck = mustBe.wholeNumber(1);
@@ -40,7 +40,9 @@ function isExpiry(value: unknown): boolean {
 export function checkedExpiry(expiry: SessionExpiry | undefined): SessionExpiry | undefined {
   if (expiry === undefined) return undefined;
   if (isExpiry(expiry)) return Object.freeze({ ...expiry });
-  const found = isObject(expiry) ? `an object with ${Object.keys(expiry).join(', ') || 'no members'}` : describeValue(expiry);
+  const found = isObject(expiry)
+    ? `an object with ${Object.keys(expiry).join(', ') || 'no members'}`
+    : describeValue(expiry);
   throw invalidArgument(`An expiry is { at: instant } or { afterSeconds: number above 0 }, found ${found}.`);
 }
 

@@ -15,7 +15,10 @@ export type AgentCatalog =
 export function checkAgents(agents: AgentCatalog): void {
   if (typeof agents === 'function') return;
   if (isLoop(agents)) {
-    throw invalidArgument('agents takes loops by name, found a loop: write agents: { assistant: loop }.', TypeError);
+    throw invalidArgument(
+      'agents takes loops by name, found a loop: write agents: { assistant: loop }.',
+      TypeError,
+    );
   }
   for (const [name, agent] of Object.entries(agents)) requireLoop(agent, `Agent ${JSON.stringify(name)}`);
 }

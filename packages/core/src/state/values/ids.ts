@@ -37,7 +37,10 @@ function idKind<Kind extends string>(
     if (is(value)) return value;
     const id = typeof value === 'string' ? normalise(value) : value;
     if (is(id)) return id;
-    throw new HoldfastError('ID_INVALID', `${article(name)} ${name} must be ${expected}, found ${describeValue(value)}.`);
+    throw new HoldfastError(
+      'ID_INVALID',
+      `${article(name)} ${name} must be ${expected}, found ${describeValue(value)}.`,
+    );
   };
   return Object.freeze<IdKind<Kind>>({
     create: (clock = systemClock) => {
@@ -47,7 +50,8 @@ function idKind<Kind extends string>(
     },
     parse,
     is,
-    read: (reader, value) => (is(value) ? value : reader.fail(`${article(name).toLowerCase()} ${name}: ${expected}`, value)),
+    read: (reader, value) =>
+      is(value) ? value : reader.fail(`${article(name).toLowerCase()} ${name}: ${expected}`, value),
   });
 }
 

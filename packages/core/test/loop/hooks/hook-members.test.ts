@@ -22,7 +22,10 @@ describe('a hook is refused', () => {
     ['beforToolUse', 'did you mean "beforeToolUse"?'],
     ['limit', 'write "checkLimit"'],
     ['beforeSave', 'it is a hook of sessions'],
-    ['onStepFinish', 'hook "audit" has no member "onStepFinish": write "afterStep". Known members: beforeExecution'],
+    [
+      'onStepFinish',
+      'hook "audit" has no member "onStepFinish": write "afterStep". Known members: beforeExecution',
+    ],
   ])('with the member %s', (name, says) => {
     const hook = { name: 'audit', afterStep: nothing, [name]: nothing };
     expect(refusalOf(hook)).toMatchObject({ ...misuse, message: expect.stringContaining(says) });
@@ -115,7 +118,9 @@ test('a tool choice of a hook that does not fit is told with its reason', async 
   const hook: Hook = {
     beforeInference: (request) => ({ request: { ...request, toolChoice: 'any' as never } }),
   };
-  const state = await createAgentLoop({ driver, hooks: [hook] }).run(AgentState.empty().withUserMessage('Hi.'));
+  const state = await createAgentLoop({ driver, hooks: [hook] }).run(
+    AgentState.empty().withUserMessage('Hi.'),
+  );
   expect(state.errors.at(-1)?.message).toMatch(/tool choice.*expected.*required/);
 });
 
