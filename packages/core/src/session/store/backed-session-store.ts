@@ -38,7 +38,6 @@ import {
   checkedExpiry,
   checkedSaveOptions,
   checkItem,
-  checkLoadOptions,
   checkPruneOptions,
   checkReleaseOptions,
   checkRenewOptions,
@@ -160,10 +159,8 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
-    checkSessionId(sessionId);
-    const { base } = checkLoadOptions(options);
-    return this.reader.load(sessionId, base);
+  load(sessionId: string, options?: LoadOptions): Promise<AgentSession | undefined> {
+    return this.reader.load(sessionId, options);
   }
 
   async save(session: AgentSession, options: SaveOptions = {}): Promise<AgentSession> {

@@ -9,7 +9,8 @@ import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 import { hasSameContent, isExpired } from './session-record.ts';
-import type { InboxItemRef, InboxPage } from '../session-store.ts';
+import type { InboxItemRef, InboxPage, LoadOptions } from '../session-store.ts';
+import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 
 const EMPTY: InboxPage = Object.freeze({ inbox: Object.freeze([]), unreadable: Object.freeze([]) });
 const NO_IDS: ReadonlyMap<number, string> = new Map();
@@ -32,8 +33,13 @@ export class BackendReader {
     return record && isExpired(record, await this.opened.now()) ? undefined : record;
   }
 
-  /** The session as it is now: `base` where the store still has its content. @throws StateFormatError */
-  async load(sessionId: string, base?: AgentSession): Promise<AgentSession | undefined> {
+  /**
+   * The session as it is now: `base` where the store still has its content.
+   * @throws StateFormatError; RangeError or TypeError `ARGUMENT_INVALID`
+   */
+  async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
+    checkSessionId(sessionId);
+    const { base } = checkLoadOptions(options);
     const known = this.knownAs(sessionId, base);
     const record = known && (await this.record(sessionId));
     if (base && known && record && hasSameContent(known, record)) return this.remember(base, record);
