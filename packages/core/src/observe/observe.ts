@@ -23,6 +23,8 @@ const EVENT_TYPES: Readonly<Record<AgentEventType, true>> = {
   'inference-started': true,
   'inference-delta': true,
   'inference-completed': true,
+  'inference-failed': true,
+  'step-restarted': true,
   'tool-started': true,
   'tool-completed': true,
   'tool-blocked': true,

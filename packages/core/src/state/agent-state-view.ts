@@ -17,7 +17,7 @@ import type { Metadata } from './metadata.ts';
 import type { StepExecution } from './execution/step-execution.ts';
 import type { StepType } from './execution/step.ts';
 import { AgentStep } from './execution/step.ts';
-import { wrongArgument } from './values/require-argument.ts';
+import { wrongArgument } from '../arguments.ts';
 import type { ToolExecution } from './execution/tool-execution.ts';
 
 /** The members of a state; all else follows from them. */

@@ -46,6 +46,8 @@ export interface StopSignal {
   readonly source?: string;
 }
 
+const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
+
 /**
  * A frozen signal.
  * @throws RangeError `ARGUMENT_INVALID` for a reason that there is not, TypeError `ARGUMENT_INVALID` for what is not a

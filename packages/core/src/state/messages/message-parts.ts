@@ -1,4 +1,4 @@
-import { wrongArgument } from '../values/require-argument.ts';
+import { wrongArgument } from '../../arguments.ts';
 import { some } from '../values/frozen-array.ts';
 import type { Message, MessagePart, ToolCallPart } from './messages.ts';
 
