@@ -1,19 +1,19 @@
 import type { Clock } from './clock.ts';
 import { describeValue, invalidArgument } from './errors.ts';
 
-/** What an argument or an option must be. */
+/** The check of one argument or option. */
 export interface ArgumentCheck {
   /** Completes the sentence "maxRetries must be …". */
   readonly expected: string;
-  /** Does the value fit? */
+  /** Returns true for a valid value. */
   readonly accepts: (value: unknown) => boolean;
-  /** A value of this type that does not fit is out of range: a RangeError, where other values are a TypeError. */
+  /** The type of valid values. An invalid value of this type is a RangeError, a value of another type a TypeError. */
   readonly type?: 'number' | 'string';
-  /** The option has no default. */
+  /** The option is required. */
   readonly isRequired?: boolean;
-  /** Errors do not show the value. */
+  /** Error messages do not show the value. */
   readonly isSecret?: boolean;
-  /** Errors do not list the option: only the framework sets it. */
+  /** Error messages do not list the option, because only the framework sets it. */
   readonly isInternal?: boolean;
 }
 
@@ -22,7 +22,7 @@ export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: Argume
 
 /**
  * Returns the value if it passes the check.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` that says what the argument must be, and what was found.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID`. The message states the expected and the found value.
  */
 export function checkArgument<T>(name: string, value: T, check: ArgumentCheck): T {
   if (check.accepts(value)) return value;
@@ -38,17 +38,17 @@ function misfit(name: string, value: unknown, { expected, type, isSecret }: Argu
 }
 
 /**
- * Checks the options that a function was given, and returns them. `owner` is the function in messages, when it is another
- * than usual, such as `tool "add"`.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for what is not an object, an option that the function does not have,
- * a value that does not fit, and a required option that is missing.
+ * Checks the options of a function and returns them. `owner` replaces the name of the function in error messages, as in
+ * `tool "add"`.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for options that are not an object, an unknown option, an invalid
+ * value, and a missing required option.
  */
 export type OptionsCheck<Options> = <Given extends Options>(options: Given, owner?: string) => Given;
 
 /**
- * Makes the check of the options of one function or class. Make it once, beside the function.
- * @param owner how callers write the function, such as `createAgentLoop`
- * @param advice what to write instead of an option that the function does not have, by its name
+ * Creates the check of the options of one function or class. Create the check once, beside the function.
+ * @param owner the name of the function in error messages, such as `createAgentLoop`
+ * @param advice what to write instead of an unknown option, by the name of the option
  * @example
  * const checkOptions = optionsCheck<RetryOptions>('retry', { maxRetries: mustBe.wholeNumber(0), wait: mustBe.function });
  */
@@ -100,12 +100,12 @@ function knownOptions(known: readonly string[]): string {
   return `Known options: ${known.join(', ')}.`;
 }
 
-/** The type of a value, without what may be a secret in it. */
+/** Describes the type of a value. The text of a string is omitted, because it may be a secret. */
 function describeType(value: unknown): string {
   return typeof value === 'string' ? 'a string' : describeValue(value);
 }
 
-/** The name that was probably meant, if one is near enough. */
+/** Returns the known name that is nearest to a misspelt name, if one is near enough. */
 export function similarName(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((option) => ({ option, distance: nameDistance(name, option) }));
   const [nearest] = distances.toSorted((left, right) => left.distance - right.distance);
@@ -114,14 +114,17 @@ export function similarName(name: string, known: readonly string[]): string | un
     : undefined;
 }
 
-/** 0 when one name begins with the other, in any case: `timeout` is nearly `timeoutSeconds`. */
+/**
+ * Returns the edit distance of two names, or 0 when one begins with the other, as `timeoutSeconds` with `timeout`. Case
+ * does not count.
+ */
 function nameDistance(name: string, option: string): number {
   const [left, right] = [name.toLowerCase(), option.toLowerCase()];
   const isBeginning = left.length > 2 && (right.startsWith(left) || left.startsWith(right));
   return isBeginning ? 0 : editDistance(left, right);
 }
 
-/** How many letters must be added, removed or replaced to make one text of the other. */
+/** Counts the letters to add, remove or replace to turn one text into the other. */
 export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [index, letter] of [...from].entries()) {
@@ -135,64 +138,64 @@ export function editDistance(from: string, to: string): number {
   return row[to.length] as number;
 }
 
-/** A hundred years: what is longer is a mistake, and beyond what a date can hold. */
+/** A hundred years. A longer duration is a mistake. */
 const MAX_SECONDS = 3_155_760_000;
 
-/** The checks that most options need, as in `maxRetries: mustBe.wholeNumber(0)`. */
+/** The checks of most options, as in `maxRetries: mustBe.wholeNumber(0)`. */
 export const mustBe = Object.freeze({
-  /** For a value that another function checks. */
+  /** Accepts every value, for an option that another function checks. */
   anything: check('anything', () => true),
   boolean: check('true or false', (value) => typeof value === 'boolean'),
   function: check('a function', isFunction),
-  /** Neither an array nor `null`. */
+  /** Accepts an object that is neither an array nor `null`. */
   object: check('an object', isOptions),
   string: check('a string', (value) => typeof value === 'string'),
   clock: check('an object with now() and newId()', (value) => hasMethods(value, ['now', 'newId'])),
   signal: check('an AbortSignal', (value) => isOptions(value) && typeof value['aborted'] === 'boolean'),
-  /** It may be `Infinity`. */
+  /** Accepts a number above 0, `Infinity` included. */
   positive: check('a number above 0', (value) => typeof value === 'number' && value > 0, 'number'),
-  /** A duration of more than 0 seconds, and at most a hundred years. */
+  /** Accepts a duration of more than 0 seconds and at most a hundred years. */
   seconds: check(
     'a number of seconds above 0',
     (value) => typeof value === 'number' && value > 0 && value <= MAX_SECONDS,
     'number',
   ),
-  /** Whole milliseconds since the Unix epoch. */
+  /** Accepts an instant: whole milliseconds since the Unix epoch. */
   instant: check('an instant in milliseconds since 1970', Number.isSafeInteger, 'number'),
 
-  /** A string of well-formed Unicode that is not empty. */
+  /** Accepts a string of 1 to `maxLength` characters of well-formed Unicode. */
   text(maxLength: number): ArgumentCheck {
     const fits = (value: unknown): boolean =>
       typeof value === 'string' && value.length > 0 && value.length <= maxLength && value.isWellFormed();
-    return check(`a text of 1 to ${maxLength} characters`, fits, 'string');
+    return check(`a string of 1 to ${maxLength} characters`, fits, 'string');
   },
-  /** A number within the bounds, which may be `Infinity`. */
+  /** Accepts a number within the bounds. Both bounds may be `Infinity`. */
   number(least: number, most = Infinity): ArgumentCheck {
     const fits = (value: unknown): boolean => typeof value === 'number' && value >= least && value <= most;
     return check(`a number ${bounds(least, most)}`, fits, 'number');
   },
-  /** A safe integer within the bounds. */
+  /** Accepts a safe integer within the bounds. */
   wholeNumber(least: number, most = Infinity): ArgumentCheck {
     const fits = (value: unknown): boolean =>
       typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
     return check(`a whole number ${bounds(least, most)}`, fits, 'number');
   },
-  /** One of a few words. */
+  /** Accepts one of the listed words. */
   oneOf(words: readonly string[]): ArgumentCheck {
     const expected = `one of ${words.join(', ')}`;
     return check(expected, (value) => typeof value === 'string' && words.includes(value), 'string');
   },
-  /** An array whose elements all fit. */
+  /** Accepts an array with only valid elements. */
   listOf(expected: string, accepts: (element: unknown) => boolean = () => true): ArgumentCheck {
     return check(`an array of ${expected}`, (value) => Array.isArray(value) && value.every(accepts));
   },
-  /** An object that has these methods. */
+  /** Accepts an object or a function with these methods. */
   objectWith(expected: string, methods: readonly string[]): ArgumentCheck {
     return check(expected, (value) => hasMethods(value, methods));
   },
-  /** The same for an option that must be given. */
+  /** Returns the check for an option that is required. */
   required: (option: ArgumentCheck): ArgumentCheck => Object.freeze({ ...option, isRequired: true }),
-  /** The same for a value that no error may show. */
+  /** Returns the check for a value that error messages must not show. */
   secret: (option: ArgumentCheck): ArgumentCheck => Object.freeze({ ...option, isSecret: true }),
 });
 
@@ -212,7 +215,7 @@ function isFunction(value: unknown): boolean {
   return typeof value === 'function';
 }
 
-/** A function can have methods too, such as the providers of some SDKs. */
+/** Functions can have methods too, such as the providers of some SDKs. */
 function hasMethods(value: unknown, methods: readonly string[]): boolean {
   if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return false;
   return methods.every((name) => isFunction((value as Readonly<Record<string, unknown>>)[name]));
@@ -220,7 +223,10 @@ function hasMethods(value: unknown, methods: readonly string[]): boolean {
 
 // Arguments that are not options
 
-/** Refuses what has no members to look at, such as options. @throws TypeError `ARGUMENT_INVALID`. */
+/**
+ * Requires an object, so that its members can be read.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not an object.
+ */
 export function requireObject(value: unknown, expected: string): void {
   if (typeof value !== 'object' || value === null) throw wrongArgument(value, expected);
 }
@@ -236,7 +242,7 @@ export function requireClock(value: Clock | null | undefined): void {
     throw wrongArgument(value, 'a clock: an object with now() and newId()');
 }
 
-/** The error for an argument of the wrong kind. */
+/** Creates the error for an argument of the wrong type. */
 export function wrongArgument(value: unknown, expected: string): Error {
   return invalidArgument(`Expected ${expected}, found ${describeValue(value)}.`, TypeError);
 }

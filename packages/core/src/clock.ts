@@ -2,25 +2,28 @@ import { describeValue, invalidArgument } from './errors.ts';
 import { randomUuid } from './uuid.ts';
 
 /**
- * A moment: whole milliseconds since the Unix epoch, UTC. A number is immutable, compares with `<`, and is
- * the same in JSON; `new Date(instant)` shows it. Durations are something else: seconds, as numbers.
+ * An instant: whole milliseconds since the Unix epoch, UTC. It is immutable, compares with `<`, and is the same in
+ * JSON. `new Date(instant)` converts it to a date. Durations are numbers of seconds.
  */
 export type Instant = number;
 
-/** Where time and identity come from. The only impure inputs of core; pass your own to make a run repeatable. */
+/** The source of time and ids, and the only impure input of core. Pass your own clock to make a run repeatable. */
 export interface Clock {
-  /** The present moment. */
+  /** Returns the current instant. */
   now(): Instant;
-  /** A fresh UUID. */
+  /** Returns a new UUID. */
   newId(): string;
-  /** Calls back once so many milliseconds have passed; what it returns calls that off. Default: a timer. */
+  /**
+   * Calls `callback` once after a delay, and returns a function that cancels the call. Default: a timer of the
+   * platform.
+   */
   after?(milliseconds: number, callback: () => void): () => void;
 }
 
-/** A timer that is set for longer goes off at once. */
+/** The longest delay of a timer. A timer with a longer delay fires at once. */
 const MAX_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
-/** A time-out by the clock, however far away; what it returns calls it off. */
+/** Calls `callback` after a delay of any length, and returns a function that cancels the call. */
 export function callAfter(clock: Clock, milliseconds: number, callback: () => void): () => void {
   const delay = Math.max(0, milliseconds) || 0;
   if (delay <= MAX_TIMER_MILLISECONDS) return callSoon(clock, delay, callback);
@@ -38,7 +41,7 @@ function callSoon(clock: Clock, delay: number, callback: () => void): () => void
   return () => clearTimeout(timer);
 }
 
-/** Waits so many milliseconds; false when the signal aborts first. */
+/** Waits for a number of milliseconds. Resolves to true after that time, or to false as soon as the signal aborts. */
 export async function pause(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;
   return new Promise<boolean>((resolve) => {
@@ -54,22 +57,25 @@ export async function pause(clock: Clock, milliseconds: number, signal?: AbortSi
   });
 }
 
-/** The clock of the machine and random UUIDs (version 4). */
+/** The clock of the machine, with random UUIDs (version 4). */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   newId: randomUuid,
 });
 
-/** The instant of a number of milliseconds; a fraction is dropped. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
+/**
+ * Returns the instant of a number of milliseconds, without its fraction.
+ * @throws RangeError `ARGUMENT_INVALID` for a value that is not a number of milliseconds in the safe range.
+ */
 export function toInstant(milliseconds: number): Instant {
   const instant = typeof milliseconds === 'number' ? Math.trunc(milliseconds) + 0 : undefined;
   if (Number.isSafeInteger(instant)) return instant as Instant;
   throw invalidArgument(
-    `An instant is a number of milliseconds since 1970, found ${describeValue(milliseconds)}.`,
+    `An instant must be a number of milliseconds since 1970, found ${describeValue(milliseconds)}.`,
   );
 }
 
-/** The present moment by a clock. @throws TypeError `ARGUMENT_INVALID` when `now()` returns no instant. */
+/** Reads the present instant from a clock. @throws TypeError `ARGUMENT_INVALID` when `now()` returns no instant. */
 export function readClock(clock: Clock): Instant {
   const now = clock.now();
   if (Number.isSafeInteger(now)) return now;
@@ -82,7 +88,7 @@ export function readClock(clock: Clock): Instant {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A fresh id of a clock. @throws TypeError `ARGUMENT_INVALID` when `newId()` returns no UUID. */
+/** Creates an id by a clock. @throws TypeError `ARGUMENT_INVALID` when `newId()` returns no UUID. */
 export function newId(clock: Clock): string {
   const id = clock.newId();
   if (typeof id === 'string' && UUID.test(id)) return id;
@@ -92,7 +98,7 @@ export function newId(clock: Clock): string {
   );
 }
 
-/** The seconds from one instant to another. */
+/** Returns the seconds from one instant to another. */
 export function secondsBetween(from: Instant, to: Instant): number {
   return (to - from) / 1000;
 }

@@ -3,40 +3,40 @@ import { describeValue, HoldfastError, StateFormatError } from './errors.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { isJsonObject, isPlainObject, MAX_NESTING, tryFreezeJson, toJsonValue } from './json.ts';
 
-/** Turns one place of a document into a value, or fails through the reader. */
+/** Reads the value at the current path of the reader, or fails through the reader. */
 export type Read<T> = (reader: DocumentReader, value: unknown) => T;
 
-/** Members of a document object whose names were checked and whose values were not. */
+/** The members of a document object. Their names are checked, their values are not. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a parsed JSON document strictly and knows at every moment where it is, so that each failure names the
- * path. The document is handed over: what is JSON in the result is the document's own, frozen, and not a copy.
+ * Reads a parsed JSON document strictly. The reader tracks its path in the document, and each failure names that path.
+ * JSON values of the document become part of the result: the reader freezes them and does not copy them.
  */
 export class DocumentReader {
-  /** The version of the format that the document names; that of a part which stands alone is the newest. */
+  /** The format version of the document; `Infinity` for a part that is read alone. */
   version = Infinity;
   private readonly path: (string | number)[] = [];
   private depth = 0;
 
-  /** Reads a whole document. @throws StateFormatError naming the path of what does not fit. */
+  /** Reads a whole document. @throws StateFormatError with the path of the invalid value. */
   static read<T>(document: unknown, read: Read<T>): T {
     const reader = new DocumentReader();
     try {
       return read(reader, document);
     } catch (error) {
       if (error instanceof RangeError && !('code' in error))
-        return reader.fail('a document that is not nested so deeply', document);
+        return reader.fail('a document with fewer levels of nesting', document);
       throw error;
     }
   }
 
-  /** Raises the error for the present place. */
+  /** Throws the error for the current path. */
   fail(expected: string, found: unknown, code?: ErrorCode): never {
     throw new StateFormatError(this.location(), expected, describeValue(found), { code });
   }
 
-  /** The present place, as in `$.execution.steps[3].id`. */
+  /** Returns the current path, as in `$.execution.steps[3].id`. */
   location(): string {
     let text = '$';
     for (const key of this.path.slice(0, this.depth)) {
@@ -46,19 +46,19 @@ export class DocumentReader {
     return text;
   }
 
-  /** An object, whatever its members. */
+  /** Requires an object, with any members. */
   object(value: unknown): Members {
     return isPlainObject(value) ? value : this.fail('an object', value);
   }
 
-  /** An object that has no members but the named ones. */
+  /** Requires an object, with members of the given names only. */
   members(value: unknown, names: ReadonlySet<string>): Members {
     if (!isPlainObject(value)) return this.fail('an object', value);
     for (const name in value) if (!names.has(name)) this.unknownMember(value, name, names);
     return value;
   }
 
-  /** Reads a member that must be there. */
+  /** Reads a required member. */
   required<T>(members: Members, name: string, read: Read<T>): T {
     this.enter(name);
     const value = read(this, members[name]);
@@ -66,7 +66,7 @@ export class DocumentReader {
     return value;
   }
 
-  /** Reads a member that may be absent. */
+  /** Reads an optional member; `undefined` when it is absent. */
   optional<T>(members: Members, name: string, read: Read<T>): T | undefined {
     return members[name] === undefined ? undefined : this.required(members, name, read);
   }
@@ -83,15 +83,15 @@ export class DocumentReader {
     return result;
   }
 
-  /** The same, frozen, of an array that is left out when it is empty. */
+  /** Reads every element of an array into a frozen list, and refuses an empty array: writers omit empty lists. */
   nonEmptyList<T>(value: unknown, read: Read<T>): readonly T[] {
     const result = this.list(value, read);
     return result.length > 0
       ? Object.freeze(result)
-      : this.fail('no such member, or one that says something', value);
+      : this.fail('a non-empty value, or an omitted member', value);
   }
 
-  /** Reads every member of an object whose names are free. */
+  /** Reads every member of an object that may have any names. */
   entries<T>(value: unknown, read: Read<T>): [string, T][] {
     if (!isPlainObject(value)) return this.fail('an object', value);
     const result: [string, T][] = [];
@@ -99,25 +99,25 @@ export class DocumentReader {
     return result;
   }
 
-  /** Raises the error for a member that no reader knows. */
+  /** Throws the error for an unknown member. */
   unknownMember(members: Members, name: string, known: Iterable<string>): never {
     this.enter(name);
     return this.fail(`one of ${[...known].join(', ')}`, members[name]);
   }
 
-  /** Refuses a member that the format has only from a version on, in a document of an older one. */
+  /** Refuses a member that the format has since `version`, when the document has an older version. */
   requireVersion(version: number, members: Members, name: string): void {
     if (members[name] === undefined || this.version >= version) return;
     this.enter(name);
     this.fail(`no such member before version ${version}`, members[name]);
   }
 
-  /** Goes on to a member or an element. */
+  /** Moves the path to a member or an element. */
   enter(key: string | number): void {
     this.path[this.depth++] = key;
   }
 
-  /** Comes back from it. */
+  /** Moves the path back to the parent. */
   leave(): void {
     this.depth--;
   }
@@ -130,45 +130,46 @@ function isEmptyValue(value: unknown): boolean {
   return true;
 }
 
-/** Refuses an explicit `false`, 0, `[]` or `{}`: what says nothing is left out, so that one value has one document. */
+/**
+ * Returns a reader that refuses an explicit `false`, 0, `[]` or `{}`. Writers omit empty values, so that equal values
+ * have equal documents.
+ */
 export function readNonEmpty<T>(read: Read<T>): Read<T> {
   return (reader, value) =>
-    isEmptyValue(value)
-      ? reader.fail('no such member, or one that says something', value)
-      : read(reader, value);
+    isEmptyValue(value) ? reader.fail('a non-empty value, or an omitted member', value) : read(reader, value);
 }
 
-/** A string. */
+/** Reads a string. */
 export const readString: Read<string> = (reader, value) =>
   typeof value === 'string' ? value : reader.fail('a string', value);
 
-/** A boolean. */
+/** Reads a boolean. */
 export const readBoolean: Read<boolean> = (reader, value) =>
   typeof value === 'boolean' ? value : reader.fail('true or false', value);
 
-/** A flag that is left out when it is not set. */
+/** Reads a flag that writers omit when it is not set. */
 export const readTrue: Read<true> = (reader, value) =>
-  value === true ? value : reader.fail('true, or no such member', value);
+  value === true ? value : reader.fail('true, or an omitted member', value);
 
-/** A finite number, and not a negative zero, which JSON text written by us does not have. */
+/** Reads a finite number. Refuses negative zero, which writers never write. */
 export const readNumber: Read<number> = (reader, value) =>
   typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
     ? value
     : reader.fail('a number', value);
 
-/** A finite number of at least 0. */
+/** Reads a finite number of at least 0. */
 export const readAmount: Read<number> = (reader, value) => {
   const amount = readNumber(reader, value);
   return amount >= 0 ? amount : reader.fail('a number of at least 0', value);
 };
 
-/** A whole number of at least 0. */
+/** Reads a whole number of at least 0. */
 export const readCount: Read<number> = (reader, value) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0)
     ? value
     : reader.fail('a whole number of at least 0', value);
 
-/** A moment: whole milliseconds since the Unix epoch. */
+/** Reads an instant: whole milliseconds since the Unix epoch. */
 export const readInstant: Read<number> = (reader, value) =>
   isInstant(value) ? value : reader.fail('whole milliseconds since 1970', value);
 
@@ -176,16 +177,16 @@ export function isInstant(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && !Object.is(value, -0);
 }
 
-/** One of the listed strings. */
+/** Returns a reader of the listed strings. */
 export function readOneOf<const T extends string>(choices: readonly T[]): Read<T> {
   const known = new Map<unknown, T>(choices.map((choice) => [choice, choice]));
   const expected = choices.map((choice) => `"${choice}"`).join(' or ');
   return (reader, value) => known.get(value) ?? reader.fail(expected, value);
 }
 
-/** Any JSON value, taken over as it is and frozen. */
+/** Reads any JSON value and freezes it in place. */
 export const readJson: Read<JsonValue> = (reader, value) => {
-  // The second look is for what does not fit: it knows where that is.
+  // Only an invalid value needs the second pass, which finds its path.
   if (!tryFreezeJson(value)) freezeJson(reader, value, MAX_NESTING);
   return value as JsonValue;
 };
@@ -212,12 +213,12 @@ function freezeJson(reader: DocumentReader, value: unknown, levels: number): voi
   Object.freeze(value);
 }
 
-/** How to read the members of an object that has no others, and which of them must be there. */
+/** The readers of all members of an object, and which members are required. */
 export interface Shape<T> {
   readonly members: ReadonlyMap<string, ShapeMember>;
-  /** How many of them must be there. */
+  /** The number of required members. */
   readonly required: number;
-  /** Never there at run time: it carries the type. */
+  /** Never set at run time. It carries the type. */
   readonly type?: T;
 }
 
@@ -226,17 +227,17 @@ interface ShapeMember {
   readonly isRequired: boolean;
 }
 
-/** Readers by member name; a member whose name ends in `?` may be absent. */
+/** Readers by member name. A member whose name ends in `?` is optional. */
 export type Readers = Readonly<Record<string, Read<unknown>>>;
 
-/** The object that readers accept. */
+/** The type of the objects that the readers accept. */
 export type Shaped<R extends Readers> = {
   readonly [Name in keyof R as Name extends `${string}?` ? never : Name]: ReturnType<R[Name]>;
 } & {
   readonly [Name in keyof R as Name extends `${infer Bare}?` ? Bare : never]?: ReturnType<R[Name]>;
 };
 
-/** The shape that readers make. */
+/** Returns the shape of the objects that the readers accept. */
 export function shapeOf<const R extends Readers>(readers: R): Shape<Shaped<R>> {
   const members = new Map<string, ShapeMember>();
   let required = 0;
@@ -248,18 +249,21 @@ export function shapeOf<const R extends Readers>(readers: R): Shape<Shaped<R>> {
   return { members, required };
 }
 
-/** An object of a shape, taken over as it is and frozen. */
+/** Reads an object of a shape and freezes it in place. */
 export function readShape<T>(reader: DocumentReader, value: unknown, shape: Shape<T>): T {
   return readMembers(reader, reader.object(value), shape);
 }
 
-/** A reader of objects of a shape, taken over as they are and frozen. */
+/** Returns a reader of objects of a shape, which freezes them in place. */
 export function shapeReader<const R extends Readers>(readers: R): Read<Shaped<R>> {
   const shape = shapeOf(readers);
   return (reader, value) => readShape(reader, value, shape);
 }
 
-/** A reader of objects of a shape into frozen copies. Equal objects come out with their members in the same order. */
+/**
+ * Returns a reader that copies objects of a shape into frozen objects. Copies of equal objects have the same member
+ * order.
+ */
 export function orderedReader<const R extends Readers>(readers: R): Read<Shaped<R>> {
   const shape = [...shapeOf(readers).members];
   const names = new Set(shape.map(([name]) => name));
@@ -273,15 +277,15 @@ export function orderedReader<const R extends Readers>(readers: R): Read<Shaped<
   };
 }
 
-/** Shapes by the value of the member that tells them apart. */
+/** Shapes by the value of the member that selects the shape. */
 export type Shapes = Readonly<Record<string, Shape<object>>>;
 
-/** An object of one of the shapes, with the value that chose it. */
+/** An object of one of the shapes, with the value that selects the shape. */
 export type Variant<Choice extends string, S extends Shapes> = {
   [Value in keyof S]: S[Value] extends Shape<infer T> ? T & { readonly [Name in Choice]: Value } : never;
 }[keyof S];
 
-/** A reader of objects whose shape a member chooses, such as `type`. */
+/** Returns a reader of objects whose shape depends on one member, such as `type`. */
 export function readVariant<Choice extends string, S extends Shapes>(
   choice: Choice,
   shapes: S,
@@ -318,7 +322,7 @@ function failForMissing(reader: DocumentReader, document: Members, { members }: 
 
 const readMissing: Read<never> = (reader, value) => reader.fail('a value', value);
 
-/** A list of one kind, taken over as it is and frozen. */
+/** Returns a reader of lists of one type, which freezes them in place. */
 export function readFrozenList<T>(read: Read<T>): Read<readonly T[]> {
   return (reader, value) => {
     if (!Array.isArray(value)) return reader.fail('an array', value);
@@ -331,7 +335,7 @@ export function readFrozenList<T>(read: Read<T>): Read<readonly T[]> {
   };
 }
 
-/** An object of free names and values of one kind, taken over as it is and frozen. */
+/** Returns a reader of objects with any names and values of one type, which freezes them in place. */
 export function readFrozenRecord<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
   return (reader, value) => {
     reader.entries(value, read);
@@ -340,8 +344,8 @@ export function readFrozenRecord<T>(read: Read<T>): Read<Readonly<Record<string,
 }
 
 /**
- * Checks a copy of a value that a caller passed in, such as an LLM configuration.
- * @throws HoldfastError `CONTEXT_INVALID`.
+ * Returns a checked, frozen copy of a value from a caller, such as model settings.
+ * @throws HoldfastError `CONTEXT_INVALID` for an invalid value, `NOT_JSON` for a value that JSON cannot hold.
  */
 export function checkedCopy<T>(what: string, value: unknown, read: Read<T>): T {
   return asContextInvalid(what, () => DocumentReader.read(toJsonValue(value), read));
@@ -359,7 +363,7 @@ function asContextInvalid<T>(what: string, check: () => T): T {
   }
 }
 
-/** The same for a value that may be frozen through and through: it is checked where it is, and keeps its identity. */
+/** Checks a deeply frozen value in place and returns it. Returns a checked, frozen copy of any other value. */
 export function checkedValue<T>(what: string, value: T, read: Read<T>): T {
   if (!isDeeplyFrozen(value)) return checkedCopy(what, value, read);
   return asContextInvalid(what, () => DocumentReader.read(value, read));
@@ -372,7 +376,7 @@ function isDeeplyFrozen(value: unknown): boolean {
   return true;
 }
 
-/** A JSON object, taken over as it is and frozen. */
+/** Reads a JSON object and freezes it in place. */
 export const readJsonObject: Read<JsonObject> = (reader, value) => {
   const copy = readJson(reader, value);
   return isJsonObject(copy) ? copy : reader.fail('an object', value);

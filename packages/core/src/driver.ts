@@ -1,4 +1,4 @@
-// What authors of drivers need besides the root
+// Exports for authors of drivers, beside those of the root
 export { LineageCache, List } from './state/values/list.ts';
 export { toolMessage } from './state/messages/messages.ts';
 export { reasoningOf, toolCallsOf } from './state/messages/message-parts.ts';

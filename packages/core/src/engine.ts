@@ -1,5 +1,5 @@
-// What authors of engines, and of other hosts of the loop, need besides the root: the contract of engines, the stepper,
-// and the parts of a state and of a run by name
+// Exports for authors of engines and of other hosts of the loop, beside those of the root: the engine contract, the
+// stepper, and the parts of a state and of a run
 export type { AgentStateDebug, AgentStateView } from './state/agent-state-view.ts';
 export type { AgentStateInit } from './state/agent-state-init.ts';
 export { AgentContext } from './state/context.ts';

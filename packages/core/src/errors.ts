@@ -1,4 +1,4 @@
-/** Every code an error of core can carry. Codes are stable between major versions, messages are not. */
+/** Every error code of core. Codes are stable between major versions; messages are not. */
 export const ERROR_CODES = [
   'AGENT_NOT_BUILDABLE',
   'AGENT_NOT_FOUND',
@@ -51,23 +51,23 @@ export const ERROR_CODES = [
   'TOOL_TIMEOUT',
 ] as const;
 
-/** A stable name for what went wrong; each is explained in docs/errors.md. */
+/** The code of an error of core. docs/errors.md explains each code. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What may accompany an error: what caused it, and JSON facts a program can read. */
+/** The cause of an error, and JSON facts for programs. */
 export interface HoldfastErrorOptions {
   readonly cause?: unknown;
   readonly data?: unknown;
 }
 
 /**
- * The root of all errors that Holdfast raises on purpose. Check `code`, not the class: two copies of a package
- * have two classes but one code.
+ * The base class of the errors that Holdfast throws on purpose, except those for invalid arguments. Check `code`, not
+ * the class: two copies of a package have two classes but the same codes.
  */
 export class HoldfastError extends Error {
   /** One of `ERROR_CODES`, or the code of an adapter. */
   readonly code: string;
-  /** JSON facts about the failure, when there are any. */
+  /** JSON facts about the failure, if there are any. */
   readonly data: unknown;
 
   constructor(code: string, message: string, options: HoldfastErrorOptions = {}) {
@@ -79,8 +79,8 @@ export class HoldfastError extends Error {
 }
 
 /**
- * The error for a call that cannot be meant: a RangeError, or a TypeError, with the code `ARGUMENT_INVALID`. For
- * adapters too. Throw it at once, before anything is done.
+ * Creates the error for an invalid argument: a RangeError or a TypeError with the code `ARGUMENT_INVALID`. Adapters can
+ * use it too. Throw the error before the call has any effect.
  */
 export function invalidArgument(
   message: string,
@@ -89,26 +89,26 @@ export function invalidArgument(
   return Object.assign(new Kind(message), { code: 'ARGUMENT_INVALID' satisfies ErrorCode });
 }
 
-/** True when `error` carries the given code, whichever copy of the package made it. */
+/** True when `error` has the given code, whichever copy of the package created it. */
 export function hasErrorCode(error: unknown, code: ErrorCode): boolean {
   try {
     return typeof error === 'object' && error !== null && 'code' in error && error.code === code;
   } catch {
-    return false; // whatever was thrown cannot be asked
+    return false; // a hostile value can throw when its members are read
   }
 }
 
-/** What else may be said of a document that does not fit. */
+/** Further facts about an invalid document. */
 export interface StateFormatErrorOptions {
   readonly code?: ErrorCode | undefined;
-  /** What the document is, for the message; default `document`. */
+  /** The name of the document in the message. Default: `document`. */
   readonly document?: string;
   readonly cause?: unknown;
 }
 
-/** A stored document does not fit the format. `path` says where; nothing was built from it. */
+/** The error for a stored document that does not fit its format. Nothing is restored from the document. */
 export class StateFormatError extends HoldfastError {
-  /** Where in the document, as in `$.execution.steps[3].id`. */
+  /** The path of the invalid value, as in `$.execution.steps[3].id`. */
   readonly path: string;
 
   constructor(path: string, expected: string, found: string, options: StateFormatErrorOptions = {}) {
@@ -119,7 +119,7 @@ export class StateFormatError extends HoldfastError {
   }
 }
 
-/** A one-line description of a value for an error message: its type, and its text if that is short. */
+/** Describes a value in one line for an error message: its type, and its text, truncated to 60 characters. */
 export function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (value === undefined) return 'nothing';

@@ -1,4 +1,4 @@
-// What an agent is: immutable values
+// The state: immutable values
 export { AgentState } from './state/agent-state.ts';
 export { MessageStore } from './state/messages/message-store.ts';
 export { assistantMessage, systemMessage, userMessage } from './state/messages/messages.ts';
@@ -29,7 +29,7 @@ export { agentDefinition } from './state/agent-definition.ts';
 export type { AgentDefinition } from './state/agent-definition.ts';
 export type { ErrorRecord } from './state/values/error-record.ts';
 
-// What an agent does: one step at a time
+// The loop, tools, hooks and listeners
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
 export { tool } from './loop/tools/tool.ts';
@@ -75,7 +75,7 @@ export { consoleObserver } from './observe/console-observer.ts';
 export { redactedListener } from './loop/redact.ts';
 export type { Redact } from './loop/redact.ts';
 
-// How an agent is kept: between runs and processes
+// Sessions and stores
 export { AgentSession } from './session/session.ts';
 export type { ListedSession, SessionInfo, SessionStatus } from './session/session-info.ts';
 export {
@@ -89,7 +89,7 @@ export {
 export type { SessionExpiry, SessionPage, SessionQuery, SessionStore } from './session/session-store.ts';
 export { MemorySessionStore } from './session/store/memory-session-store.ts';
 
-// How a database becomes a session store
+// The session runtime and its actions
 export { SessionRuntime } from './session/work/session-runtime.ts';
 export type { ForkOptions } from './session/actions/fork.ts';
 export type { AgentCatalog } from './session/work/agent-catalog.ts';
@@ -116,10 +116,10 @@ export type { ActionContext, SessionAction } from './session/actions/actions.ts'
 export { pendingApprovals } from './session/actions/approval.ts';
 export type { InboxContent } from './session/actions/inbox-content.ts';
 
-// How many machines work on agents
+// Engines
 export { InProcessEngine } from './session/engine/in-process-engine.ts';
 
-// Leaves
+// Errors, time and JSON
 export { hasErrorCode, HoldfastError, invalidArgument, StateFormatError } from './errors.ts';
 export type { ErrorCode } from './errors.ts';
 export { systemClock } from './clock.ts';

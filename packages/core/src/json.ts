@@ -8,14 +8,14 @@ export interface JsonObject {
 }
 
 /**
- * How deep a JSON value may be nested. A fixed limit, so that what one process can write another can read, whatever
- * is left of its stack.
+ * The deepest nesting of a JSON value. The limit is fixed, so that a process can read what another process has written,
+ * however much of its stack is free.
  */
 export const MAX_NESTING = 1_024;
 
 /**
- * A deeply frozen copy of `value` as `JSON.stringify` would see it: `toJSON` is honoured, `undefined` members
- * are left out, `NaN` and infinities become `null`. A value that is so already is returned as it is.
+ * Returns a deeply frozen copy of `value` by the rules of `JSON.stringify`: `toJSON` is called, `undefined` members are
+ * omitted, `NaN` and infinities become `null`. A value that is frozen JSON already is returned as it is.
  * @throws HoldfastError `NOT_JSON` for a BigInt, a cycle, or more than 1,024 levels of nesting.
  */
 export function toJsonValue(value: unknown): JsonValue {
@@ -25,11 +25,11 @@ export function toJsonValue(value: unknown): JsonValue {
     return copyLenient(value, '', 0) ?? null;
   } catch (error) {
     if (error instanceof HoldfastError) throw error;
-    throw new HoldfastError('NOT_JSON', 'The value could not be turned into JSON.', { cause: error });
+    throw new HoldfastError('NOT_JSON', 'The value cannot be converted to JSON.', { cause: error });
   }
 }
 
-/** Is a copy of the value the value itself? */
+/** True for deeply frozen JSON, which needs no copy. */
 function isFrozenJson(value: unknown, depth: number): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
@@ -46,8 +46,8 @@ function isFrozenJson(value: unknown, depth: number): boolean {
 }
 
 /**
- * The same for an object, such as metadata or provider options.
- * @throws HoldfastError `NOT_JSON` when the value is not an object, or as `toJsonValue`.
+ * Returns a deeply frozen copy of an object, such as metadata or provider options, as `toJsonValue` does.
+ * @throws HoldfastError `NOT_JSON` for a value that is not an object, and as `toJsonValue`.
  */
 export function toJsonObject(value: unknown): JsonObject {
   const copy = toJsonValue(value);
@@ -55,12 +55,14 @@ export function toJsonObject(value: unknown): JsonObject {
   throw new HoldfastError('NOT_JSON', `Expected an object, found ${describeValue(value)}.`);
 }
 
-/** True when two JSON values have the same JSON text: the order of members counts, as providers may care. */
+/**
+ * True when two JSON values have the same JSON text. The order of members counts, because it may matter to a provider.
+ */
 export function isSameJson(left: unknown, right: unknown): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }
 
-/** True for a JSON object: neither null nor an array. */
+/** True for a JSON object, which is neither `null` nor an array. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -78,7 +80,7 @@ function copyLenient(value: unknown, key: string, depth: number): JsonValue | un
     case 'bigint':
       throw new HoldfastError(
         'NOT_JSON',
-        `A BigInt${key && ` in "${key}"`} is not JSON: turn it into a string or a number.`,
+        `A BigInt${key && ` in "${key}"`} is not JSON. Convert it to a string or a number.`,
       );
     default:
       return undefined;
@@ -95,7 +97,7 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
   if (depth >= MAX_NESTING) {
     throw new HoldfastError(
       'NOT_JSON',
-      `The value is nested more than ${MAX_NESTING} deep or contains itself.`,
+      `The value has more than ${MAX_NESTING} levels of nesting, or contains itself.`,
     );
   }
   if (value instanceof String || value instanceof Number || value instanceof Boolean) {
@@ -116,29 +118,29 @@ function copyObject(value: object, key: string, depth: number): JsonValue | unde
   return Object.freeze(members);
 }
 
-/** Assignment that also works for a member named `__proto__`, which plain assignment would take as a prototype. */
+/** Sets a member, also one named `__proto__`, which an assignment would set as the prototype. */
 function setMember(target: Record<string, JsonValue>, key: string, value: JsonValue): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   } else target[key] = value;
 }
 
-/** A frozen copy without the members that are `undefined`. */
+/** Returns a frozen copy without the members that are `undefined`. */
 export function compact<T extends object>(fields: T): Readonly<T> {
   const result: Record<string, unknown> = {};
   for (const key in fields) if (fields[key] !== undefined) result[key] = fields[key];
   return Object.freeze(result) as Readonly<T>;
 }
 
-/** An object as a literal, JSON or another realm makes it. */
+/** True for an object from a literal, from `JSON.parse` or from another realm. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // The second test is for an object of another realm, whose Object.prototype is not ours.
+  // The second test accepts an object of another realm, which has another Object.prototype.
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Freezes a JSON value through and through. False at the first thing in it that is none. */
+/** Freezes a JSON value deeply. Returns false at the first part that is not JSON. */
 export function tryFreezeJson(value: unknown, levels = MAX_NESTING): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);

@@ -1,4 +1,5 @@
-// What authors of session stores need besides the root: the contract, and how a database becomes a store
+// Exports for authors of session stores, beside those of the root: the store contract, and the backend contract with
+// the functions for a new database
 export type { AgentSessionInit, SessionRevision } from './session/session.ts';
 export { StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';

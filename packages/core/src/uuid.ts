@@ -1,21 +1,23 @@
-/** How many ids one call of the random generator serves. */
+/** The number of ids that one call of the random generator provides. */
 const BATCH = 128;
 const BYTES = 16;
 
-/** Random bytes of the ids to come. Filled when the first id is asked for: some platforms have no randomness before. */
+/**
+ * Random bytes for the next ids. The first id fills the pool: some platforms provide no randomness while modules load.
+ */
 const pool = new Uint8Array(BYTES * BATCH);
 let used = BATCH;
 
 const DASH = 45;
 const DIGITS = Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
-/** Where in the text the two digits of each byte begin. */
+/** The position of the two digits of each byte in the text. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
-/** The characters of the id that is being made. */
+/** The character codes of the id under construction. */
 const codes: number[] = Array.from({ length: 36 }, () => DASH);
 
 /**
- * A random UUID (RFC 9562, version 4) as one flat string. `crypto.randomUUID()` of Node gives a rope of twenty strings,
- * which takes half a kilobyte and is flattened when it first becomes a key.
+ * Returns a random UUID (RFC 9562, version 4) as one flat string. `crypto.randomUUID()` of Node returns a rope of
+ * twenty strings: it takes half a kilobyte, and its first use as a key flattens it.
  */
 export function randomUuid(): string {
   const from = nextBytes();
@@ -29,7 +31,7 @@ export function randomUuid(): string {
   return String.fromCharCode.apply(undefined, codes);
 }
 
-/** Where in the pool the bytes of the next id begin. Each is used once. */
+/** Returns the position of the next unused bytes in the pool. */
 function nextBytes(): number {
   if (used === BATCH) {
     crypto.getRandomValues(pool);

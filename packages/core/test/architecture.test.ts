@@ -28,7 +28,7 @@ test('core has no runtime dependency', async () => {
   expect(manifest).not.toHaveProperty('peerDependencies');
 });
 
-describe('on a tree with wrong imports', () => {
+describe('a tree with invalid imports', () => {
   const folders: string[] = [];
 
   afterEach(async () => {
@@ -82,7 +82,7 @@ describe('on a tree with wrong imports', () => {
     return folder;
   }
 
-  test('right imports break nothing', async () => {
+  test('valid imports break no rule', async () => {
     await expect(brokenRules(await repository({}))).resolves.toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe('on a tree with wrong imports', () => {
     expect(broken).toContainEqual(expect.stringMatching(`^${rule}: ${file} `));
   });
 
-  test('every rule is broken by a case', () => {
+  test('the cases break every rule', () => {
     const rules = options.ruleSet?.forbidden?.map(({ name }) => name);
     expect(new Set(wrong.map(([rule]) => rule))).toEqual(new Set(rules));
   });

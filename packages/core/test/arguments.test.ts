@@ -27,49 +27,59 @@ const refusal = (name: 'RangeError' | 'TypeError', message: string): unknown =>
 const KNOWN = 'Known options: cups, beans, onDone, key.';
 
 describe('options', () => {
-  test('that fit come back as they are', () => {
+  test('that are valid are returned as they are', () => {
     const options = { cups: 2, beans: undefined, parent: {} } as unknown as BrewOptions;
     expect(checkOptions(options)).toBe(options);
   });
 
   test.each<readonly [string, unknown, 'RangeError' | 'TypeError', string]>([
-    ['nothing', undefined, 'TypeError', `brew takes an object with options, found nothing. ${KNOWN}`],
+    ['absent options', undefined, 'TypeError', `brew takes an object with options, found nothing. ${KNOWN}`],
     ['null', null, 'TypeError', `brew takes an object with options, found null. ${KNOWN}`],
     ['a list', [], 'TypeError', `brew takes an object with options, found an array of 0. ${KNOWN}`],
     [
-      'a text, which may be a key',
+      'a string, which can be a key',
       'sk-1',
       'TypeError',
       `brew takes an object with options, found a string. ${KNOWN}`,
     ],
     ['an unknown option', { cups: 1, milk: true }, 'TypeError', `brew has no option "milk". ${KNOWN}`],
     [
-      'an unknown option of no value',
+      'an unknown option without a value',
       { cups: 1, milk: undefined },
       'TypeError',
       `brew has no option "milk". ${KNOWN}`,
     ],
     [
-      'one that everybody has',
+      'an option named as a member of every object',
       { cups: 1, toString: 1 },
       'TypeError',
       `brew has no option "toString". ${KNOWN}`,
     ],
-    ['one with advice', { sugar: 1 }, 'TypeError', `brew has no option "sugar": add it yourself. ${KNOWN}`],
-    ['a misspelt one', { cupz: 1 }, 'TypeError', `brew has no option "cupz": did you mean "cups"? ${KNOWN}`],
     [
-      'one in the singular',
+      'an unknown option with advice',
+      { sugar: 1 },
+      'TypeError',
+      `brew has no option "sugar": add it yourself. ${KNOWN}`,
+    ],
+    [
+      'a misspelt option',
+      { cupz: 1 },
+      'TypeError',
+      `brew has no option "cupz": did you mean "cups"? ${KNOWN}`,
+    ],
+    [
+      'an option in the singular',
       { cup: 1 },
       'TypeError',
       `brew has no option "cup": did you mean "cups"? ${KNOWN}`,
     ],
     [
-      'one in capitals',
+      'an option in other case',
       { ondone: 1 },
       'TypeError',
       `brew has no option "ondone": did you mean "onDone"? ${KNOWN}`,
     ],
-    ['a missing one', {}, 'TypeError', 'cups of brew must be a whole number from 1 to 8, found nothing.'],
+    ['a missing option', {}, 'TypeError', 'cups of brew must be a whole number from 1 to 8, found nothing.'],
     [
       'null as a value',
       { cups: null },
@@ -77,7 +87,7 @@ describe('options', () => {
       'cups of brew must be a whole number from 1 to 8, found null.',
     ],
     [
-      'a text for a number',
+      'a string for a number',
       { cups: '2' },
       'TypeError',
       'cups of brew must be a whole number from 1 to 8, found string "2".',
@@ -95,33 +105,38 @@ describe('options', () => {
       'beans of brew must be one of light, dark, found string "raw".',
     ],
     [
-      'another thing than a word',
+      'a number for a word',
       { cups: 1, beans: 5 },
       'TypeError',
       'beans of brew must be one of light, dark, found number 5.',
     ],
     [
-      'what is not a function',
+      'an object for a function',
       { cups: 1, onDone: {} },
       'TypeError',
       'onDone of brew must be a function, found an object.',
     ],
-    ['a secret', { cups: 1, key: 'sk-1' }, 'TypeError', 'key of brew must be an object, found a string.'],
-  ])('%s are refused', (_, options, name, message) => {
+    [
+      'an invalid secret',
+      { cups: 1, key: 'sk-1' },
+      'TypeError',
+      'key of brew must be an object, found a string.',
+    ],
+  ])('%s is refused', (_, options, name, message) => {
     expect(() => checkOptions(options as BrewOptions)).toThrow(refusal(name, message));
   });
 
-  test('may be checked for another owner', () => {
+  test('can be checked for another owner', () => {
     expect(() => checkOptions({ cups: 0 }, 'brew "morning"')).toThrow('cups of brew "morning" must be');
   });
 
-  test('of a prototype count', () => {
+  test('are also read from a prototype', () => {
     expect(checkOptions(Object.create({ cups: 1 }) as BrewOptions).cups).toBe(1);
     expect(() => checkOptions(Object.create({ cups: 1, milk: 1 }) as BrewOptions)).toThrow('"milk"');
   });
 });
 
-describe('what an argument must be', () => {
+describe('the checks of mustBe', () => {
   const methods = { now: () => 1, newId: () => 'a' };
   const rows: readonly (readonly [
     string,

@@ -30,7 +30,7 @@ describe('outside of a request of Cloudflare Workers', () => {
     },
   );
 
-  test('an agent, its store and its runtime can be made', async () => {
+  test('an agent, its store and its runtime can be created', async () => {
     const work = `
       const { createAgentLoop, MemorySessionStore, SessionRuntime, tool } = await import('@holdfast/core');
       const look = tool({ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, execute: () => 1 });

@@ -23,7 +23,7 @@ test('a JSON value is copied, frozen and equal', () => {
   );
 });
 
-test('any value becomes what JSON.stringify makes of it', () => {
+test('any value is converted as by JSON.stringify', () => {
   const anything = fc.anything({
     withDate: true,
     withBoxedValues: true,
@@ -45,7 +45,7 @@ const odd: readonly (readonly [name: string, value: unknown])[] = [
   ['not a number', [Number.NaN, Infinity, -0]],
   ['dates', { at: new Date(0), bad: new Date(Number.NaN) }],
   [
-    'a toJSON that gives itself',
+    'a toJSON that returns its own object',
     Object.assign(
       Object.create({
         toJSON() {
@@ -55,12 +55,12 @@ const odd: readonly (readonly [name: string, value: unknown])[] = [
       { a: 1 },
     ),
   ],
-  ['a toJSON that gives another', { toJSON: () => ({ toJSON: () => 1, b: 2 }) }],
+  ['a toJSON that returns an object with a toJSON', { toJSON: () => ({ toJSON: () => 1, b: 2 }) }],
   [
-    'a toJSON that is told where it stands',
+    'a toJSON that receives its key',
     [{ toJSON: (key: string) => key }, { a: { toJSON: (key: string) => key } }],
   ],
-  ['a toJSON that is no function', { toJSON: 1 }],
+  ['a toJSON that is not a function', { toJSON: 1 }],
   ['holes', [1, , 3]], // oxlint-disable-line no-sparse-arrays
   ['holes inside', { a: [, [, 1]] }], // oxlint-disable-line no-sparse-arrays
   ['__proto__', JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":null}}')],
@@ -69,7 +69,7 @@ const odd: readonly (readonly [name: string, value: unknown])[] = [
   ['hidden members', Object.defineProperty({ a: 1 }, 'b', { value: 2, enumerable: false })],
   ['another realm', runInNewContext('({ a: [1, { b: new Date(0) }] })')],
 ];
-test.for(odd)('%s: as JSON.stringify does', ([, value]) =>
+test.for(odd)('%s is converted as by JSON.stringify', ([, value]) =>
   assert.deepStrictEqual(toJsonValue(value), throughText(value)),
 );
 
@@ -95,7 +95,7 @@ test.for<[string, unknown]>([
       },
     },
   ],
-])('%s is not JSON, and says so', ([, value]) => {
+])('%s is refused as not JSON', ([, value]) => {
   expect(() => toJsonValue(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
 });
 
@@ -105,7 +105,7 @@ test('only an object is a JSON object', () => {
     expect(() => toJsonObject(value)).toThrow(expect.objectContaining({ code: 'NOT_JSON' }));
 });
 
-test('nothing that is copied can change a prototype', () => {
+test('a copied value cannot change a prototype', () => {
   const copy = toJsonValue(JSON.parse('{"__proto__":{"polluted":true}}'));
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
@@ -117,7 +117,7 @@ describe('depth', () => {
   const nestedObject = (depth: number): unknown =>
     JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
 
-  test.for([nested, nestedObject])('what can be put into a state can be read back, 1,000 deep', (make) => {
+  test.for([nested, nestedObject])('a value with 1,000 levels in a state can be read back', (make) => {
     const state = AgentState.empty().withMetadata('deep', make(1_000) as never);
     assert.deepStrictEqual(
       JSON.stringify(AgentState.fromJSON(JSON.parse(JSON.stringify(state)))),
@@ -125,20 +125,23 @@ describe('depth', () => {
     );
   });
 
-  test.for([nested, nestedObject])('at any depth it is refused at once, or written and read', (make) => {
-    for (let depth = 500; depth < 20_000; depth = Math.floor(depth * 1.2)) {
-      let state: AgentState;
-      try {
-        state = AgentState.empty().withMetadata('deep', make(depth) as never);
-      } catch (error) {
-        assert.ok(hasErrorCode(error, 'NOT_JSON'));
-        continue;
+  test.for([nested, nestedObject])(
+    'a value of any depth is either refused at once or written and read',
+    (make) => {
+      for (let depth = 500; depth < 20_000; depth = Math.floor(depth * 1.2)) {
+        let state: AgentState;
+        try {
+          state = AgentState.empty().withMetadata('deep', make(depth) as never);
+        } catch (error) {
+          assert.ok(hasErrorCode(error, 'NOT_JSON'));
+          continue;
+        }
+        expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).metadata.has('deep')).toBe(true);
       }
-      expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).metadata.has('deep')).toBe(true);
-    }
-  });
+    },
+  );
 
-  test.for([nested, nestedObject])('a document nested without end is a format error', (make) => {
+  test.for([nested, nestedObject])('a document with too many levels of nesting is a format error', (make) => {
     const document = {
       ...AgentState.empty().toJSON(),
       context: { metadata: { deep: make(100_000) }, sections: [] },
@@ -148,7 +151,7 @@ describe('depth', () => {
 });
 
 describe('errors', () => {
-  test('carry a code, their cause and data, and the name of their class', () => {
+  test('have a code, a cause, data and the name of their class', () => {
     const cause = new Error('why');
     const error = new HoldfastError('NOT_JSON', 'No.', { cause, data: { a: 1 } });
     expect([error.name, error.code, error.cause, error.data]).toEqual([

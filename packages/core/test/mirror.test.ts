@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const core = fileURLToPath(new URL('..', import.meta.url));
 /** Tests of the package as a whole. */
-const WHOLE = ['architecture', 'docs', 'entries', 'import', 'mirror', 'options'];
+const WHOLE = ['architecture', 'docs', 'entries', 'import', 'mirror', 'misuse', 'options'];
 const ACROSS = /^scenarios\//u;
 
 /** The files below a folder that end so, without that end. */
@@ -21,7 +21,7 @@ function sourceOf(test: string): string {
   return test.replace(/\.[^./]+$/u, '');
 }
 
-test('each test file has the path of its source, or stands where tests cut across sources', async () => {
+test('each test file has the path of its source, or is in a folder for tests of several sources', async () => {
   const sources = new Set(await filesIn('src', '.ts'));
   const tests = await filesIn('test', '.test.ts');
   const strays = tests.filter(

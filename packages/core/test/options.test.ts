@@ -159,7 +159,7 @@ async function outcome(call: () => unknown): Promise<unknown> {
 describe.for(rows)('%s', ([, good, call, kept = []]) => {
   const act = (options: unknown): Promise<unknown> => outcome(() => call(options as Given));
 
-  test('takes what it knows', async () => {
+  test('accepts its options', async () => {
     expect(await act(good)).toBe('accepted');
   });
 
@@ -170,11 +170,11 @@ describe.for(rows)('%s', ([, good, call, kept = []]) => {
       );
   });
 
-  test('refuses what is not an object', async () => {
+  test('refuses options that are not an object', async () => {
     for (const wrong of [null, 5, 'text', [], () => 1]) expect(await act(wrong)).toEqual(coded);
   });
 
-  test('refuses a wrong value of each option', async () => {
+  test('refuses an invalid value of each option', async () => {
     const { message } = (await act({ ...good, nonsense: 1 })) as Error;
     const known = message.replace(/^.*Known options: |\.$/g, '').split(', ');
     for (const name of known.filter((option) => !kept.includes(option)))
@@ -182,7 +182,7 @@ describe.for(rows)('%s', ([, good, call, kept = []]) => {
   });
 });
 
-test('every public function takes its options in the table, or none', () => {
+test('every public function is in the table or has no options', () => {
   const listed = new Set(rows.map(([name]) => name.split(/[.,]/)[0]));
   const exported = { ...root, ...forDrivers, ...forEngines, ...forStores };
   const others = Object.entries(exported).filter(
@@ -204,7 +204,7 @@ checkArgument optionsCheck
   .trim()
   .split(/\s+/);
 
-describe('what was probably meant is said', () => {
+describe('errors advise what to write instead', () => {
   const model = { modelId: 'gpt-5' };
   test.each<readonly [string, () => unknown, string]>([
     [
@@ -218,7 +218,7 @@ describe('what was probably meant is said', () => {
       'as in budget: { maxSteps: 5 }',
     ],
     [
-      'tools by name',
+      'an object for the list of tools',
       () => createAgentLoop({ driver, tools: { add: 1 } } as never),
       'tools of createAgentLoop must be an array of tools, as in tools: [add], found an object.',
     ],
@@ -244,17 +244,17 @@ describe('what was probably meant is said', () => {
       'tool "add" has no option "parameters": give the schema of the arguments, as in inputSchema:',
     ],
     [
-      'a time to live',
+      'a ttl for a store',
       () => new MemorySessionStore({ ttl: 5 } as never),
       'give an expiry, as in expiry: { afterSeconds: 3600 }',
     ],
     [
-      'a price of another kind',
+      'a price with an unknown member',
       () => createAgentLoop({ driver, prices: { m: { in: 1 } } } as never),
       'the price of "m" has no option "in"',
     ],
     [
-      'a hook that is none',
+      'an unknown hook',
       () => new SessionRuntime({ store, agents: {}, hooks: { beforeLoad: () => undefined } } as never),
       'hooks has no member "beforeLoad": a session can be changed once it is loaded: write "afterLoad".',
     ],
@@ -264,7 +264,7 @@ describe('what was probably meant is said', () => {
       'afterSave of hooks must be a function, found number 5.',
     ],
     [
-      'settings that are lists',
+      'a list among the settings',
       () => AgentBuilder.of().withSettings({ tools: [] } as never),
       'withSettings has no option "tools": add them with withTools(search, read).',
     ],
@@ -274,7 +274,7 @@ describe('what was probably meant is said', () => {
     );
   });
 
-  test('hooks of a class may have members of their own', () => {
+  test('hooks of a class can have other members', () => {
     class Sealing {
       readonly key = 'k';
       beforeSave(): void {}
@@ -302,6 +302,6 @@ test.each<readonly [string, () => unknown]>([
   ['sweep', () => sweep(store, {} as never)],
   ['serve', () => engine().serve(runtime as never)],
   ['execute', () => runtime.execute(sessionId, 'Hi.' as never)],
-])('%s refuses what it cannot use', async (_, call) => {
+])('%s refuses an invalid argument', async (_, call) => {
   expect(await outcome(call)).toEqual(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });

@@ -12,11 +12,11 @@ test('ids of the system clock are UUIDs of version 4', () => {
   for (const id of some) expect(id).toMatch(UUID_4);
 });
 
-test('no two are the same', () => {
+test('all ids are different', () => {
   expect(new Set(some).size).toBe(COUNT);
 });
 
-test('all of their bits are random but those of version and variant', () => {
+test('all bits are random except those of version and variant', () => {
   const ones = Array.from({ length: 128 }, () => 0);
   for (const id of some) {
     const bits = BigInt(`0x${id.replaceAll('-', '')}`);
@@ -37,7 +37,7 @@ test('all of their bits are random but those of version and variant', () => {
   expect(unfair).toEqual([]);
 });
 
-test('workers of one process have ids of their own', async () => {
+test('workers of one process create different ids', async () => {
   const worker = (): Worker =>
     new Worker(new URL('support/uuid-worker.ts', import.meta.url), {
       stdout: true,

@@ -71,7 +71,7 @@ describe('a problem', () => {
       'name: a\nbudget: {maxSteps: -1}',
     ],
     [
-      'a.yaml:3:3: budget.maxCost: expected a number of at least 0, or no such limit, found null. For example maxCost: 0.5.',
+      'a.yaml:3:3: budget.maxCost: expected a number of at least 0, or an omitted limit, found null. For example maxCost: 0.5.',
       'a.yaml',
       'name: a\nbudget:\n  maxCost:',
     ],

@@ -10,46 +10,54 @@ import type { LlmConfig } from './llm-config.ts';
 import { readLlmConfig } from './llm-config.ts';
 
 /**
- * What an agent is, as plain data: it names its tools and capabilities, and whoever builds its loop has the code of
- * those names. Absent, empty and filled can be three things, so each is kept as it is.
+ * A description of an agent as plain data: it names tools and capabilities, and the builder of the loop has their code.
+ * An absent member and an empty one can differ in meaning, so both are stored as they are.
  */
 export interface AgentDefinition {
   readonly name: string;
-  /** Which definition of that name, in any notation; versions have no order. */
+  /** Distinguishes definitions of one name, in any notation. Versions have no order. */
   readonly version?: string;
-  /** For other agents and for people: what it is good for. */
+  /** The purpose of the agent, for people and other agents. */
   readonly description?: string;
-  /** What people see instead of the name. */
+  /** The name that people see instead of `name`. */
   readonly label?: string;
   readonly systemPrompt?: string;
   readonly llmConfig?: LlmConfig;
-  /** Names of the tools it may use, each once, those of its capabilities too. Absent: all that there are. Empty: none. */
+  /**
+   * The names of the tools that the agent may use, each once, tools of its capabilities included. Absent: all known
+   * tools. Empty: no tools.
+   */
   readonly tools?: readonly string[];
-  /** Names of tools it may not use, each once, whatever `tools` says; they need not exist. */
+  /**
+   * The names of tools that the agent may not use, each once, even when `tools` lists them. The tools need not exist.
+   */
   readonly toolsDeny?: readonly string[];
-  /** By name, the options of each capability it has; `{}` for none. */
+  /** The options of each capability, by its name; `{}` for a capability without options. */
   readonly capabilities?: Readonly<Record<string, JsonObject>>;
   /**
-   * Limits of each execution. Absent: the budget of the builder. Without `maxSteps`: 20 steps. `Infinity` for any number of
-   * steps is kept as 9,007,199,254,740,991, since JSON has no infinity.
+   * The limits of each execution. Absent: the budget of the builder. Without `maxSteps`: 20 steps. `Infinity` steps are
+   * stored as 9,007,199,254,740,991, because JSON has no infinity.
    */
   readonly budget?: BudgetLimits;
-  /** The facts that the metadata of its states begins with. */
+  /** The initial metadata of the agent's states. */
   readonly metadata?: JsonObject;
 }
 
-/** A checked, frozen copy of a definition. @throws HoldfastError `CONTEXT_INVALID`; `data.path` says where. */
+/**
+ * Returns a checked, frozen copy of a definition.
+ * @throws HoldfastError `CONTEXT_INVALID`; `data.path` locates the invalid value.
+ */
 export function agentDefinition(definition: AgentDefinition): AgentDefinition {
   return checkedCopy('agent definition', withJsonLimits(definition), readAgentDefinition);
 }
 
-/** The definition with its limits as JSON can hold them. What is wrong stays as it is, for the reader to refuse. */
+/** Returns the definition with limits that JSON can hold. The reader refuses invalid limits later. */
 function withJsonLimits(definition: AgentDefinition): AgentDefinition {
   const budget: BudgetLimits | null | undefined = definition?.budget;
   return budget?.maxSteps === Infinity ? { ...definition, budget: toJsonLimits(budget) } : definition;
 }
 
-/** The state that a new agent of a checked definition begins with. */
+/** Returns the first state of a new agent with a checked definition. */
 export function initialState(definition: AgentDefinition, clock: Clock, at: Instant): AgentState {
   const { systemPrompt, llmConfig, metadata = {} } = definition;
   const state = AgentState.empty({ agentId: AgentId.create(clock), at })

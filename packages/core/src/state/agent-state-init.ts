@@ -1,7 +1,7 @@
 import { mustBe, optionsCheck } from '../arguments.ts';
 import type { Instant } from '../clock.ts';
 
-/** What may be said about a new agent. */
+/** The options of `AgentState.empty`. */
 export interface AgentStateInit {
   readonly agentId?: string;
   readonly parentAgentId?: string;
@@ -17,9 +17,9 @@ export const checkInit = optionsCheck<AgentStateInit>(
   { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },
   {
     id: 'write "agentId"',
-    systemPrompt: 'add it, as in AgentState.empty().withSystemPrompt("Be brief.")',
-    messages: 'add them, as in AgentState.empty().withMessages(messages)',
-    model: 'add it, as in AgentState.empty().withLlmConfig({ model: "openai:gpt-5" })',
-    clock: 'pass its time, as in AgentState.empty({ at: clock.now(), agentId: clock.newId() })',
+    systemPrompt: 'set it afterwards, as in AgentState.empty().withSystemPrompt("Be brief.")',
+    messages: 'add them afterwards, as in AgentState.empty().withMessages(messages)',
+    model: 'set it afterwards, as in AgentState.empty().withLlmConfig({ model: "openai:gpt-5" })',
+    clock: 'pass its time and id, as in AgentState.empty({ at: clock.now(), agentId: clock.newId() })',
   },
 );

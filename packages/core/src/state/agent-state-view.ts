@@ -20,7 +20,7 @@ import { AgentStep } from './execution/step.ts';
 import { wrongArgument } from '../arguments.ts';
 import type { ToolExecution } from './execution/tool-execution.ts';
 
-/** The members of a state; all else follows from them. */
+/** The stored members of a state. All other members are derived from them. */
 export type AgentStateFields = Pick<
   AgentStateView,
   | 'agentId'
@@ -33,7 +33,7 @@ export type AgentStateFields = Pick<
   | 'execution'
 >;
 
-/** The facts of a state at one glance. */
+/** A summary of a state, for a log or a test. */
 export interface AgentStateDebug {
   readonly status: ExecutionStatus | undefined;
   readonly executionCount: number;
@@ -48,21 +48,21 @@ export interface AgentStateDebug {
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** What a state tells: its members, and what follows from them. `AgentState` adds the transitions. */
+/** The readable members of a state, stored and derived. `AgentState` adds the transitions. */
 export abstract class AgentStateView {
   readonly agentId: AgentId;
   readonly parentAgentId: AgentId | undefined;
   readonly createdAt: Instant;
-  /** When the state last changed; never goes back. */
+  /** When the state last changed; never decreases. */
   readonly updatedAt: Instant;
-  /** How many executions were begun. */
+  /** The number of executions that were started. */
   readonly executionCount: number;
   readonly llmConfig: LlmConfig | undefined;
   readonly context: AgentContext;
-  /** The run in progress, or the last one until the next begins. */
+  /** The current execution, or the last one until the next starts. */
   readonly execution: ExecutionState | undefined;
 
-  /** Not frozen yet. @internal */
+  /** The subclass freezes the state. @internal */
   protected constructor(fields: AgentStateFields) {
     this.agentId = fields.agentId;
     this.parentAgentId = fields.parentAgentId;
@@ -74,14 +74,14 @@ export abstract class AgentStateView {
     this.execution = fields.execution;
   }
 
-  // What it knows
+  // The context
 
-  /** All messages in their sections. */
+  /** All messages, in sections. */
   get store(): MessageStore {
     return this.context.store;
   }
 
-  /** The conversation: the `messages` section. What a model sees of it is a compiler's choice. */
+  /** The conversation: the section `messages`. The message compiler selects the messages that a model sees. */
   get messages(): Messages {
     return this.store.messages;
   }
@@ -98,9 +98,9 @@ export abstract class AgentStateView {
     return this.context.responseFormat;
   }
 
-  // How far it has got
+  // The execution
 
-  /** `undefined` exactly when there is no execution. */
+  /** The status of the execution; `undefined` when there is no execution. */
   get status(): ExecutionStatus | undefined {
     return this.execution?.status;
   }
@@ -109,32 +109,32 @@ export abstract class AgentStateView {
     return this.execution?.executionId;
   }
 
-  /** True while an execution is neither absent nor over. */
+  /** True when there is an execution and its status is not terminal. */
   get hasActiveExecution(): boolean {
     return this.execution !== undefined && !this.execution.isTerminal;
   }
 
-  /** Steps of this execution, the current one included. Never counted from messages. */
+  /** The number of steps of this execution, the open step included. It does not depend on the messages. */
   get stepCount(): number {
     return this.execution?.stepCount ?? 0;
   }
 
-  /** Finished steps. */
+  /** The closed steps. */
   get steps(): readonly AgentStep[] {
     return this.stepExecutions.toArray().map((execution) => execution.step);
   }
 
-  /** Finished steps with their times. */
+  /** The closed steps with their times. */
   get stepExecutions(): List<StepExecution> {
     return this.execution?.stepExecutions ?? List.empty();
   }
 
-  /** The step in progress. */
+  /** The open step. */
   get currentStep(): AgentStep | undefined {
     return this.execution?.currentStep;
   }
 
-  /** The last finished step. */
+  /** The last closed step. */
   get lastStep(): AgentStep | undefined {
     return this.lastStepExecution?.step;
   }
@@ -147,7 +147,7 @@ export abstract class AgentStateView {
     return this.execution?.lastStepExecution;
   }
 
-  /** The tool execution that stands last, in the current step or before it. */
+  /** The last tool execution of the open step, or else of the latest closed step with one. */
   get lastToolExecution(): ToolExecution | undefined {
     const current = this.currentStep?.toolExecutions.at(-1);
     if (current) return current;
@@ -158,7 +158,7 @@ export abstract class AgentStateView {
     return undefined;
   }
 
-  /** The stop signal that ranks first. */
+  /** The stop signal with the highest rank. */
   get stopSignal(): StopSignal | undefined {
     return this.execution?.continuation.highest;
   }
@@ -167,27 +167,27 @@ export abstract class AgentStateView {
     return this.stopSignal?.reason;
   }
 
-  /** The same as `stopReason`. */
+  /** An alias of `stopReason`. */
   get lastStopReason(): StopReason | undefined {
     return this.stopReason;
   }
 
-  /** Would the loop stop now? */
+  /** True when the loop would stop now. */
   get shouldStop(): boolean {
     return this.execution?.shouldStop ?? false;
   }
 
-  /** What this execution used, the current step included. */
+  /** The usage of this execution, the open step included. */
   get usage(): Usage {
     return this.execution?.usage ?? Usage.none;
   }
 
-  /** What this execution cost in US dollars; `undefined` when no price is known. */
+  /** The cost of this execution in US dollars; `undefined` when no price is known. */
   get cost(): number | undefined {
     return this.usage.cost;
   }
 
-  /** All errors of this execution, in order; those that were recovered from too. */
+  /** All errors of this execution in order, also those that it recovered from. */
   get errors(): readonly ErrorRecord[] {
     return this.execution?.allErrors ?? NOTHING;
   }
@@ -196,19 +196,23 @@ export abstract class AgentStateView {
     return this.errors.length > 0;
   }
 
-  /** Seconds by the clock on the wall, from the start to the end or `now`; 0 without an execution. */
+  /**
+   * Returns the seconds of wall-clock time from the start of the execution to its end or to `now`; 0 without an
+   * execution.
+   */
   executionDurationAt(now: Instant = systemClock.now()): number {
     return this.execution?.duration(now) ?? 0;
   }
 
-  /** Seconds by the clock on the wall; of an execution in progress, up to the latest start or end of a step or tool. */
+  /** The seconds of wall-clock time; for an active execution, up to the latest start or end of a step or tool call. */
   get executionDuration(): number {
     return this.executionDurationAt(this.execution && latestInstantOf(this.execution));
   }
 
   /**
-   * What the model of a step of this execution was called with; of one that was not called yet, what the state says.
-   * @throws TypeError `ARGUMENT_INVALID` for what is not a step.
+   * Returns the effective request of a step of this execution. If the model was not called yet, the state's settings
+   * apply.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not a step.
    */
   requestOf(step: AgentStep): EffectiveRequest {
     if (!(step instanceof AgentStep))
@@ -222,22 +226,22 @@ export abstract class AgentStateView {
     });
   }
 
-  /** True when the execution has come to an answer; one that was aborted is not one. */
+  /** True when the execution has a final response. An aborted response is not a final response. */
   get hasFinalResponse(): boolean {
     return this.lastStep?.isFinalResponse ?? false;
   }
 
-  /** The text of the answer that ended the execution; `undefined` when there is none. */
+  /** The text of the final response; `undefined` when there is none. */
   get finalResponse(): string | undefined {
     return this.hasFinalResponse ? this.lastStep?.text : undefined;
   }
 
-  /** The final response, else what the latest step said. */
+  /** The text of the final response, or else of the latest step. */
   get currentResponse(): string | undefined {
     return this.finalResponse ?? this.execution?.latestStep?.text;
   }
 
-  /** The facts at one glance, for a log or a test. */
+  /** Returns a summary of the state, for a log or a test. */
   debug(): AgentStateDebug {
     const { execution } = this;
     return {
@@ -255,8 +259,8 @@ export abstract class AgentStateView {
 }
 
 /**
- * The latest moment that an execution records: its end, else that of a step or tool that began or ended. `updatedAt` of
- * the agent may be ahead of it, by another machine's clock.
+ * Returns the latest instant that an execution records: its end, or else the latest start or end of a step or tool
+ * call. `updatedAt` of the state can be later, by the clock of another machine.
  */
 function latestInstantOf(execution: ExecutionState): Instant {
   const { currentStep, currentStepStartedAt, lastStepExecution, startedAt, completedAt } = execution;
@@ -266,7 +270,7 @@ function latestInstantOf(execution: ExecutionState): Instant {
   return Math.max(currentStepStartedAt ?? startedAt, ...times);
 }
 
-/** The latest moment that is recorded of a call; `undefined` when nothing was done for it. */
+/** Returns the latest instant that a call records; `undefined` when it records none. */
 function latestInstantOfCall(call: ToolExecution): Instant | undefined {
   const { approval, startedAt, completedAt } = call;
   if (call.isAwaitingApproval) return approval?.requestedAt;

@@ -46,12 +46,12 @@ const checkForkedOptions = optionsCheck<NonNullable<Parameters<AgentState['fork'
 });
 
 /**
- * An agent as a value: who it is, what it has said, and how far its present run has got.
+ * The immutable value of one agent: its identity, its context, and its current or last execution.
  *
- * Immutable: each `with…` returns a new state, or `this` when nothing differs. What survives executions
- * (identity, model, context) is beside `execution`, which is the one run in progress, or the last one.
- * A transition that needs an execution when there is none starts a fresh, pending one, with a new id or the one
- * passed last; two such calls on the same state therefore give two executions with different ids. Chain them instead.
+ * Each `with…` method is a transition: it returns a changed state, or `this` when nothing changes. Identity, model
+ * settings and context outlive an execution. A transition that needs an execution and finds none creates a pending one,
+ * with the id `freshId` or a new id. Two such transitions of one state therefore create two executions: chain the
+ * transitions instead.
  *
  * @example
  * const state = AgentState.empty().withSystemPrompt('Be brief.').withUserMessage('Hello');
@@ -61,7 +61,7 @@ export class AgentState extends AgentStateView {
     super(fields);
   }
 
-  /** A new agent that has said nothing. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  /** Creates the state of a new agent. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static empty(init: AgentStateInit = {}): AgentState {
     checkInit(init);
     const at = toInstant(init.at ?? systemClock.now());
@@ -77,19 +77,19 @@ export class AgentState extends AgentStateView {
     });
   }
 
-  // Transitions of the session data
+  // Transitions of the model settings and the context
 
-  /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a text. */
+  /** @throws HoldfastError `CONTEXT_INVALID` for a system prompt that is not a string. */
   withSystemPrompt(systemPrompt: string | undefined, at?: Instant): AgentState {
     return this.withContext(this.context.with({ systemPrompt }), at);
   }
 
-  /** The same with a message of the user at the end of the conversation. */
+  /** Returns the state with a user message at the end of the conversation. */
   withUserMessage(content: string | readonly UserPart[], options?: MessageOptions, at?: Instant): AgentState {
     return this.withMessageStore(this.store.append(CONVERSATION, [userMessage(content, options)]), at);
   }
 
-  /** The same with another conversation. Steps already taken keep counting. */
+  /** Returns the state with another conversation. The steps of the execution still count. */
   withMessages(messages: Iterable<Message>, at?: Instant): AgentState {
     return this.withMessageStore(this.store.withSection(CONVERSATION, messages), at);
   }
@@ -98,19 +98,19 @@ export class AgentState extends AgentStateView {
     return this.withContext(this.context.with({ store }), at);
   }
 
-  /** The same with one fact set in the metadata. */
+  /** Returns the state with one metadata value set. */
   withMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T, at?: Instant): AgentState {
     return this.withContext(this.context.with({ metadata: this.metadata.with(key, value) }), at);
   }
 
-  /** The same without a fact of the metadata. */
+  /** Returns the state without one metadata value. */
   withoutMetadata(key: MetadataKey<JsonValue> | string, at?: Instant): AgentState {
     return this.withContext(this.context.with({ metadata: this.metadata.without(key) }), at);
   }
 
   /**
-   * The same with another model or other settings, for the steps to come: those of this execution keep what they were sent
-   * with. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting.
+   * Returns the state with other model settings, which apply to later steps. Steps of this execution keep the settings
+   * of their requests. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting.
    */
   withLlmConfig(llmConfig: LlmConfig | undefined, at?: Instant): AgentState {
     const checkedConfig =
@@ -119,7 +119,7 @@ export class AgentState extends AgentStateView {
     return this.with({ llmConfig: checkedConfig, execution: this.executionBefore(checkedConfig) }, at);
   }
 
-  /** The execution before the settings change: its steps keep those that they were sent with. */
+  /** Returns the execution with the settings of its steps, before the settings of the state change. */
   private executionBefore(llmConfig: LlmConfig | undefined): ExecutionState | undefined {
     const { execution } = this;
     if (execution === undefined || execution.stepCount === 0) return execution;
@@ -127,7 +127,7 @@ export class AgentState extends AgentStateView {
     return execution.withLlmConfig(isSameSettings(kept, llmConfig) ? undefined : kept);
   }
 
-  /** @throws HoldfastError `CONTEXT_INVALID` for something that is not a format. */
+  /** @throws HoldfastError `CONTEXT_INVALID` for an invalid response format. */
   withResponseFormat(responseFormat: ResponseFormat | undefined, at?: Instant): AgentState {
     return this.withContext(this.context.with({ responseFormat }), at);
   }
@@ -135,21 +135,21 @@ export class AgentState extends AgentStateView {
   // Transitions of the execution
 
   /**
-   * The same with the step in progress, which begins with it or goes on under its id.
-   * @throws RangeError `ARGUMENT_INVALID` while another step is open, when the execution is over, and for ids that a
-   * finished step has.
+   * Returns the state with this open step. A step with the id of the open step replaces it.
+   * @throws RangeError `ARGUMENT_INVALID` while another step is open, when the execution is terminal, and for ids of
+   * closed steps.
    */
   withCurrentStep(step: AgentStep, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     requireStep(step);
     return this.withExecution(this.executionAt(at, freshId).withCurrentStep(this.beginning(step), at), at);
   }
 
-  /** The same for a step whose ids no other has, by the way they were made. @internal */
+  /** As `withCurrentStep`, for a step whose ids are new by construction. @internal */
   withNewStep(step: AgentStep, at: Instant): AgentState {
     return this.withExecution(this.executionAt(at).withNewStep(this.beginning(step), at), at);
   }
 
-  /** A step as it begins: it is sent with the settings of the state, also where those before it were not. */
+  /** Returns a new step with the settings of the state, if the steps before it have other settings. */
   private beginning(step: AgentStep): AgentStep {
     const { execution } = this;
     if (execution?.llmConfig === undefined || step.request !== undefined) return step;
@@ -158,14 +158,17 @@ export class AgentState extends AgentStateView {
   }
 
   /**
-   * The same with the current step finished and its messages in the conversation, tagged. Calls that were started and have
-   * no outcome are `interrupted`; those that were not begun get a result that says so.
+   * Returns the state with the open step closed and its messages in the conversation, tagged. A call that was started
+   * and has no outcome becomes `interrupted`. A call that was not started gets a result that states this.
    */
   withCurrentStepCompleted(at: Instant = systemClock.now()): AgentState {
     return this.withStepClosed(undefined, at);
   }
 
-  /** The same after so many seconds of work. Without ids, those of the messages follow from that of the step. @internal */
+  /**
+   * Closes the step after `workedSeconds`. Without `ids`, the ids of the messages derive from the id of the step.
+   * @internal
+   */
   withStepClosed(ids: StepMessageIds | undefined, at: Instant, workedSeconds = 0): AgentState {
     const { execution } = this;
     const open = this.currentStep && withCallsEnded(this.currentStep, at);
@@ -183,14 +186,14 @@ export class AgentState extends AgentStateView {
     return freeze(next);
   }
 
-  /** The same with a step that is open closed: no execution ends, or is put away, with one. */
+  /** Closes an open step, before its execution ends or is removed. */
   private withOpenStepClosed(at: Instant): AgentState {
     return this.currentStep === undefined ? this : this.withStepClosed(undefined, at);
   }
 
   /**
-   * The same with another form of the step with which the execution has ended: an answer or the end of a call has come
-   * since. Its messages stand in the place of those before. @internal
+   * Returns the state with another form of the last step of a terminal execution, after a late response or outcome. Its
+   * messages replace the earlier messages of the step. @internal
    */
   withLastStep(step: AgentStep, at: Instant): AgentState {
     const { execution, lastStep } = this;
@@ -217,37 +220,39 @@ export class AgentState extends AgentStateView {
     return isFinalResponse ? origin : { ...origin, is_trace: true };
   }
 
-  /** The same with one more reason to stop. */
+  /** Returns the state with another stop signal. */
   withStopSignal(signal: StopSignal, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withExecution(this.executionAt(at, freshId).withStopSignal(signal), at);
   }
 
-  /** The same with another step asked for, whatever speaks for stopping. Holds until that step begins. */
+  /** Returns the state with a request for another step. It overrides all stop signals until that step starts. */
   withContinuationRequested(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     const execution = this.executionAt(at, freshId);
     return this.withExecution(execution.withContinuation(execution.continuation.withRequested()), at);
   }
 
-  /** The same without the request for another step. */
+  /** Returns the state without the request for another step. */
   withoutContinuationRequested(at: Instant = systemClock.now()): AgentState {
     const { execution } = this;
     if (execution === undefined) return this;
     return this.withExecution(execution.withContinuation(execution.continuation.withoutRequest()), at);
   }
 
-  /** The same with an error in the current step, or outside any step. What was thrown may be anything. */
+  /** Returns the state with an error in the open step, or outside any step. The thrown value can be of any type. */
   withError(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withExecution(this.executionAt(at, freshId).withError(toErrorRecord(thrown)), at);
   }
 
-  /** The same with an error, and the execution failed; an open step is closed, as by `withCurrentStepCompleted`. */
+  /**
+   * Returns the state with an error and a failed execution. An open step is closed, as by `withCurrentStepCompleted`.
+   */
   withFailure(thrown: unknown, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withError(thrown, at, freshId).withExecutionStatus('failed', at);
   }
 
   /**
-   * The same with an execution in progress: a pending one begins, an unfinished one goes on, and otherwise a fresh
-   * one of the given id begins.
+   * Returns the state with an execution in progress. A pending execution starts, another active execution resumes.
+   * Otherwise a new execution starts, with the id `freshId` or a new id.
    */
   withExecutionStarted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     const execution = this.hasActiveExecution ? this.execution : ExecutionState.create({ id: freshId, at });
@@ -255,8 +260,8 @@ export class AgentState extends AgentStateView {
   }
 
   /**
-   * The same with a status. Taking an execution from none or `pending` to `inProgress` counts it. Before a terminal one an
-   * open step is closed, as by `withCurrentStepCompleted`.
+   * Returns the state with a status of its execution. The change from none or `pending` to `inProgress` counts the
+   * execution. Before a terminal status an open step is closed, as by `withCurrentStepCompleted`.
    */
   withExecutionStatus(
     status: ExecutionStatus,
@@ -272,8 +277,8 @@ export class AgentState extends AgentStateView {
   }
 
   /**
-   * The same with the execution over, in the status that its errors and signals call for; one that failed stays so. An
-   * open step is closed, as by `withCurrentStepCompleted`.
+   * Returns the state with a terminal execution, in the status that follows from its errors and stop signals. A failed
+   * execution stays failed. An open step is closed, as by `withCurrentStepCompleted`.
    */
   withExecutionCompleted(at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     const state = this.withOpenStepClosed(at);
@@ -282,26 +287,32 @@ export class AgentState extends AgentStateView {
     return state.withExecution(execution.withStatus(execution.terminalStatus, at), at);
   }
 
-  /** The same with more used outside any step, as for a summary. It counts in the totals of the execution. */
+  /**
+   * Returns the state with added usage from outside any step, such as a summary. It counts in the totals of the
+   * execution.
+   */
   withOtherUsage(usage: Usage, at: Instant = systemClock.now(), freshId?: ExecutionId): AgentState {
     return this.withExecution(this.executionAt(at, freshId).withOtherUsage(usage), at);
   }
 
-  /** The same with more seconds counted as worked; less than none is none. @throws RangeError `ARGUMENT_INVALID` for NaN and infinities. */
+  /**
+   * Returns the state with added seconds of work; a negative number counts as 0.
+   * @throws RangeError `ARGUMENT_INVALID` for NaN and infinities.
+   */
   withTimeWorked(seconds: number, at: Instant = systemClock.now()): AgentState {
     const { execution } = this;
     return execution === undefined ? this : this.withExecution(execution.withTimeWorked(seconds), at);
   }
 
-  /** The same between executions: all session data and no execution. An open step is closed, as when the execution ends. */
+  /** Returns the state without its execution. An open step is closed, as at the end of an execution. */
   forNextExecution(at: Instant = systemClock.now()): AgentState {
     if (this.execution === undefined) return this;
     return this.withOpenStepClosed(at).with({ execution: undefined }, at);
   }
 
   /**
-   * A copy as another agent, between executions. What was said and done stays, in an open step too; its tags tell who said
-   * it. What is not given of id and time comes from the clock.
+   * Returns a copy as another agent, without the execution. The conversation stays, the output of an open step
+   * included; its tags name the original agent. The clock provides an id or a time that is not passed.
    */
   fork(
     options: { readonly agentId?: string; readonly at?: Instant; readonly clock?: Clock } = {},
@@ -341,11 +352,11 @@ export class AgentState extends AgentStateView {
     return copy;
   }
 
-  // As JSON
+  // JSON
 
   /**
-   * The state as a versioned JSON document, losslessly. `{ execution: 'omit' }` leaves the execution out, so that
-   * reading it back is `forNextExecution()` at the time of the last change. `JSON.stringify` passes a string.
+   * Returns the complete state as a versioned JSON document. With `{ execution: 'omit' }` the document has no
+   * execution: reading it returns `forNextExecution()` at the time of the last change. `JSON.stringify` passes a string.
    */
   toJSON(options?: { readonly execution?: 'omit' } | string): SnapshotEnvelope {
     const isExecutionOmitted = typeof options === 'object' && checkJsonOptions(options).execution === 'omit';
@@ -353,9 +364,9 @@ export class AgentState extends AgentStateView {
   }
 
   /**
-   * A state from a document that `toJSON` made, of this or an older version. The document is handed over: its parts
-   * become parts of the state and are frozen, not copied.
-   * @throws StateFormatError naming the place that does not fit; `STATE_VERSION` when a newer release wrote it.
+   * Restores a state from a document of this or an older version. Parts of the document become parts of the state: they
+   * are frozen and not copied. @throws StateFormatError with the path of the invalid value; `STATE_VERSION` when a
+   * newer release wrote the document.
    */
   static fromJSON(json: unknown): AgentState {
     return DocumentReader.read(json, AgentState.read);
@@ -367,7 +378,7 @@ export class AgentState extends AgentStateView {
     return reader.version === 1 ? state.fromVersion1() : state;
   };
 
-  /** A state that was read from a document of version 1, as version 2 has it. */
+  /** Migrates a state from version 1 of the format to version 2. */
   private fromVersion1(): AgentState {
     const { execution } = this;
     if (execution?.currentStep === undefined) return this;

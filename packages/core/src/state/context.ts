@@ -10,7 +10,7 @@ import { requireObject, wrongArgument } from '../arguments.ts';
 /** The members of a context. */
 export type AgentContextFields = Pick<AgentContext, 'store' | 'systemPrompt' | 'metadata' | 'responseFormat'>;
 
-/** What an agent knows between its executions: its messages, its standing instruction, facts of the application. */
+/** The context of an agent: its messages, system prompt, metadata and response format. */
 export class AgentContext {
   readonly store: MessageStore;
   readonly systemPrompt: string | undefined;
@@ -33,16 +33,17 @@ export class AgentContext {
   }
 
   /**
-   * The same with some parts replaced; `this` when nothing differs.
-   * @throws TypeError `ARGUMENT_INVALID` for another store or metadata, HoldfastError `CONTEXT_INVALID` for another text or format.
+   * Returns a copy with some parts replaced, or `this` when nothing changes.
+   * @throws TypeError `ARGUMENT_INVALID` for a store or metadata of another class, HoldfastError `CONTEXT_INVALID` for
+   * an invalid system prompt or response format.
    */
   with(changes: Partial<AgentContextFields>): AgentContext {
-    requireObject(changes, 'parts of a context: an object');
+    requireObject(changes, 'an object with parts of a context');
     const { store = this.store, metadata = this.metadata } = changes;
     if (!(store instanceof MessageStore))
-      throw wrongArgument(store, 'a store as MessageStore.from() gives it');
+      throw wrongArgument(store, 'a store, as returned by MessageStore.from()');
     if (!(metadata instanceof Metadata))
-      throw wrongArgument(metadata, 'metadata as Metadata.from() gives it');
+      throw wrongArgument(metadata, 'metadata, as returned by Metadata.from()');
     const systemPrompt = 'systemPrompt' in changes ? promptOrNone(changes.systemPrompt) : this.systemPrompt;
     const responseFormat =
       'responseFormat' in changes ? formatOrNone(changes.responseFormat) : this.responseFormat;
@@ -63,7 +64,7 @@ export class AgentContext {
     });
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): AgentContext {
     return DocumentReader.read(json, AgentContext.read);
   }

@@ -11,7 +11,10 @@ import {
 } from '../document.ts';
 import type { ProviderOptions } from './messages/messages.ts';
 
-/** Which model to call and how: a JSON value. Secrets and live objects belong to the driver, never here. */
+/**
+ * The model settings: a model and its parameters, as JSON. They are stored, so secrets and live objects belong to the
+ * driver.
+ */
 export interface LlmConfig {
   /** The id by which the driver finds the model, as in `openai:gpt-5`. */
   readonly model?: string;
@@ -23,13 +26,13 @@ export interface LlmConfig {
   readonly frequencyPenalty?: number;
   readonly stopSequences?: readonly string[];
   readonly seed?: number;
-  /** How hard a reasoning model thinks, as the driver understands it (`low`, `medium`, `high`, …). */
+  /** The effort of a reasoning model, in a word of the driver (`low`, `medium`, `high`, …). */
   readonly reasoning?: string;
-  /** Settings for one provider, by provider name. */
+  /** Settings for single providers, by provider name. */
   readonly providerOptions?: ProviderOptions;
 }
 
-/** Reads a configuration. */
+/** Reads model settings. */
 export const readLlmConfig: Read<LlmConfig> = orderedReader({
   'model?': readString,
   'maxOutputTokens?': readCount,
@@ -44,12 +47,12 @@ export const readLlmConfig: Read<LlmConfig> = orderedReader({
   'providerOptions?': readJsonObject,
 } satisfies Record<`${keyof LlmConfig}?`, Read<unknown>>);
 
-/** The form an answer must have. */
+/** The form of a response. */
 export type ResponseFormat =
   | { readonly type: 'text' }
   | {
       readonly type: 'json';
-      /** JSON Schema of the answer; any JSON when absent. */
+      /** JSON Schema of the response. Absent: any JSON. */
       readonly schema?: JsonObject;
       readonly name?: string;
       readonly description?: string;

@@ -4,26 +4,26 @@ import { DocumentReader, readJsonObject } from '../document.ts';
 import { isSameJson, toJsonObject } from '../json.ts';
 import { requireObject, requireString } from '../arguments.ts';
 
-/** A name in the metadata together with the type of its value. */
+/** The name of a metadata value and the type of that value. */
 export interface MetadataKey<T extends JsonValue> {
   readonly name: string;
-  /** Never there at run time: it carries the type. */
+  /** Never set at run time. It carries the type. */
   readonly type?: T;
 }
 
 /**
- * A typed key. Two keys of one name are the same key.
+ * Creates a typed key. Two keys with the same name are the same key.
  * @example const customer = metadataKey<string>('customer');
  */
 export function metadataKey<T extends JsonValue>(name: string): MetadataKey<T> {
   return Object.freeze({ name });
 }
 
-/** JSON facts that an application keeps beside a conversation. */
+/** JSON values that an application stores beside a conversation. */
 export class Metadata {
   static readonly empty: Metadata = new Metadata(Object.freeze({}));
 
-  /** All of it, as a frozen JSON object. */
+  /** All values, as a frozen JSON object. */
   readonly values: JsonObject;
 
   private constructor(values: JsonObject) {
@@ -31,14 +31,16 @@ export class Metadata {
     Object.freeze(this);
   }
 
-  /** Metadata of a plain object's members. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  /**
+   * Creates metadata from the members of a plain object. @throws HoldfastError `NOT_JSON` for a value that is not JSON.
+   */
   static from(values: Metadata | { readonly [name: string]: unknown }): Metadata {
     if (values instanceof Metadata) return values;
     const json = toJsonObject(values);
     return Object.keys(json).length === 0 ? Metadata.empty : new Metadata(json);
   }
 
-  /** The value under a key, `undefined` when there is none. The type is what the writer of the key promised. */
+  /** Returns the value of a key; `undefined` when it is absent. The key declares the type, which is not checked. */
   get<T extends JsonValue>(key: MetadataKey<T> | string): T | undefined {
     const name = metadataName(key);
     return Object.hasOwn(this.values, name) ? (this.values[name] as T) : undefined;
@@ -48,7 +50,7 @@ export class Metadata {
     return Object.hasOwn(this.values, metadataName(key));
   }
 
-  /** The same with one value set; `this` when it is that value already. */
+  /** Returns a copy with one value set, or `this` when nothing changes. */
   with<T extends JsonValue>(key: MetadataKey<T> | string, value: T): Metadata {
     const name = metadataName(key);
     const json = toJsonObject({ [name]: value })[name] ?? null;
@@ -56,7 +58,7 @@ export class Metadata {
     return new Metadata(Object.freeze({ ...this.values, [name]: json }));
   }
 
-  /** The same without one value; `this` when it was not there. */
+  /** Returns a copy without one value, or `this` when the value is absent. */
   without(key: MetadataKey<JsonValue> | string): Metadata {
     const name = metadataName(key);
     if (!this.has(name)) return this;
@@ -67,7 +69,7 @@ export class Metadata {
     return this.values;
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): Metadata {
     return DocumentReader.read(json, readMetadata);
   }
@@ -78,7 +80,7 @@ export const readMetadata: Read<Metadata> = (reader, value) => Metadata.from(rea
 
 function metadataName(key: { readonly name: string } | string): string {
   if (typeof key === 'string') return key;
-  requireObject(key, 'a name, or a key as metadataKey() gives it');
-  requireString(key.name, 'a key whose name is a string');
+  requireObject(key, 'a name, or a key, as returned by metadataKey()');
+  requireString(key.name, 'a key with a string as its name');
   return key.name;
 }

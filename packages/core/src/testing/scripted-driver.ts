@@ -8,8 +8,8 @@ import type { InferenceResponseInit } from '../state/inference/inference-respons
 import type { Driver, InferenceOptions, InferenceRequest } from '../loop/inference/driver.ts';
 
 /**
- * One answer of a script: a text, an answer in full, calls of tools by name and arguments, an error to throw, or a
- * function that makes one of these from the request.
+ * One response of a script: a text, a complete response, tool calls by name and arguments, an error to throw, or a
+ * function that returns one of these for a request.
  */
 export type ScriptedAnswer =
   | string
@@ -22,11 +22,11 @@ export type ScriptedAnswer =
   | Error
   | ((request: InferenceRequest, options: InferenceOptions) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** A driver that plays a script, for tests. */
+/** A driver that returns scripted responses, for tests. */
 export interface ScriptedDriver extends Driver {
-  /** The requests so far, in order. */
+  /** The requests that the driver has received, in order. */
   readonly requests: readonly InferenceRequest[];
-  /** @throws HoldfastError `SCRIPT_MISMATCH` when answers are left over. */
+  /** @throws HoldfastError `SCRIPT_MISMATCH` when the number of calls differs from the number of responses. */
   assertComplete(): void;
 }
 
@@ -36,8 +36,8 @@ const ANSWER: ArgumentCheck = {
 };
 
 /**
- * A driver that gives the answers in order. One call more than there are answers fails with `SCRIPT_MISMATCH`, and
- * so does `assertComplete()` when there were fewer. Text is also given as deltas, word by word.
+ * Creates a driver that returns the responses in order. A call after the last response fails with `SCRIPT_MISMATCH`;
+ * `assertComplete()` fails with it when responses remain. The driver also reports text as deltas, word by word.
  *
  * @example
  * const driver = scriptedDriver({ calls: { add: { a: 2, b: 2 } } }, 'It is 4.');
@@ -54,7 +54,7 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
       if (answer === undefined) {
         throw new HoldfastError(
           'SCRIPT_MISMATCH',
-          `The script has ${script.length} answers; this is call ${requests.length}.`,
+          `The script has ${script.length} responses, but this is call ${requests.length} of the driver.`,
         );
       }
       const response = InferenceResponse.of(await resolveAnswer(answer, requests.length, request, options));
@@ -64,7 +64,7 @@ export function scriptedDriver(...script: ScriptedAnswer[]): ScriptedDriver {
     },
     assertComplete() {
       if (requests.length === script.length) return;
-      const message = `The script has ${script.length} answers; ${requests.length} were asked for.`;
+      const message = `The script has ${script.length} responses, but the driver was called ${requests.length} times.`;
       throw new HoldfastError('SCRIPT_MISMATCH', message);
     },
   };
@@ -88,5 +88,5 @@ async function resolveAnswer(
   return { content, usage: USAGE };
 }
 
-/** What an answer of a script uses when it does not say. */
+/** The usage of a response whose script does not set one. */
 const USAGE = Object.freeze({ inputTokens: 10, outputTokens: 5 });

@@ -2,8 +2,8 @@ import { checkArgument, mustBe } from '../arguments.ts';
 import type { Clock, Instant } from '../clock.ts';
 
 /**
- * A clock for tests: each reading is one step later than the one before, and ids count up. Clocks of one start make
- * the same ids, clocks of different starts different ones. Time-outs are the machine's.
+ * Creates a clock for tests. Each reading is one step after the reading before, and ids count up. Clocks with the same
+ * start create the same ids, clocks with different starts different ids. Timers run in real time.
  */
 export function steppedClock(start: Instant = 0, stepMilliseconds = 1): Clock {
   checkArgument('start of steppedClock', start, mustBe.instant);
@@ -12,13 +12,13 @@ export function steppedClock(start: Instant = 0, stepMilliseconds = 1): Clock {
   return { now: () => (now += stepMilliseconds), newId: countingIds(start) };
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until a test advances it. */
 export interface ManualClock extends Required<Clock> {
-  /** Goes on by so many milliseconds; time-outs that this passes go off, in order, each at its moment. */
+  /** Advances the clock. Timers that become due fire in order, each at its own instant. */
   advance(milliseconds: number): void;
 }
 
-/** A clock for tests of what takes time: it stands still, and its time-outs go off as it is moved on. */
+/** Creates a clock that stands still until a test advances it, for tests of timers. */
 export function manualClock(start: Instant = 0): ManualClock {
   checkArgument('start of manualClock', start, mustBe.instant);
   const timers = new Set<Timer>();
@@ -48,7 +48,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** The timer that goes off first, if it does by then. */
+/** Returns the earliest timer that is due at `end` or before. */
 function earliest(timers: Iterable<Timer>, end: Instant): Timer | undefined {
   const [first] = [...timers].filter(({ at }) => at <= end).toSorted((left, right) => left.at - right.at);
   return first;

@@ -21,7 +21,7 @@ const full: Required<AgentDefinition> = {
 };
 const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-test('a definition is a frozen copy with its members in one order', () => {
+test('agentDefinition returns a frozen copy with a fixed member order', () => {
   const init = Object.fromEntries(Object.entries(full).toReversed()) as unknown as AgentDefinition;
   const definition = agentDefinition(init);
   expect(definition).toEqual(full);
@@ -31,7 +31,7 @@ test('a definition is a frozen copy with its members in one order', () => {
   expect(Object.isFrozen(full.tools)).toBe(false);
 });
 
-test('a session keeps any definition, and so does its document', () => {
+test('a session and its document preserve every definition', () => {
   fc.assert(
     fc.property(definitions, (init) => {
       const definition = agentDefinition(init);
@@ -58,14 +58,14 @@ test.for<[string, Partial<AgentDefinition>]>([
   expect(AgentSession.fromJSON(jsonOf(AgentSession.create({ definition }))).definition).toEqual(definition);
 });
 
-test('a budget may come as a value of its class', () => {
+test('a definition accepts an ExecutionBudget as its budget', () => {
   const { budget } = agentDefinition({ name: 'a', budget: ExecutionBudget.of({ maxSteps: 3 }) });
   expect(budget).toEqual({ maxSteps: 3 });
   expect(ExecutionBudget.of(budget ?? {}).remaining({ steps: 1 }).maxSteps).toBe(2);
 });
 
 test.for([{ maxSteps: Infinity, maxTokens: 5 }, ExecutionBudget.of({ maxSteps: Infinity, maxTokens: 5 })])(
-  'any number of steps is kept over JSON: %j',
+  'unlimited steps survive JSON: %j',
   (budget) => {
     const definition = agentDefinition({ name: 'a', budget });
     expect(definition.budget).toEqual({ maxSteps: Number.MAX_SAFE_INTEGER, maxTokens: 5 });
@@ -75,7 +75,7 @@ test.for([{ maxSteps: Infinity, maxTokens: 5 }, ExecutionBudget.of({ maxSteps: I
   },
 );
 
-test('no name is a way to a prototype', () => {
+test('names of a definition cannot change a prototype', () => {
   const init: unknown = JSON.parse('{"name":"__proto__","capabilities":{"__proto__":{"polluted":true}}}');
   const { capabilities } = agentDefinition(init as AgentDefinition);
   expect(Object.keys(capabilities ?? {})).toEqual(['__proto__']);
@@ -83,7 +83,7 @@ test('no name is a way to a prototype', () => {
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-describe('what does not fit is refused, with its place', () => {
+describe('an invalid definition is refused with the path of its invalid value', () => {
   test.for<[path: string, found: string, part: object]>([
     ['$.name', 'string ""', { name: '' }],
     ['$.name', 'nothing', { name: undefined }],
@@ -122,7 +122,7 @@ describe('what does not fit is refused, with its place', () => {
     expect(() => AgentSession.create({ definition: init })).toThrow(refusal);
   });
 
-  test('in a stored session too', () => {
+  test('an invalid definition in a stored session is refused too', () => {
     const document = AgentSession.create({ definition: full }).toJSON() as unknown as {
       definition: Record<string, unknown>;
     };

@@ -60,7 +60,7 @@ function read(document: unknown): AgentState {
 describe.for(ends)('%s closes an open step', ([, end]) => {
   const ended = end(open, T + 9);
 
-  test('so that what was done is in the conversation', () => {
+  test('the completed work is in the conversation', () => {
     expect(ended.currentStep).toBeUndefined();
     expectPaired(ended.messages);
     expect(outputsIn(ended.messages)).toEqual({
@@ -75,10 +75,11 @@ describe.for(ends)('%s closes an open step', ([, end]) => {
     expectRoundTrip(ended);
   });
 
-  test('in the same way each time', () => assert.deepStrictEqual(end(open, T + 9).messages, ended.messages));
+  test('the result is the same each time', () =>
+    assert.deepStrictEqual(end(open, T + 9).messages, ended.messages));
 });
 
-test.for(terminalEnds)('%s gives each call of the step its end', ([, end]) => {
+test.for(terminalEnds)('%s gives each call of the step an outcome', ([, end]) => {
   const ended = end(open, T + 9);
   const { lastStep } = ended;
   expect(nextAction(ended).type).toBe('none');
@@ -96,8 +97,8 @@ test.for(terminalEnds)('%s gives each call of the step its end', ([, end]) => {
   expect(lastStep?.toolExecutions.some(({ isRunning }) => isRunning)).toBe(false);
 });
 
-describe('how a step is closed', () => {
-  test('its messages enter the conversation before the status is set, tagged', () => {
+describe('closing a step', () => {
+  test('the tagged messages of the step enter the conversation before the status is set', () => {
     const ended = open.withFailure(new Error('no'), T + 9);
     expect([ended.status, ended.steps.length, ended.lastStep?.type]).toEqual(['failed', 1, 'error']);
     const tags = { step_id: open.currentStep?.id, execution_id: open.executionId, agent_id: open.agentId };
@@ -108,7 +109,7 @@ describe('how a step is closed', () => {
     expect(new Set(ended.messages.toArray().map(({ id }) => id)).size).toBe(3);
   });
 
-  test('an answer is the final response, and stands in the conversation', () => {
+  test('a response without tool calls is the final response and enters the conversation', () => {
     const answered = begun.withCurrentStep(
       AgentStep.create(begun.messages).withResponse(InferenceResponse.of({ text: 'Hi.' })),
       T + 1,
@@ -127,7 +128,7 @@ describe('how a step is closed', () => {
     }
   });
 
-  test('an answer that broke off is none, unless one of its calls was started', () => {
+  test('a response that broke off is discarded, unless one of its calls was started', () => {
     const broken = InferenceResponse.of({
       content: [{ type: 'text', text: 'I' }, call('pay')],
       finishReason: 'error',
@@ -142,7 +143,7 @@ describe('how a step is closed', () => {
     expect([cut.messages.length, cut.finalResponse]).toEqual([1, undefined]);
   });
 
-  test('a call that the answer does not ask for any more was started all the same', () => {
+  test('a started call that a later response omits is still in the output', () => {
     const other = AgentStep.create()
       .withResponse(asking('pay'))
       .withToolExecution(paid)
@@ -155,7 +156,7 @@ describe('how a step is closed', () => {
     }
   });
 
-  test('output that was made before is made again when a call has ended since', () => {
+  test('existing output is replaced when a call has completed since', () => {
     const early = AgentStep.create().withResponse(asking('pay')).withOutput();
     expect(early.output).toHaveLength(2);
     const step = early.withToolExecution(paid);
@@ -163,14 +164,14 @@ describe('how a step is closed', () => {
     expect(outputsIn(ended.messages)).toEqual({ pay: { type: 'text', value: 'paid 1' } });
   });
 
-  test('a call that was approved for another attempt, and not begun, is in doubt', () => {
+  test('a call that was approved for another attempt and not started is in doubt', () => {
     const again = searching.withApprovalRequested(T).withDecision({ type: 'approved', at: T });
     const step = AgentStep.create().withResponse(asking('search')).withToolExecution(again);
     const ended = expectRoundTrip(begun.withCurrentStep(step, T).withExecutionStatus('stopped', T));
     expect(ended.lastStep?.toolExecutions[0]).toMatchObject({ attempt: 2, outcome: { type: 'interrupted' } });
   });
 
-  test('a call that is asked about again, after it was started, is in doubt and not asked about any more', () => {
+  test('a started call with a second approval request is in doubt and no longer awaits approval', () => {
     const step = AgentStep.create()
       .withResponse(asking('search'))
       .withToolExecution(searching.withApprovalRequested(T));
@@ -179,7 +180,7 @@ describe('how a step is closed', () => {
     expect([execution?.outcome?.type, execution?.isAwaitingApproval]).toEqual(['interrupted', false]);
   });
 
-  test('what tools set in the metadata is set', () => {
+  test('metadata that tools set is in the state', () => {
     const step = AgentStep.create()
       .withResponse(asking('pay'))
       .withToolExecution(
@@ -203,37 +204,41 @@ describe('how a step is closed', () => {
   });
 });
 
-describe('refused with a code', () => {
+describe('invalid transitions with an open step', () => {
   const refused = (message: string): unknown =>
     expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) });
   const ended = begun.withExecutionStatus('completed', T + 1);
   const rows: readonly (readonly [name: string, act: () => unknown, message: string])[] = [
     [
-      'another step over an open one',
+      'a second step while a step is open is refused',
       () => open.withCurrentStep(AgentStep.create(), T),
       'Another step is open.',
     ],
     [
-      'the outcome `stepBegun` over an open step',
+      'the outcome `stepBegun` while a step is open is refused',
       () =>
         applyOutcome(open, { type: 'stepBegun', stepId: AgentStep.create().id, input: List.empty(), at: T }),
       'Another step is open.',
     ],
     [
-      'another step among the finished ones while one is open',
+      'another closed step while a step is open is refused',
       () => open.execution?.withStepCompleted(AgentStep.create(), T),
       'Another step is open.',
     ],
-    ['a step in an execution that is over', () => ended.withCurrentStep(AgentStep.create(), T), 'is over'],
     [
-      'the end of a bare execution with an open step',
+      'a step in a terminal execution is refused',
+      () => ended.withCurrentStep(AgentStep.create(), T),
+      'is terminal',
+    ],
+    [
+      'a terminal status of an ExecutionState with an open step is refused',
       () => open.execution?.withStatus('stopped', T),
       'is open',
     ],
   ];
   test.for(rows)('%s', ([, act, message]) => expect(act).toThrow(refused(message)));
 
-  test('and the same step goes on', () => {
+  test('another form of the open step is accepted', () => {
     const step = (open.currentStep as AgentStep).withError({ name: 'E', message: 'no' });
     expect(open.withCurrentStep(step, T).currentStep).toBe(step);
   });
@@ -277,7 +282,7 @@ function isToldOf({ stepId, execution }: Started, messages: readonly Message[]):
   return true;
 }
 
-test('whatever happens, each tool execution that was started is in the conversation of the next turn', () => {
+test('after any transitions, each started tool execution is in the conversation of the next turn', () => {
   let seen = 0;
   fc.assert(
     fc.property(busyHistories, fc.nat(ends.length - 1), (moves, nth) => {
@@ -301,7 +306,7 @@ function answerIn({ lastStep, messages }: AgentState): string | undefined {
   return answer && messages.toArray().includes(answer) ? textOf(answer) : undefined;
 }
 
-test('whatever happens, an execution that is over has no open step, and an answer is in the conversation', () => {
+test('after any transitions, a terminal execution has no open step and its final response is in the conversation', () => {
   const seen = { over: 0, answered: 0 };
   fc.assert(
     fc.property(fc.oneof(histories, busyHistories), (moves) => {
@@ -332,7 +337,7 @@ describe('a document of version 1 whose execution ended with an open step', () =
   };
 
   test.for(['completed', 'stopped', 'failed'] as const)(
-    'is repaired as the transition would: %s',
+    'is repaired as the transition closes a step: %s',
     async (status) => {
       const golden = AgentState.fromJSON(JSON.parse(await readFile(goldenFile, 'utf8')));
       const state = AgentState.fromJSON(await document(status));
@@ -345,12 +350,12 @@ describe('a document of version 1 whose execution ended with an open step', () =
     },
   );
 
-  test('is the same state whoever reads it', async () => {
+  test('is the same state at every reading', async () => {
     const text = JSON.stringify(await document('stopped'));
     assert.deepStrictEqual(read(JSON.parse(text)), read(JSON.parse(text)));
   });
 
-  test('is refused in version 2, and alone, where there is no conversation', async () => {
+  test('is refused in version 2, and as a separate execution without a conversation', async () => {
     const old = await document('stopped');
     const refused = expect.objectContaining({ code: 'STATE_FORMAT', path: '$.execution' });
     expect(() => AgentState.fromJSON({ ...structuredClone(old), version: 2 })).toThrow(refused);
@@ -362,7 +367,7 @@ describe('a document of version 1 whose execution ended with an open step', () =
   });
 });
 
-test('a step that was told to stop closes in the same way', () => {
+test('a step with a stop signal closes in the same way', () => {
   const stopped = open.withStopSignal(stopSignal({ reason: 'userRequested' }), T + 3);
   expect(nextAction(stopped).type).toBe('resolveTools');
   expect(outputsIn(stopped.withExecutionCompleted(T + 9).messages)).toEqual(

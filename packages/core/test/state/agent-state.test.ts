@@ -99,7 +99,7 @@ describe('a new agent', () => {
     expectRoundTrip(blank);
   });
 
-  test('gets an id of its own, or one that is a UUID', () => {
+  test('gets a new id, or a given UUID', () => {
     expect(AgentState.empty().agentId).not.toBe(AgentState.empty().agentId);
     expect(AgentState.empty({ parentAgentId: AGENT }).parentAgentId).toBe(AGENT);
     for (const agentId of ['', 'x', `${AGENT}0`, ` ${AGENT}`, `{${AGENT}}`]) {
@@ -129,7 +129,7 @@ const changes: readonly (readonly [
   ['withUserMessage', blank, (s, at) => s.withUserMessage('Hello', {}, at), ['context']],
   ['withUserMessage while running', running, (s, at) => s.withUserMessage('Hello', {}, at), ['context']],
   ['withMessages', blank, (s, at) => s.withMessages([message], at), ['context']],
-  ['withMessages when over', done, (s, at) => s.withMessages([], at), ['context']],
+  ['withMessages when terminal', done, (s, at) => s.withMessages([], at), ['context']],
   [
     'withMessageStore',
     blank,
@@ -140,7 +140,12 @@ const changes: readonly (readonly [
   ['withResponseFormat', blank, (s, at) => s.withResponseFormat({ type: 'json' }, at), ['context']],
   ['withLlmConfig', blank, (s, at) => s.withLlmConfig({ model: 'x' }, at), ['llmConfig']],
   ['withCurrentStep', begun, (s, at) => s.withCurrentStep(stepWith(), at), ['execution']],
-  ['withCurrentStep, none begun', blank, (s, at) => s.withCurrentStep(stepWith(), at), ['execution']],
+  [
+    'withCurrentStep without an execution',
+    blank,
+    (s, at) => s.withCurrentStep(stepWith(), at),
+    ['execution'],
+  ],
   ['withCurrentStepCompleted', running, (s, at) => s.withCurrentStepCompleted(at), ['execution']],
   [
     'withStopSignal',
@@ -149,15 +154,20 @@ const changes: readonly (readonly [
     ['execution'],
   ],
   [
-    'withStopSignal, none begun',
+    'withStopSignal without an execution',
     blank,
     (s, at) => s.withStopSignal(stopSignal({ reason: 'unknown' }), at),
     ['execution'],
   ],
   ['withContinuationRequested', running, (s, at) => s.withContinuationRequested(at), ['execution']],
-  ['withContinuationRequested, none begun', blank, (s, at) => s.withContinuationRequested(at), ['execution']],
+  [
+    'withContinuationRequested without an execution',
+    blank,
+    (s, at) => s.withContinuationRequested(at),
+    ['execution'],
+  ],
   ['withError', running, (s, at) => s.withError(new Error('no'), at), ['execution']],
-  ['withError, none begun', blank, (s, at) => s.withError('no', at), ['execution']],
+  ['withError without an execution', blank, (s, at) => s.withError('no', at), ['execution']],
   ['withFailure', running, (s, at) => s.withFailure(new Error('no'), at), ['execution']],
   [
     'withExecutionStatus inProgress',
@@ -188,7 +198,7 @@ describe.for(changes)('%s', ([, from, change, differs]) => {
     'execution',
   ] as const;
 
-  test('changes just what it says, moves updatedAt, and leaves its input alone', () => {
+  test('changes the named members and updatedAt, and not its input', () => {
     const text = JSON.stringify(from);
     const to = change(from, T + 1_000);
     for (const field of fields) {
@@ -199,12 +209,12 @@ describe.for(changes)('%s', ([, from, change, differs]) => {
     expectRoundTrip(to);
   });
 
-  test('does not take updatedAt back when the clock went back', () => {
+  test('does not decrease updatedAt when the clock goes back', () => {
     expect(change(from, T - 1_000).updatedAt).toBe(from.updatedAt);
     expectRoundTrip(change(from, T - 1_000));
   });
 
-  test('reads the clock itself when told no time', () => {
+  test('uses the time of the clock when no time is passed', () => {
     expect(change(from, undefined as never).updatedAt).toBeGreaterThanOrEqual(from.updatedAt);
   });
 });
@@ -220,9 +230,13 @@ const requested = begun.withContinuationRequested(T);
 const unchanged: readonly (readonly [name: string, state: AgentState, change: Change])[] = [
   ['the same system prompt', furnished, (s, at) => s.withSystemPrompt('p', at)],
   ['the same metadata', furnished, (s, at) => s.withMetadata('a', { b: [1] }, at)],
-  ['metadata put back', furnished, (s, at) => s.withMetadata('a', s.metadata.get('a') ?? null, at)],
-  ['the same configuration', furnished, (s, at) => s.withLlmConfig({ stopSequences: ['x'], model: 'm' }, at)],
-  ['no configuration, as before', blank, (s, at) => s.withLlmConfig(undefined, at)],
+  ['the same metadata value set', furnished, (s, at) => s.withMetadata('a', s.metadata.get('a') ?? null, at)],
+  [
+    'the same model settings',
+    furnished,
+    (s, at) => s.withLlmConfig({ stopSequences: ['x'], model: 'm' }, at),
+  ],
+  ['no model settings, as before', blank, (s, at) => s.withLlmConfig(undefined, at)],
   [
     'the same response format',
     furnished,
@@ -232,14 +246,10 @@ const unchanged: readonly (readonly [name: string, state: AgentState, change: Ch
   ['the same messages in an array', furnished, (s, at) => s.withMessages([...s.messages], at)],
   ['the same store', furnished, (s, at) => s.withMessageStore(s.store, at)],
   ['nothing appended', blank, (s, at) => s.withMessageStore(s.store.append('summary', []), at)],
-  [
-    'a section dropped that is not there',
-    blank,
-    (s, at) => s.withMessageStore(s.store.withoutSection('summary'), at),
-  ],
-  ['the same current step', running, (s, at) => s.withCurrentStep(s.currentStep as AgentStep, at)],
-  ['no current step to complete', begun, (s, at) => s.withCurrentStepCompleted(at)],
-  ['no execution to complete a step of', blank, (s, at) => s.withCurrentStepCompleted(at)],
+  ['an absent section removed', blank, (s, at) => s.withMessageStore(s.store.withoutSection('summary'), at)],
+  ['the same open step', running, (s, at) => s.withCurrentStep(s.currentStep as AgentStep, at)],
+  ['no open step to close', begun, (s, at) => s.withCurrentStepCompleted(at)],
+  ['no execution with a step to close', blank, (s, at) => s.withCurrentStepCompleted(at)],
   ['a second request', requested, (s, at) => s.withContinuationRequested(at)],
   ['the same status', begun, (s, at) => s.withExecutionStatus('inProgress', at)],
   [
@@ -247,10 +257,10 @@ const unchanged: readonly (readonly [name: string, state: AgentState, change: Ch
     suspended,
     (s, at) => s.withExecutionStatus('suspended', at, [{ type: 'until', until: T + 9 }]),
   ],
-  ['completed already', done, (s, at) => s.withExecutionCompleted(at)],
+  ['a terminal execution completed again', done, (s, at) => s.withExecutionCompleted(at)],
   ['no time worked', begun, (s, at) => s.withTimeWorked(0, at)],
-  ['less than no time', begun, (s, at) => s.withTimeWorked(-1, at)],
-  ['time worked on nothing', blank, (s, at) => s.withTimeWorked(5, at)],
+  ['negative time worked', begun, (s, at) => s.withTimeWorked(-1, at)],
+  ['time worked without an execution', blank, (s, at) => s.withTimeWorked(5, at)],
   ['no execution to clear', blank, (s, at) => s.forNextExecution(at)],
 ];
 
@@ -259,13 +269,13 @@ test.for(unchanged)('the state itself is returned for %s', ([, state, change]) =
 });
 
 describe('executions', () => {
-  test('one that is born of a mutation is pending, does not count yet, and has the time of the mutation', () => {
+  test('an execution created by a transition is pending, is not counted yet, and has the time of the transition', () => {
     const born = blank.withContinuationRequested(T + 7);
     expect([born.status, born.executionCount, born.execution?.startedAt]).toEqual(['pending', 0, T + 7]);
     expect(blank.execution).toBeUndefined();
   });
 
-  test('two mutations of one fresh state give two executions; chained they give one', () => {
+  test('two transitions of one new state create two executions, chained transitions create one', () => {
     expect(blank.withContinuationRequested(T).executionId).not.toBe(
       blank.withContinuationRequested(T).executionId,
     );
@@ -295,7 +305,7 @@ describe('executions', () => {
     'stopped',
     'failed',
   ];
-  test.for(statuses)('completedAt is there exactly when %s is terminal', (status) => {
+  test.for(statuses)('completedAt is set exactly if %s is terminal', (status) => {
     const state = begun.withExecutionStatus(status, T + 5);
     expect(state.execution?.completedAt).toBe(isTerminal(status) ? T + 5 : undefined);
     expect(state.hasActiveExecution).toBe(!isTerminal(status));
@@ -305,7 +315,7 @@ describe('executions', () => {
     expect(state.withExecutionStatus('inProgress', T + 6).execution?.completedAt).toBeUndefined();
   });
 
-  test('what is waited for is kept while suspended, a copy of it, and gone after', () => {
+  test('a suspended execution has a copy of its waiting list, an execution in progress has none', () => {
     const child: Waiting = { type: 'child', sessionId: SessionId.parse('a') };
     const waiting: Waiting[] = [child];
     const state = begun.withExecutionStatus('suspended', T, waiting);
@@ -320,19 +330,19 @@ describe('executions', () => {
     );
   });
 
-  test('forNextExecution keeps all that an agent is and knows', () => {
+  test('forNextExecution preserves identity, settings and context', () => {
     const next = furnished.withExecutionStatus('inProgress', T).withExecutionCompleted(T).forNextExecution(T);
     expect(next.context).toBe(furnished.context);
     expect([next.llmConfig, next.agentId, next.executionCount]).toEqual([furnished.llmConfig, AGENT, 1]);
     expect([next.status, next.stepCount, next.errors, next.usage.totalTokens]).toEqual([undefined, 0, [], 0]);
   });
 
-  test('a rewritten history does not refill a budget', () => {
+  test('a rewritten conversation does not reset the step count', () => {
     const state = after(toolStep({ type: 'succeeded', value: 1 }), stepWith(answer()));
     expect([state.stepCount, state.withMessages([], T).stepCount]).toEqual([2, 2]);
   });
 
-  test('duration is by the wall clock, until the end', () => {
+  test('duration is wall-clock time until the end', () => {
     const state = begun.withTimeWorked(1, T + 4_000);
     expect([state.executionDuration, state.executionDurationAt(T + 9_000)]).toEqual([0, 9]);
     const over = state.withExecutionCompleted(T + 5_000);
@@ -340,7 +350,7 @@ describe('executions', () => {
     expect(state.execution?.workedSeconds).toBe(1);
   });
 
-  describe('duration of an execution in progress, up to what began or ended last', () => {
+  describe('the duration of an execution in progress lasts to its latest event', () => {
     const [requested] = asks('call_1').toolCalls;
     if (requested === undefined) throw new TypeError('There is a call.');
     const intended = ToolExecution.create(requested);
@@ -350,26 +360,26 @@ describe('executions', () => {
       inStep.withCurrentStep((inStep.currentStep as AgentStep).withToolExecution(execution), T + 60_000);
     const waiting = intended.withApprovalRequested(T + 2_500);
     const rows: readonly (readonly [string, AgentState, seconds: number])[] = [
-      ['nothing yet', begun.withUserMessage('Hi', {}, T + 60_000), 0],
+      ['no event', begun.withUserMessage('Hi', {}, T + 60_000), 0],
       ['a step', inStep.withMetadata('a', 1, T + 60_000), 1],
-      ['a tool that was intended', withTool(intended), 1],
+      ['a tool that was not started', withTool(intended), 1],
       ['a tool that waits for approval', withTool(waiting), 2.5],
       ['a tool that was approved', withTool(waiting.withDecision({ type: 'approved', at: T + 2_750 })), 2.75],
       ['a tool that was started', withTool(started), 3],
       [
-        'a tool that was started, and is asked about again',
+        'a started tool with a second approval request',
         withTool(started.withApprovalRequested(T + 3_500)),
         3.5,
       ],
-      ['a tool that has ended', withTool(started.withOutcome({ type: 'succeeded', value: 1 }, T + 4_000)), 4],
-      ['a finished step', inStep.withCurrentStepCompleted(T + 5_000).withMetadata('a', 1, T + 60_000), 5],
+      ['a completed tool', withTool(started.withOutcome({ type: 'succeeded', value: 1 }, T + 4_000)), 4],
+      ['a closed step', inStep.withCurrentStepCompleted(T + 5_000).withMetadata('a', 1, T + 60_000), 5],
     ];
     test.each(rows)('%s', (_, state, seconds) => {
       expect(state.executionDuration).toBe(seconds);
       expect(AgentState.fromJSON(JSON.parse(JSON.stringify(state))).executionDuration).toBe(seconds);
     });
 
-    test('whatever clock the state was changed by before', async () => {
+    test('the clock of earlier changes has no effect', async () => {
       const clock = manualClock(T);
       const look = tool({
         name: 'look',
@@ -390,7 +400,7 @@ describe('executions', () => {
     });
   });
 
-  test('a fork is another agent that knows the same, between executions', () => {
+  test('a fork is another agent with the same context and no execution', () => {
     const other = '00000000-0000-4000-8000-00000000000b';
     const fork = done.fork({ agentId: other, at: T + 9 });
     expect([fork.agentId, fork.execution, fork.executionCount, fork.createdAt]).toEqual([
@@ -432,55 +442,55 @@ describe('times', () => {
   });
 });
 
-describe('stop or go on', () => {
+describe('shouldStop and its explanation', () => {
   const [none, one] = [Continuation.empty, Continuation.empty.withSignal(stopSignal({ reason: 'unknown' }))];
   const rows: readonly (readonly [Continuation, boolean, stop: boolean, words: string])[] = [
     [none, false, true, 'stop: nothing left to do'],
-    [none, true, false, 'go on: tools requested'],
-    [none.withRequested(), false, false, 'go on: continuation requested'],
-    [none.withRequested(), true, false, 'go on: continuation requested'],
+    [none, true, false, 'continue: tools requested'],
+    [none.withRequested(), false, false, 'continue: another step requested'],
+    [none.withRequested(), true, false, 'continue: another step requested'],
     [one, false, true, 'stop: unknown'],
     [one, true, true, 'stop: unknown'],
-    [one.withRequested(), false, false, 'go on: continuation requested'],
-    [one.withRequested(), true, false, 'go on: continuation requested'],
+    [one.withRequested(), false, false, 'continue: another step requested'],
+    [one.withRequested(), true, false, 'continue: another step requested'],
   ];
-  test.for(rows)('%o, tools asked for: %s → stop: %s', ([continuation, asked, stop, words]) => {
+  test.for(rows)('%o, tool calls: %s → stop: %s', ([continuation, asked, stop, words]) => {
     expect(continuation.shouldStop(asked)).toBe(stop);
     expect(continuation.explain(asked)).toBe(words);
   });
 
   const states: readonly (readonly [name: string, state: AgentState, stop: boolean, words: string])[] = [
-    ['before any step', begun, false, 'go on: no step yet'],
+    ['before any step', begun, false, 'continue: no step yet'],
     ['before any step, with a signal', raise(begun, 'userRequested'), true, 'stop: userRequested'],
     [
-      'in a step that asks for tools',
+      'in a step with tool calls',
       begun.withCurrentStep(stepWith(asks('a')), T),
       false,
-      'go on: tools requested',
+      'continue: tools requested',
     ],
     [
-      'in a step that answers',
+      'in a step with a final response',
       begun.withCurrentStep(stepWith(answer()), T),
       true,
       'stop: nothing left to do',
     ],
-    ['after a step that asked for tools', after(stepWith(asks('a'))), false, 'go on: tools requested'],
-    ['after an answer', after(stepWith(answer())), true, 'stop: nothing left to do'],
+    ['after a step with tool calls', after(stepWith(asks('a'))), false, 'continue: tools requested'],
+    ['after a final response', after(stepWith(answer())), true, 'stop: nothing left to do'],
     [
-      'after an answer, asked to go on',
+      'after a final response, with another step requested',
       after(stepWith(answer())).withContinuationRequested(T),
       false,
-      'go on: continuation requested',
+      'continue: another step requested',
     ],
     ['after tools, with a signal', raise(after(stepWith(asks('a'))), 'unknown'), true, 'stop: unknown'],
     [
-      'told to stop and asked to go on',
+      'with a signal and another step requested',
       raise(begun, 'unknown').withContinuationRequested(T),
       false,
-      'go on: continuation requested',
+      'continue: another step requested',
     ],
     [
-      'the step asked for has begun',
+      'the requested step has started',
       raise(begun, 'unknown')
         .withContinuationRequested(T)
         .withCurrentStep(stepWith(asks('a')), T),
@@ -493,7 +503,7 @@ describe('stop or go on', () => {
     expect(state.debug().continuation).toBe(words);
   });
 
-  test('a request is used up when the next step begins; the finished step keeps what was decided on', () => {
+  test('the next step consumes a request; the closed step records it', () => {
     const asked = after(stepWith(asks('a'))).withContinuationRequested(T);
     const next = asked.withCurrentStep(stepWith(), T);
     expect([asked.execution?.continuation.isRequested, next.execution?.continuation.isRequested]).toEqual([
@@ -511,7 +521,7 @@ describe('stop or go on', () => {
     expect(closed.execution?.continuation.isRequested).toBe(true);
   });
 
-  test('signals stay, all of them, in order', () => {
+  test('all signals stay, in order', () => {
     const state = raise(begun, 'completed', 'userRequested', 'completed')
       .withCurrentStep(stepWith(), T)
       .withCurrentStepCompleted(T);
@@ -544,7 +554,8 @@ describe('signals', () => {
     expect(isForceStop(stopSignal({ reason }))).toBe(forced);
     expect(raise(begun, reason).execution?.continuation.wasForceStopped).toBe(forced);
   });
-  test('those are all', () => expect(Object.keys(STOP_REASON_RANK)).toEqual(ranks.map(([reason]) => reason)));
+  test('the table lists every stop reason', () =>
+    expect(Object.keys(STOP_REASON_RANK)).toEqual(ranks.map(([reason]) => reason)));
 
   const highest: readonly (readonly [readonly StopReason[], StopReason | undefined])[] = [
     [[], undefined],
@@ -562,7 +573,7 @@ describe('signals', () => {
       reason,
     ]);
   });
-  test('of equals the first one raised is the highest', () => {
+  test('the first of equal signals is the highest', () => {
     const state = begun
       .withStopSignal({ reason: 'timeLimitReached', message: 'first' }, T)
       .withStopSignal({ reason: 'timeLimitReached', message: 'second' }, T);
@@ -575,7 +586,7 @@ describe('signals', () => {
     expect(state.stopSignal?.context).toEqual({ limit: [1], at: '1970-01-01T00:00:00.000Z' });
     expectRoundTrip(state);
   });
-  test('a reason that there is not is refused, not stored', () => {
+  test('an unknown reason is refused', () => {
     for (const reason of ['bored', '__proto__', 'constructor', undefined]) {
       expect(() => stopSignal({ reason: reason as never })).toThrow(
         expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
@@ -584,9 +595,9 @@ describe('signals', () => {
   });
 });
 
-describe('how an execution begins', () => {
+describe('the start of an execution', () => {
   const ID = '00000000-0000-4000-8000-00000000000c' as ExecutionId;
-  test('with the id and the time that it is given', () => {
+  test('uses the given id and time', () => {
     const started = blank.withExecutionStarted(T + 3, ID);
     expect([started.executionId, started.execution?.startedAt, started.status]).toEqual([
       ID,
@@ -602,7 +613,7 @@ describe('how an execution begins', () => {
       2,
     ]);
   });
-  test('a request for another step can be taken back', () => {
+  test('a request for another step can be withdrawn', () => {
     const asked = begun.withContinuationRequested(T);
     expect([asked.shouldStop, asked.withoutContinuationRequested(T).execution?.continuation]).toEqual([
       false,
@@ -611,35 +622,35 @@ describe('how an execution begins', () => {
     expect(begun.withoutContinuationRequested(T + 1)).toBe(begun);
     expect(blank.withoutContinuationRequested(T + 1)).toBe(blank);
   });
-  test('time worked adds up, and never less', () => {
+  test('time worked adds up and never decreases', () => {
     const worked = begun.withTimeWorked(2, T).withTimeWorked(3, T).withTimeWorked(-4, T);
     expect(worked.execution?.workedSeconds).toBe(5);
     expect(blank.withTimeWorked(1, T)).toBe(blank);
   });
-  test('nothing more used is the same', () => {
+  test('adding no usage returns the same state', () => {
     expect(begun.withOtherUsage(Usage.none, T + 1)).toBe(begun);
   });
-  test('without one, nothing is known of it', () => {
+  test('a state without an execution has no derived values', () => {
     expect([blank.lastStepType, blank.stopSignal, blank.errors]).toEqual([undefined, undefined, []]);
   });
-  test('a document has it, unless it is to be left out', () => {
+  test('a document contains the execution, unless it is omitted', () => {
     expect(begun.toJSON({})).toEqual(begun.toJSON());
     expect(begun.toJSON()).toHaveProperty('execution');
     expect(begun.toJSON({ execution: 'omit' })).not.toHaveProperty('execution');
   });
 });
 
-describe('how an execution ends', () => {
-  test('one that failed stays so, with an error or without', () => {
+describe('the end of an execution', () => {
+  test('a failed execution stays failed, with or without an error', () => {
     const failure = begun.withExecutionStatus('failed', T + 1);
     expect(failure.withExecutionCompleted(T + 2)).toBe(failure);
   });
   const failedTool = toolStep({ type: 'failed', error: someError });
   const rows: readonly (readonly [name: string, state: AgentState, status: ExecutionStatus])[] = [
-    ['an answer', after(stepWith(answer())), 'completed'],
+    ['a final response', after(stepWith(answer())), 'completed'],
     ['no step at all', begun, 'completed'],
     ['an error outside any step', begun.withError('no', T), 'failed'],
-    ['an error in the current step', begun.withCurrentStep(stepWith(), T).withError('no', T), 'failed'],
+    ['an error in the open step', begun.withCurrentStep(stepWith(), T).withError('no', T), 'failed'],
     ['an error in the last step', after(stepWith().withError(someError)), 'failed'],
     [
       'an error that a later step recovered from',
@@ -647,15 +658,15 @@ describe('how an execution ends', () => {
       'completed',
     ],
     ['a failed tool in the last step', after(failedTool), 'completed'],
-    ['a failed tool before the answer', after(failedTool, stepWith(answer())), 'completed'],
+    ['a failed tool before the final response', after(failedTool, stepWith(answer())), 'completed'],
     ['an error and a stop', raise(begun.withError('no', T), 'stopRequested'), 'failed'],
     ['errorForbade', raise(begun, 'errorForbade'), 'failed'],
-    ['errorForbade among others', raise(begun, 'completed', 'errorForbade'), 'failed'],
+    ['errorForbade among other reasons', raise(begun, 'completed', 'errorForbade'), 'failed'],
     ['a limit', raise(begun, 'stepsLimitReached'), 'stopped'],
-    ['a limit and an own end', raise(begun, 'completed', 'stepsLimitReached'), 'stopped'],
-    ['an own end by signal', raise(begun, 'completed'), 'completed'],
+    ['a limit and the reason completed', raise(begun, 'completed', 'stepsLimitReached'), 'stopped'],
+    ['the reason completed', raise(begun, 'completed'), 'completed'],
     [
-      'a finish reason that outranks a request',
+      "a finish reason that outranks a user's request",
       raise(begun, 'userRequested', 'finishReasonReceived'),
       'completed',
     ],
@@ -665,7 +676,7 @@ describe('how an execution ends', () => {
     expect([ended.status, ended.execution?.completedAt]).toEqual([status, T + 9]);
     expectRoundTrip(ended);
   });
-  test('withFailure ends failed and keeps the step that was in progress, closed', () => {
+  test('withFailure sets the status failed and closes the open step', () => {
     const state = running.withFailure(Object.assign(new Error('no'), { code: 'E' }), T + 9);
     expect([state.status, state.steps.length, state.currentStep, state.lastStep?.errors[0]?.code]).toEqual([
       'failed',
@@ -690,14 +701,14 @@ describe('responses', () => {
     current: string | undefined,
   ])[] = [
     ['no step', begun, undefined, undefined],
-    ['an answer', after(stepWith(answer())), 'Hi', 'Hi'],
-    ['an answer of many parts', after(stepWith(InferenceResponse.of({ content: parts }))), 'ab', 'ab'],
-    ['an empty answer', after(stepWith(answer(''))), '', ''],
+    ['a final response', after(stepWith(answer())), 'Hi', 'Hi'],
+    ['a final response of many parts', after(stepWith(InferenceResponse.of({ content: parts }))), 'ab', 'ab'],
+    ['an empty final response', after(stepWith(answer(''))), '', ''],
     ['tools', after(stepWith(asks('a'))), undefined, ''],
-    ['a step in progress', begun.withCurrentStep(stepWith(answer('on'))), undefined, 'on'],
-    ['aborted before an answer', after(stepWith()), undefined, ''],
-    ['aborted in an answer', after(stepWith(cut)), undefined, 'hal'],
-    ['an answer with an error', after(stepWith(answer()).withError(someError)), undefined, 'Hi'],
+    ['an open step', begun.withCurrentStep(stepWith(answer('on'))), undefined, 'on'],
+    ['aborted before a response', after(stepWith()), undefined, ''],
+    ['aborted during a response', after(stepWith(cut)), undefined, 'hal'],
+    ['a response with an error', after(stepWith(answer()).withError(someError)), undefined, 'Hi'],
   ];
   test.for(rows)('%s', ([, state, final, current]) => {
     expect([state.hasFinalResponse, state.finalResponse, state.currentResponse]).toEqual([
@@ -708,7 +719,7 @@ describe('responses', () => {
   });
 });
 
-test('accessors of steps and tools', () => {
+test('accessors return the steps and tools of the execution', () => {
   const first = toolStep({ type: 'succeeded', value: 1 });
   const state = after(first, stepWith(answer()));
   expect(state.steps.map(({ id }) => id)).toEqual([first.id, state.lastStep?.id]);
@@ -740,7 +751,7 @@ test('accessors of steps and tools', () => {
   });
 });
 
-test('errors of steps, tools and the execution, in order', () => {
+test('errors are those of steps, tools and the execution, in order', () => {
   const state = after(
     toolStep({ type: 'failed', error: { name: 'E', message: '1' } }),
     stepWith().withError({ name: 'E', message: '2' }),
@@ -751,7 +762,7 @@ test('errors of steps, tools and the execution, in order', () => {
   expect(state.debug().errors).toEqual(['1', '2', '3', '4']);
 });
 
-test('a step with another id begins a step, when none is open; one with the same id replaces it', () => {
+test('a step with another id starts when no step is open, a step with the same id replaces the open step', () => {
   const step = stepWith();
   const state = begun.withCurrentStep(step, T + 1).withCurrentStep(step.withResponse(answer()), T + 5);
   expect([state.execution?.currentStepStartedAt, state.currentStep?.text]).toEqual([T + 1, 'Hi']);
@@ -763,7 +774,7 @@ test('a step with another id begins a step, when none is open; one with the same
   expect(closed.withCurrentStep(other, T + 7).execution?.currentStepStartedAt).toBe(T + 7);
 });
 
-test('a closed step adds tagged copies and keeps untagged originals', () => {
+test('a closed step adds tagged copies to the conversation and has untagged output', () => {
   const close = (step: AgentStep) =>
     begun
       .withCurrentStep(step.withOutput(newStepMessageIds(steppedClock()), T), T)
@@ -794,7 +805,7 @@ test('a step that is closed in two branches of one state is stored once in each'
   expect(JSON.stringify(right)).toBe(JSON.stringify(left));
 });
 
-test('messages that are not frozen are copied, and those that are none are refused', () => {
+test('unfrozen messages are copied, invalid messages are refused', () => {
   const open = { id: message.id, role: 'user' as const, content: [{ type: 'text' as const, text: 'a' }] };
   const state = blank.withMessages([open], T).withMessageStore(blank.store.append('summary', [open]), T);
   open.content.push({ type: 'text', text: 'b' });
@@ -807,7 +818,7 @@ test('messages that are not frozen are copied, and those that are none are refus
 
 describe('metadata', () => {
   const customer = metadataKey<string>('customer');
-  test('facts of a tool that succeeded are set as its step closes', () => {
+  test('metadata of a successful tool is set when its step closes', () => {
     const facts = { a: { b: 1 }, customer: 'ben' };
     const step = toolStep({ type: 'succeeded', value: 1, metadata: facts });
     const open = begun.withMetadata(customer, 'ann', T).withMetadata('c', 2, T).withCurrentStep(step, T);
@@ -819,7 +830,7 @@ describe('metadata', () => {
     expect(silent.toolExecutions[0]?.outcome).toEqual({ type: 'succeeded', value: 1 });
     expect(after(silent, toolStep({ type: 'failed', error: someError })).metadata).toBe(blank.metadata);
   });
-  test('a fact is taken out, and what is not there stays so', () => {
+  test('a value is removed, an absent value stays absent', () => {
     const state = blank.withMetadata(customer, 'ann', T).withMetadata('a', 1, T);
     const without = state.withoutMetadata(customer, T + 1);
     expect([without.metadata.has(customer), without.metadata.get('a'), without.updatedAt]).toEqual([
@@ -831,7 +842,7 @@ describe('metadata', () => {
     expect(without.withoutMetadata('a', T + 2).metadata).toBe(blank.metadata);
     expect(without.withMetadata('a', 2, T + 2).metadata.get('a')).toBe(2);
   });
-  test('keys are typed, and two of one name are one key', () => {
+  test('keys are typed, and two keys with one name are the same key', () => {
     const state = blank.withMetadata(customer, 'Ada', T);
     const name: string | undefined = state.metadata.get(customer);
     expect([name, state.metadata.get('customer'), state.metadata.has(metadataKey('customer'))]).toEqual([
@@ -843,22 +854,17 @@ describe('metadata', () => {
     state.withMetadata(customer, 1, T);
   });
 
-  test.for(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])(
-    '%j is a key like any other',
-    (key) => {
-      expect([blank.metadata.get(key), blank.metadata.has(key)]).toEqual([undefined, false]);
-      const state = expectRoundTrip(
-        blank.withMetadata(key, { polluted: true }, T).withMetadata('other', 1, T),
-      );
-      expect(state.metadata.get(key)).toEqual({ polluted: true });
-      expect(Object.getPrototypeOf(state.metadata.values)).toBe(Object.prototype);
-      expect(state.metadata.without(key).get(key)).toBeUndefined();
-      expect(state.metadata.without(key).get('other')).toBe(1);
-      expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
-    },
-  );
+  test.for(['__proto__', 'constructor', 'toString', 'hasOwnProperty', ''])('%j is an ordinary key', (key) => {
+    expect([blank.metadata.get(key), blank.metadata.has(key)]).toEqual([undefined, false]);
+    const state = expectRoundTrip(blank.withMetadata(key, { polluted: true }, T).withMetadata('other', 1, T));
+    expect(state.metadata.get(key)).toEqual({ polluted: true });
+    expect(Object.getPrototypeOf(state.metadata.values)).toBe(Object.prototype);
+    expect(state.metadata.without(key).get(key)).toBeUndefined();
+    expect(state.metadata.without(key).get('other')).toBe(1);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
 
-  test('what the caller changes later does not reach the state', () => {
+  test('later changes of the caller do not affect the state', () => {
     const value = { list: [1] };
     const state = blank.withMetadata('a', value, T);
     value.list.push(2);
@@ -867,7 +873,7 @@ describe('metadata', () => {
   });
 });
 
-test('a configuration with an unknown setting or no JSON is refused', () => {
+test('model settings that are unknown or not JSON are refused', () => {
   for (const config of [
     { apiKey: 'secret' },
     { model: 5 },

@@ -12,8 +12,10 @@ test('one call more than there are answers fails, in the state and in assertComp
   const state = await run(driver);
   expect(state.status).toBe('failed');
   expect(state.errors).toMatchObject([{ code: 'SCRIPT_MISMATCH' }]);
-  expect(state.errors[0]?.message).toBe('The script has 1 answers; this is call 2.');
-  expect(() => driver.assertComplete()).toThrow('The script has 1 answers; 2 were asked for.');
+  expect(state.errors[0]?.message).toBe('The script has 1 responses, but this is call 2 of the driver.');
+  expect(() => driver.assertComplete()).toThrow(
+    'The script has 1 responses, but the driver was called 2 times.',
+  );
 });
 
 test('answers left over fail', async () => {

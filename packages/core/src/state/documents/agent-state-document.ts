@@ -12,14 +12,14 @@ import { openSnapshot, sealSnapshot } from './snapshot.ts';
 
 const FORMAT = 'holdfast/agent-state';
 
-/** The members of a document that are large; a store may keep them apart. */
+/** The large members of a document, which a store can save separately. */
 interface LargeParts {
   readonly llmConfig?: object | undefined;
   readonly context?: object;
   readonly execution?: object | undefined;
 }
 
-/** The document of a state. */
+/** Returns the document of a state. */
 export function writeAgentState(state: AgentStateView): SnapshotEnvelope {
   const { llmConfig, context, execution, store } = state;
   return writeAgentStateWith(state, execution === undefined ? 1 : versionOf(execution), {
@@ -29,7 +29,7 @@ export function writeAgentState(state: AgentStateView): SnapshotEnvelope {
   });
 }
 
-/** The document in a version that can hold it, with these as the parts that are large. */
+/** Returns the document of a state in the given version, with the given large members. */
 export function writeAgentStateWith(
   state: AgentStateView,
   version: number,
@@ -51,12 +51,12 @@ const NAMES = new Set([
   'execution',
 ]);
 
-/** Reads the members of a state. Those of version 1 are as that version had them. */
+/** Reads the members of a state. The members of a version 1 document are not migrated yet. */
 export function readAgentState(reader: DocumentReader, value: unknown): AgentStateFields {
   const members = reader.members(openSnapshot(reader, FORMAT, value), NAMES);
   const createdAt = reader.required(members, 'createdAt', readInstant);
   const updatedAt = reader.required(members, 'updatedAt', readInstant);
-  if (updatedAt < createdAt) reader.fail('updatedAt not before createdAt', updatedAt);
+  if (updatedAt < createdAt) reader.fail('updatedAt at or after createdAt', updatedAt);
   const context = reader.required(members, 'context', AgentContext.read);
   return {
     agentId: reader.required(members, 'agentId', AgentId.read),

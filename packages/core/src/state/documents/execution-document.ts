@@ -49,7 +49,7 @@ export interface ExecutionFields {
 /** The fields that an execution is created with. */
 export type ExecutionInit = Init<ExecutionFields, 'executionId' | 'status' | 'startedAt'>;
 
-/** The document of an execution, with messages by reference where the store has them. */
+/** Returns the document of an execution. Messages that the message store has are references. */
 export function writeExecution(execution: ExecutionFields, store: MessageStore): object {
   const refs = new MessageRefWriter(store);
   const document = writeExecutionWith(execution, refs, writeFinishedSteps(execution, refs));
@@ -57,7 +57,7 @@ export function writeExecution(execution: ExecutionFields, store: MessageStore):
   return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
 }
 
-/** The documents of the finished steps from one on. */
+/** Returns the documents of the closed steps, from the index `from` on. */
 export function writeFinishedSteps(
   { stepExecutions }: ExecutionFields,
   refs: MessageRefWriter,
@@ -71,7 +71,7 @@ export function writeFinishedSteps(
   });
 }
 
-/** The document but for `otherMessages`, with what stands for the finished steps. */
+/** Returns the document without `otherMessages`; `steps` is the value of the closed steps. */
 export function writeExecutionWith(
   execution: ExecutionFields,
   refs: MessageRefWriter,
@@ -101,7 +101,7 @@ export function writeExecutionWith(
   });
 }
 
-/** The lowest version of the format that can hold an execution, when that of its finished steps is known. */
+/** Returns the lowest format version that can hold an execution with closed steps of a given version. */
 export function versionOf(execution: ExecutionFields, versionOfSteps = versionOfFinished(execution)): number {
   const { llmConfig, currentStep, errors, waiting, fallback } = execution;
   const versionOfCurrent = currentStep === undefined ? 1 : versionOfStep(currentStep);
@@ -117,7 +117,7 @@ function isRetry({ type }: Waiting): boolean {
   return type === 'retry';
 }
 
-/** The lowest version of the format that can hold the finished steps from one on. */
+/** Returns the lowest format version that can hold the closed steps, from the index `from` on. */
 export function versionOfFinished({ stepExecutions }: ExecutionFields, from = 0): number {
   const steps = stepExecutions.slice(from);
   return steps.reduce((version, { step }) => Math.max(version, versionOfStep(step)), 1);
@@ -147,7 +147,7 @@ const NAMES = new Set([
 const CURRENT_STEP_NAMES = new Set(STEP_NAMES);
 const readNonZeroAmount = readNonEmpty(readAmount);
 
-/** Reads the members of an execution whose messages are in the store, or in the document itself. */
+/** Reads the members of an execution whose messages are in the message store or in the document itself. */
 export function readExecution(reader: DocumentReader, value: unknown, store: MessageStore): ExecutionInit {
   const members = reader.members(value, NAMES);
   const refs = readRefs(reader, members, store);
@@ -160,7 +160,7 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
   if ((currentStep === undefined) !== (currentStepStartedAt === undefined))
     reader.fail('currentStep and currentStepStartedAt together, or neither', value);
   if (currentStep && isTerminal(course.status) && reader.version > 1)
-    reader.fail('no currentStep in an execution that is over', course.status);
+    reader.fail('no currentStep in a terminal execution', course.status);
   reader.requireVersion(2, members, 'llmConfig');
   reader.requireVersion(2, members, 'fallback');
   return {
@@ -179,7 +179,7 @@ export function readExecution(reader: DocumentReader, value: unknown, store: Mes
   };
 }
 
-/** Reads the status, and the members that must fit it. */
+/** Reads the status and the members that depend on it. */
 function readCourse(
   reader: DocumentReader,
   members: Members,
@@ -187,19 +187,19 @@ function readCourse(
   const status = reader.required(members, 'status', readStatus);
   const completedAt = reader.optional(members, 'completedAt', readInstant);
   if (isTerminal(status) !== (completedAt !== undefined))
-    reader.fail('completedAt exactly in a terminal status', status);
+    reader.fail('completedAt with a terminal status, and only then', status);
   const startedAt = reader.required(members, 'startedAt', readInstant);
   if (completedAt !== undefined && completedAt < startedAt)
-    reader.fail('completedAt not before startedAt', completedAt);
+    reader.fail('completedAt at or after startedAt', completedAt);
   const waiting = reader.optional(members, 'waiting', readWaitings);
   if (reader.version < 2 && waiting?.some(isRetry))
     reader.fail('no waiting for a retry before version 2', status);
   if ((waiting !== undefined) !== (status === 'suspended'))
-    reader.fail('waiting exactly in a suspended execution', status);
+    reader.fail('waiting with the status suspended, and only then', status);
   return { status, startedAt, completedAt, waiting };
 }
 
-/** Reads finished steps in their order, and keeps their ids. */
+/** Returns a reader of closed steps that collects their ids. */
 function finishedStepsReader(refs: MessageRefReader, ids: StepIds): Read<List<StepExecution>> {
   return (reader, value) => {
     if (!Array.isArray(value)) return reader.fail('an array', value);

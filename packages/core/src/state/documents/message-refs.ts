@@ -7,9 +7,8 @@ import type { Message, Messages } from '../messages/messages.ts';
 import { readMessage } from '../messages/messages.ts';
 
 /**
- * Messages by reference: where in the store they stand instead of what they say, so that a run of n steps is
- * stored in O(n). A range without a section counts in the `otherMessages` of the document itself, which hold what
- * the store does not have.
+ * References to messages by their position in the message store, so that the document of n steps has size O(n). A range
+ * without a section refers to `otherMessages` of the document itself, which hold messages that the store does not have.
  */
 export interface MessageRange {
   readonly section?: string;
@@ -19,7 +18,7 @@ export interface MessageRange {
 
 type MutableRange = { -readonly [K in keyof MessageRange]: MessageRange[K] };
 
-/** A run of messages by reference; `continues` puts those of the step before in front. */
+/** A list of messages by reference. `continues` means that the messages of the step before come first. */
 export interface MessageView {
   readonly continues?: true;
   readonly ranges?: readonly MessageRange[];
@@ -30,22 +29,25 @@ interface Position {
   readonly index: number;
 }
 
-/** What a writer knows, for one that goes on from it. Shared: an entry counts only where the messages bear it out. */
+/**
+ * The known positions of messages, shared by successive writers. An entry is valid only if the message is still at its
+ * position.
+ */
 interface Index {
   readonly positions: Map<Message, Position>;
-  /** By their ids. */
+  /** The messages that the store does not have, by their ids. */
   readonly others: Map<string, readonly { message: Message; position: Position }[]>;
 }
 
-/** Turns messages into references. What the store lacks is collected in `otherMessages`. */
+/** Writes messages as references, and collects the messages that the store does not have in `otherMessages`. */
 export class MessageRefWriter {
-  /** What the store lacks. */
+  /** The messages that the store does not have. */
   otherMessages: Messages = List.empty();
   private readonly store: MessageStore;
   private readonly index: Index;
-  /** The view written last, with those it continued. */
+  /** The ranges of the last view, with the views that it continued. */
   private lastView: MutableRange[] = [];
-  /** The last view that continued none, for the next such view, which mostly begins alike. */
+  /** The last view that continued no other. The next such view mostly begins with the same messages. */
   private first: { readonly messages: Messages; readonly ranges: readonly MessageRange[] } | undefined;
 
   constructor(store: MessageStore, index: Index = { positions: new Map(), others: new Map() }) {
@@ -54,7 +56,7 @@ export class MessageRefWriter {
     if (index.positions.size === 0) this.indexFrom(MessageStore.empty);
   }
 
-  /** A writer of a document that was read: what it knows is what the document has. */
+  /** Returns the writer of a document that was read: it knows the messages of the document. */
   static of(store: MessageStore, otherMessages: Messages, shown: Messages): MessageRefWriter {
     const writer = new MessageRefWriter(store);
     for (const message of otherMessages) writer.addOther(message);
@@ -62,7 +64,10 @@ export class MessageRefWriter {
     return writer;
   }
 
-  /** A writer for the same store, grown: costs what was added. Without `keepsOthers` it begins a new document. */
+  /**
+   * Returns a writer for a store that has grown from this one, at the cost of the added messages. Without `keepsOthers`
+   * it begins a new document.
+   */
   forGrownStore(store: MessageStore, keepsOthers: boolean): MessageRefWriter {
     const writer = new MessageRefWriter(store, this.index);
     writer.indexFrom(this.store);
@@ -82,7 +87,7 @@ export class MessageRefWriter {
     }
   }
 
-  /** Writes what is not to be continued by what is written next. */
+  /** Writes a part whose messages the next view does not continue. */
   writeDetached<T>(write: () => T): T {
     const shown = this.lastView.map((range) => ({ ...range }));
     const written = write();
@@ -90,7 +95,7 @@ export class MessageRefWriter {
     return written;
   }
 
-  /** A view of messages, in terms of the view written last where it begins with that. */
+  /** Writes a view of messages. The view continues the last one if it begins with its messages. */
   view(messages: Messages, previous: Messages | undefined): MessageView {
     const isFirst = previous === undefined || previous.isEmpty;
     const known = isFirst ? undefined : messages.since(previous);
@@ -103,12 +108,12 @@ export class MessageRefWriter {
     return ranges.length === 0 ? { continues: true } : { continues: true, ranges };
   }
 
-  /** Where the messages stand; `undefined` for none. */
+  /** Returns the ranges of messages; `undefined` for no messages. */
   ranges(messages: readonly Message[]): readonly MessageRange[] | undefined {
     return messages.length === 0 ? undefined : this.locate(messages);
   }
 
-  /** Where all of a view stands: what it has in common with the first view before stands where it stood. */
+  /** Returns the ranges of a whole view. Messages that `first` also has get the same ranges. */
   private locateAll(messages: Messages): MessageRange[] {
     const { first } = this;
     const common = first ? messages.commonLength(first.messages) : 0;
@@ -140,7 +145,7 @@ export class MessageRefWriter {
     return there.at(index) === message ? position : undefined;
   }
 
-  /** A compiler may make the same message anew for each step: it is kept once. */
+  /** A message compiler can create an equal message for each step: such a message is stored once. */
   private positionAmongOthers(message: Message): Position {
     const alike = this.index.others
       .get(message.id)
@@ -162,7 +167,7 @@ export class MessageRefWriter {
   }
 }
 
-/** The ranges of the first so many messages; `undefined` when some of them are not in the store. */
+/** Returns the ranges of the first `count` messages; `undefined` when the store lacks one of them. */
 function rangesUpTo(ranges: readonly MessageRange[], count: number): MutableRange[] | undefined {
   const result: MutableRange[] = [];
   let remaining = count;
@@ -176,14 +181,14 @@ function rangesUpTo(ranges: readonly MessageRange[], count: number): MutableRang
   return result;
 }
 
-/** Adds a range at the end, as a part of the last one where they meet. */
+/** Adds a range at the end, and joins it with the last one if they are adjacent. */
 function addRange(ranges: MutableRange[], { section, from, to }: MessageRange): void {
   const last = ranges.at(-1);
   if (last !== undefined && last.section === section && last.to === from) last.to = to;
   else ranges.push(section === undefined ? { from, to } : { section, from, to });
 }
 
-/** What follows on a beginning; `undefined` when the ranges do not begin so. */
+/** Returns the ranges after `beginning`; `undefined` when `ranges` does not begin with `beginning`. */
 function rangesAfter(beginning: readonly MessageRange[], ranges: MessageRange[]): MessageRange[] | undefined {
   const end = beginning.length - 1;
   for (const [index, { section, from, to }] of beginning.entries()) {
@@ -197,7 +202,7 @@ function rangesAfter(beginning: readonly MessageRange[], ranges: MessageRange[])
   return split.to === last.to ? rest : [{ ...split, from: last.to }, ...rest];
 }
 
-/** Turns references back into messages. */
+/** Reads references as messages. */
 export class MessageRefReader {
   private readonly sections: ReadonlyMap<string | undefined, Messages>;
   private readonly others: Messages;
@@ -207,18 +212,17 @@ export class MessageRefReader {
     this.sections = new Map(store.sections.map(({ name, messages }) => [name, messages]));
   }
 
-  /** The messages of a view. */
+  /** Reads the messages of a view. */
   view(reader: DocumentReader, value: unknown, previous: Messages | undefined): Messages {
     const members = reader.members(value, VIEW_NAMES);
     const canContinue = previous !== undefined && !previous.isEmpty;
     const continues = reader.optional(members, 'continues', readTrue) ?? false;
-    if (continues && !canContinue)
-      reader.fail('a step before, shown something, that this one continues', value);
+    if (continues && !canContinue) reader.fail('an earlier step with input to continue', value);
     const added = reader.optional(members, 'ranges', this.messages) ?? NOTHING;
     return continues && canContinue ? previous.concat(added) : List.from(added);
   }
 
-  /** The messages in a list of ranges. */
+  /** Reads the messages of a list of ranges. */
   readonly messages: Read<readonly Message[]> = (reader, value) => {
     if (!Array.isArray(value) || value.length === 0) return reader.fail('a list of ranges', value);
     const messages: Message[] = [];
@@ -233,14 +237,14 @@ export class MessageRefReader {
   private addRange(reader: DocumentReader, { section, from, to }: MessageRange, target: Message[]): void {
     const messages = section === undefined ? this.others : this.sections.get(section);
     if (messages === undefined || from >= to || to > messages.length)
-      return reader.fail('a range of messages that exist', `${from} to ${to}`);
+      return reader.fail('a range of existing messages', `${from} to ${to}`);
     for (let index = from; index < to; index++) target.push(messages.at(index) as Message);
   }
 }
 
 /**
- * A document that stands alone: what refers to messages beside the messages themselves. The other half of
- * `readStandalone`.
+ * Writes a document that is independent of a message store: it contains the messages that it refers to.
+ * `readStandalone` reads it.
  */
 export function writeStandalone(encode: (refs: MessageRefWriter) => object): object {
   const refs = new MessageRefWriter(MessageStore.empty);
@@ -249,7 +253,7 @@ export function writeStandalone(encode: (refs: MessageRefWriter) => object): obj
   return otherMessages.isEmpty ? document : { ...document, otherMessages: otherMessages.toArray() };
 }
 
-/** Reads what `writeStandalone` wrote. */
+/** Returns a reader of documents that `writeStandalone` wrote. */
 export function readStandalone<T>(
   decode: (reader: DocumentReader, members: Members, refs: MessageRefReader) => T,
 ): Read<T> {
@@ -260,7 +264,7 @@ export function readStandalone<T>(
   };
 }
 
-/** A reader of references into a store and into the document's own `messages`. */
+/** Returns a reader of references into a message store and into `otherMessages` of the document. */
 export function readRefs(reader: DocumentReader, members: Members, store: MessageStore): MessageRefReader {
   return new MessageRefReader(store, reader.optional(members, 'otherMessages', readOthers) ?? List.empty());
 }

@@ -1,32 +1,31 @@
 import type { DocumentReader, Members, Read } from '../../document.ts';
 import { readCount, readOneOf } from '../../document.ts';
 
-/** What every stored document says of itself, around its own members. */
+/** The members that every stored document has beside its own: its format and version. */
 export interface SnapshotEnvelope {
   readonly format: string;
   readonly version: number;
 }
 
 /**
- * The kinds of document and the newest version of each. A later version adds members to the one before, so one reader
- * reads all of them; what an older version allowed and a newer one does not is repaired after it was read. A release
- * writes the lowest version that can hold a value, so that the release before, which may still be running, can read
- * what does not need the new one.
+ * The formats of documents and the newest version of each. A later version adds members to the version before, so one
+ * reader reads all versions. Values that only an older version allowed are repaired after reading. A release writes the
+ * lowest version that can hold a value, because the release before may still be running and must read it if it can.
  */
 const NEWEST_VERSIONS = {
   'holdfast/agent-state': 2,
   'holdfast/agent-session': 1,
 } as const;
 
-/** A kind of document. */
+/** The format of a document. */
 export type SnapshotFormat = 'holdfast/agent-state' | 'holdfast/agent-session';
 
-/** The newest version of a kind that this release knows. */
+/** Returns the newest version of a format that this release can read. */
 export function snapshotVersion(format: SnapshotFormat): number {
   return NEWEST_VERSIONS[format];
 }
 
-/** Puts the envelope around a document; `version` is the lowest that can hold it. */
+/** Returns a document with its envelope; `version` is the lowest version that can hold it. */
 export function sealSnapshot(
   format: SnapshotFormat,
   version: number,
@@ -36,8 +35,9 @@ export function sealSnapshot(
 }
 
 /**
- * Takes the envelope off, and tells the reader the version of the document. Fails with `STATE_FORMAT` for another kind
- * of document, and with `STATE_VERSION` for a version that this build does not know; the document is not touched.
+ * Returns the members of a document without its envelope, and sets the version of the reader. Fails with `STATE_FORMAT`
+ * for another format, and with `STATE_VERSION` for a version that this release cannot read. Does not change the
+ * document.
  */
 export function openSnapshot(reader: DocumentReader, format: SnapshotFormat, value: unknown): Members {
   const { format: _, version: __, ...members } = reader.object(value);
@@ -51,9 +51,9 @@ function readVersion(format: SnapshotFormat): Read<number> {
     const version = readCount(reader, value);
     const newest = snapshotVersion(format);
     if (version > newest) {
-      const expected = `version ${newest} or older; a newer release wrote this, read it with that release`;
+      const expected = `version ${newest} or older (a newer release wrote the document: read it with that release)`;
       reader.fail(expected, value, 'STATE_VERSION');
     }
-    return version > 0 ? version : reader.fail('a version from 1', value);
+    return version > 0 ? version : reader.fail('a version of at least 1', value);
   };
 }

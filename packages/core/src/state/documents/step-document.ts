@@ -37,22 +37,22 @@ export interface StepFields {
 /** The fields that a step is created with. */
 export type StepInit = Init<StepFields, 'id' | 'input'>;
 
-/** A step as it is stored. */
+/** The stored form of a step. */
 export interface StepDocument {
   id: StepId;
   input: MessageView;
-  /** When it is another than that of the step before; `{}` for none. */
+  /** The request, if it differs from the request of the step before; `{}` for none. */
   request?: StepRequest;
   output?: readonly MessageRange[];
-  /** Without its content when that is the content of the first message of the output. */
+  /** The response. Its content is omitted when the first message of the output has the same content. */
   response?: object;
-  /** A call that is in the response by its id; no value where the output has it. */
+  /** The tool executions. A call in the response is written as its id; a value in the output is omitted. */
   toolExecutions?: readonly object[];
   errors?: readonly ErrorRecord[];
   inferenceFailures?: readonly object[];
 }
 
-/** The names in a stored step. */
+/** The member names of a stored step. */
 export const STEP_NAMES: readonly string[] = [
   'id',
   'input',
@@ -64,7 +64,7 @@ export const STEP_NAMES: readonly string[] = [
   'inferenceFailures',
 ];
 
-/** The document of a step after the one before it, with its messages by reference. */
+/** Returns the document of a step that follows `previous`, with its messages by reference. */
 export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: StepFields): StepDocument {
   const { id, input, request, taggedOutput, response, toolExecutions, errors, inferenceFailures } = step;
   const document: StepDocument = { id, input: refs.view(input, previous?.input) };
@@ -83,7 +83,7 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
   return document;
 }
 
-/** The lowest version of the format that can hold a step. */
+/** Returns the lowest format version that can hold a step. */
 export function versionOfStep({ request, toolExecutions, errors, inferenceFailures }: StepFields): number {
   if (request !== undefined || inferenceFailures.length > 0) return 2;
   return some(toolExecutions, isWaitingInside) || some(errors, isResolved) ? 2 : 1;
@@ -97,7 +97,7 @@ function isWaitingInside({ waitingInside }: ToolExecution): boolean {
   return waitingInside.length > 0;
 }
 
-/** Reads the members of a step after the one before it. */
+/** Reads the members of a step that follows `previous`. */
 export function readStep(
   reader: DocumentReader,
   members: Members,
@@ -140,11 +140,13 @@ function readResponse(reader: DocumentReader, value: unknown, output: readonly M
   const [first] = output;
   const content =
     reader.optional(members, 'content', readAssistantContent) ??
-    (first?.role === 'assistant' ? first.content : reader.fail('content, here or in the output', value));
+    (first?.role === 'assistant'
+      ? first.content
+      : reader.fail('content, in the response or in the output', value));
   return InferenceResponse.readEnvelope(reader, members, content);
 }
 
-/** Reads the executions of a step, each call of which has one. */
+/** Reads the tool executions of a step. Each call has at most one. */
 function readToolExecutions(
   reader: DocumentReader,
   value: unknown,
@@ -158,7 +160,7 @@ function readToolExecutions(
     executions = pushTo(executions, readToolExecution(reader, value[index], output, response));
     reader.leave();
   }
-  if (executions === undefined) return reader.fail('no such member, or one that says something', value);
+  if (executions === undefined) return reader.fail('a non-empty value, or an omitted member', value);
   requireDistinct(reader, executions);
   return Object.freeze(executions);
 }
@@ -171,7 +173,7 @@ function readToolExecution(
 ): ToolExecution {
   const members = reader.members(value, TOOL_EXECUTION_NAMES);
   if ((members['call'] === undefined) === (members['toolCallId'] === undefined))
-    reader.fail('a call or the id of one in the response', value);
+    reader.fail('either a call or the id of a call in the response', value);
   const call = reader.optional(members, 'call', readToolCall) ?? readCallId(reader, members, response);
   const outcome = members['outcome'];
   if (outcome === undefined) return ToolExecution.decode(reader, members, call, undefined);
@@ -192,22 +194,22 @@ function readCallId(
   return reader.fail('the id of a call in the response', toolCallId);
 }
 
-/** Fails at an execution whose id or call one before it has. */
+/** Fails at the first execution with a repeated id or call. */
 function requireDistinct(reader: DocumentReader, executions: readonly ToolExecution[]): void {
   if (executions.length < 2) return;
   const [ids, calls] = [new Set<string>(), new Set<string>()];
   for (const [index, { id, call }] of executions.entries()) {
     const { toolCallId } = call;
     reader.enter(index);
-    if (ids.has(id)) reader.required({ id }, 'id', (r) => r.fail('an id that no other has', id));
-    if (calls.has(toolCallId)) reader.fail('a call that no other is the execution of', toolCallId);
+    if (ids.has(id)) reader.required({ id }, 'id', (r) => r.fail('a unique id', id));
+    if (calls.has(toolCallId)) reader.fail('a call without another execution', toolCallId);
     reader.leave();
     ids.add(id);
     calls.add(toolCallId);
   }
 }
 
-/** An execution, without what the response or the output of its step says already. */
+/** Returns the document of a tool execution, without the parts that the response or the output of its step has. */
 function writeToolExecutionOf(
   execution: ToolExecution,
   output: readonly Message[],
@@ -227,12 +229,12 @@ function writeToolExecutionOf(
   );
 }
 
-/** A success whose value the output has. */
+/** Returns the document of a success whose value is in the output. */
 function withoutValue({ type, metadata }: ToolOutcome & { readonly type: 'succeeded' }): object {
   return metadata === undefined ? { type } : { type, metadata };
 }
 
-/** The call that an id stands for: the first of that id. */
+/** Returns the first call with an id that the loop runs. */
 function callInResponse(
   response: InferenceResponse | undefined,
   toolCallId: unknown,
@@ -245,7 +247,7 @@ function callInResponse(
   return undefined;
 }
 
-/** The value of a call as its result in the output shows it; `undefined` when the result is not simply that value. */
+/** Returns the value of a call from its result in the output; `undefined` when the result shows something else. */
 function valueInOutput(output: readonly Message[], toolCallId: string): JsonValue | undefined {
   for (const message of output) {
     if (message.role !== 'tool') continue;

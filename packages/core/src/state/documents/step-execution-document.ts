@@ -7,7 +7,7 @@ import type { MessageRefReader, MessageRefWriter } from './message-refs.ts';
 import type { StepDocument } from './step-document.ts';
 import { STEP_NAMES, writeStep } from './step-document.ts';
 
-/** The members of a finished step. */
+/** The members of a closed step. */
 export interface StepExecutionFields {
   readonly step: AgentStep;
   readonly continuation: Continuation;
@@ -15,14 +15,14 @@ export interface StepExecutionFields {
   readonly completedAt: Instant;
 }
 
-/** A finished step as it is stored: a step, and what is known of it since. */
+/** The stored form of a closed step: a step, its times and its continuation. */
 interface StepExecutionDocument extends StepDocument {
   continuation?: object;
   startedAt?: Instant;
   completedAt?: Instant;
 }
 
-/** The document of a finished step after the one before it. */
+/** Returns the document of a closed step that follows `previous`. */
 export function writeStepExecution(
   { step, continuation, startedAt, completedAt }: StepExecutionFields,
   refs: MessageRefWriter,
@@ -38,7 +38,7 @@ export function writeStepExecution(
 
 const NAMES = new Set([...STEP_NAMES, 'continuation', 'startedAt', 'completedAt']);
 
-/** Reads the members of a finished step after the one before it. */
+/** Reads the members of a closed step that follows `previous`. */
 export function readStepExecution(
   reader: DocumentReader,
   value: unknown,
@@ -49,7 +49,7 @@ export function readStepExecution(
   const { startedAt: start, completedAt: end, continuation } = members;
   const startedAt = isInstant(start) ? start : reader.required(members, 'startedAt', readInstant);
   const completedAt = isInstant(end) ? end : reader.required(members, 'completedAt', readInstant);
-  if (completedAt < startedAt) reader.fail('completedAt not before startedAt', completedAt);
+  if (completedAt < startedAt) reader.fail('completedAt at or after startedAt', completedAt);
   return {
     step: AgentStep.decode(reader, members, refs, previous?.step),
     continuation:

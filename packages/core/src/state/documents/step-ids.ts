@@ -7,22 +7,22 @@ import type { AgentStep } from '../execution/step.ts';
 import type { ToolExecution } from '../execution/tool-execution.ts';
 import { executionWithId } from '../execution/tool-executions.ts';
 
-/** A finished step. */
+/** A closed step. */
 interface ClosedStep {
   readonly step: AgentStep;
 }
 
-/** An id that something before it has, and where it stands in its step. */
+/** An id that an earlier step or tool execution has, and its path in its step. */
 interface Clash {
   readonly id: StepId | ToolExecutionId;
   readonly path: readonly (string | number)[];
 }
 
 /**
- * The ids of finished steps and of their tool executions, by the position of the step. Made when an id is to be looked
- * for, which a loop does not do with random ids that it has just made. Kept with the list of steps from then on, so
- * that what a step costs does not grow with them; a list that grew from another shares them with it, and an id counts
- * for a list only at a position that the list has.
+ * The ids of closed steps and of their tool executions, by the index of the step. Created at the first search for an
+ * id; a loop creates random ids and does not search. The ids are then cached with the list of steps, so that a further
+ * step costs the same for every length. A longer list shares the ids of the list that it grew from. An id counts for a
+ * list only at an index that the list has.
  */
 export class StepIds {
   private static readonly notes = new ListCache<StepIds>();
@@ -45,54 +45,57 @@ export class StepIds {
     return ids;
   }
 
-  /** Refuses a step whose ids finished steps have. Those of `known`, the same step before, were looked at. */
+  /**
+   * Refuses a step with an id of a closed step. The ids of `known`, the earlier form of the step, were checked before.
+   * @throws RangeError `ARGUMENT_INVALID` for a repeated id.
+   */
   static requireNew(steps: List<ClosedStep>, step: AgentStep, known?: AgentStep): void {
     if (steps.isEmpty || hasSameIds(step, known)) return;
     const clash = StepIds.of(steps).clash(step, steps.length, known);
     if (clash === undefined) return;
     const what = clash.id === step.id ? 'step' : 'tool execution';
-    throw invalidArgument(`A ${what} before has the id ${clash.id}. Give this ${what} one of its own.`);
+    throw invalidArgument(`An earlier ${what} has the id ${clash.id}. Give this ${what} another id.`);
   }
 
-  /** A list of finished steps with one more, whose ids are new. */
+  /** Returns the list of closed steps with one more step, whose ids are new. */
   static append<T extends ClosedStep>(steps: List<T>, execution: T): List<T> {
     const grown = steps.append(execution);
     const known = StepIds.notes.get(steps);
-    // If another list has grown from this one already, this one gets its own ids once somebody asks for them.
+    // If another list has grown from this one, this list collects ids of its own at the next search.
     if (known?.length !== steps.length) return grown;
     known.add(execution.step);
     known.attachTo(grown);
     return grown;
   }
 
-  /** Fails where a step that was read has an id that one before it has. */
+  /** Fails at an id of a step that an earlier step has. */
   requireUnique(reader: DocumentReader, step: AgentStep): void {
     const clash = this.clash(step, this.length);
     if (clash === undefined) return;
     for (const key of clash.path) reader.enter(key);
-    reader.fail('an id that no other has', clash.id);
+    reader.fail('a unique id', clash.id);
   }
 
-  /** Takes the ids of one step more. False when one of them was there: what is kept is then of no use. */
+  /** Adds the ids of one step. Returns false when one of them was present: the collected ids are then unusable. */
   addIfUnique(step: AgentStep): boolean {
     const count = this.steps.size + this.toolExecutions.size;
     this.add(step);
     return this.steps.size + this.toolExecutions.size === count + 1 + step.toolExecutions.length;
   }
 
-  /** Keeps the ids with the list of the steps that were added. */
+  /** Caches the ids with the list of the added steps. */
   attachTo(steps: List<ClosedStep>): void {
     StepIds.notes.set(steps, this);
   }
 
-  /** Takes the ids of one step more. */
+  /** Adds the ids of one step. */
   add(step: AgentStep): void {
     const position = this.length++;
     this.steps.set(step.id, position);
     for (const { id } of step.toolExecutions) this.toolExecutions.set(id, position);
   }
 
-  /** The first id of a step that one of the first so many steps has. */
+  /** Returns the first id of a step that one of the first `among` steps has. */
   private clash(step: AgentStep, among: number, known?: AgentStep): Clash | undefined {
     const { id, toolExecutions } = step;
     if (id !== known?.id && isBefore(among, this.steps.get(id))) return { id, path: ['id'] };

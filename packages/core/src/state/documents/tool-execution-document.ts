@@ -30,7 +30,7 @@ export interface ToolExecutionFields {
 /** The fields that a tool execution is created with. */
 export type ToolExecutionInit = Init<ToolExecutionFields, 'id' | 'call'>;
 
-/** A call as it stands in a document: itself, or by its id where the response of its step has it. */
+/** A call in a document: the call itself, or its id when the response of its step has the call. */
 type ToolCallReference = { readonly call: ToolCallPart } | { readonly toolCallId: string };
 
 const NAMES = [
@@ -47,12 +47,12 @@ const NAMES = [
   'waitingInside',
 ] as const;
 
-/** The names in a stored tool execution. */
+/** The member names of a stored tool execution. */
 export const TOOL_EXECUTION_NAMES: ReadonlySet<string> = new Set(NAMES);
 
 type ToolExecutionDocument = { [Name in (typeof NAMES)[number]]?: unknown };
 
-/** The document of a tool execution, with the call and the outcome in the form that its step gives them. */
+/** Returns the document of a tool execution, with its call and outcome in the form of its step. */
 export function writeToolExecution(
   execution: ToolExecutionFields,
   call: ToolCallReference,
@@ -73,10 +73,10 @@ export function writeToolExecution(
 
 const readLaterAttempt: Read<number> = (reader, value) => {
   const attempt = readCount(reader, value);
-  return attempt > 1 ? attempt : reader.fail('an attempt after the first, or no number', value);
+  return attempt > 1 ? attempt : reader.fail('an attempt above 1, or an omitted attempt', value);
 };
 
-/** Reads the members of a tool execution whose call and outcome were read. */
+/** Reads the members of a tool execution whose call and outcome are read already. */
 export function readToolExecution(
   reader: DocumentReader,
   members: Members,
@@ -91,11 +91,11 @@ export function readToolExecution(
   if (startedAt === undefined && outcome !== undefined && OUTCOME_RULES[outcome.type].needsStart)
     reader.fail(`startedAt before an outcome of "${outcome.type}"`, members);
   if (completedAt !== undefined && completedAt < (startedAt ?? 0))
-    reader.fail('completedAt not before startedAt', completedAt);
+    reader.fail('completedAt at or after startedAt', completedAt);
   const { id, attempt, approval, usage, progress, waitingInside } = members;
   reader.requireVersion(2, members, 'waitingInside');
   if (waitingInside !== undefined && (startedAt === undefined || outcome !== undefined))
-    reader.fail('waitingInside of a call that runs', members);
+    reader.fail('waitingInside only for a running call', members);
   return {
     id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
     call,

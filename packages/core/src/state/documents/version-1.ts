@@ -5,8 +5,9 @@ import type { ToolExecution } from '../execution/tool-execution.ts';
 import type { Waiting } from '../execution/waiting.ts';
 
 /**
- * The execution of a document of version 1 as version 2 has it: what a subagent waits for is a member of its call. In
- * version 1 it stood in the progress of the call, which is the state of the subagent, and in what the execution waits for.
+ * Migrates an execution from version 1 to version 2, in which the `waiting` entries of a subagent are a member of its
+ * call. In version 1 these entries were in the progress of the call, which is the state of the subagent, and in
+ * `waiting` of the execution.
  */
 export function withWaitingInside(execution: ExecutionState): ExecutionState {
   const { currentStep: step, currentStepStartedAt = execution.startedAt, waiting } = execution;
@@ -23,7 +24,7 @@ function waitingTogether(execution: ToolExecution, all: readonly Waiting[]): Too
   return isWhole ? execution.withWaitingInside(known) : execution;
 }
 
-/** What the state of a suspended subagent waits for. */
+/** Returns the `waiting` entries in the state of a suspended subagent. */
 function waitingOf(progress: JsonValue | undefined): readonly JsonValue[] {
   if (!isJsonObject(progress) || progress['format'] !== 'holdfast/agent-state') return [];
   const { execution } = progress;

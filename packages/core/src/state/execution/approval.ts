@@ -2,19 +2,19 @@ import type { Instant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
 import { readInstant, readOneOf, readString, shapeReader } from '../../document.ts';
 
-/** A person's word on a call. There is no decision as long as it is awaited. */
+/** A person's permission for one tool call. It has no decision while it is pending. */
 export interface Approval {
   readonly requestedAt: Instant;
   readonly decision?: ApprovalDecision;
 }
 
-/** What was decided on a call, once. */
+/** The decision on a call. It is final. */
 export interface ApprovalDecision {
   readonly type: 'approved' | 'denied';
   readonly at: Instant;
-  /** Who decided, as the application names people. */
+  /** The person who decided, in the application's terms. */
   readonly by?: string;
-  /** Why, for the model to read. */
+  /** The reason, which the model reads. */
   readonly reason?: string;
 }
 

@@ -5,21 +5,21 @@ import type { Read } from '../../document.ts';
 import { DocumentReader, orderedReader, readAmount, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
 
-/** The limits of one execution. What is absent is not limited, except steps. */
+/** The limits of one execution. An absent limit is not enforced, except the limit of steps. */
 export interface BudgetLimits {
-  /** Absent: a loop stops at 20 steps. `Infinity`: no limit. */
+  /** The limit of steps. Absent: 20 steps. `Infinity`: no limit. */
   readonly maxSteps?: number | undefined;
   /** Input and output tokens together. */
   readonly maxTokens?: number | undefined;
-  /** Seconds worked on; waiting and being dead do not count. */
+  /** Seconds of work. Time without a worker or in suspension does not count. */
   readonly maxSeconds?: number | undefined;
   /** US dollars. */
   readonly maxCost?: number | undefined;
-  /** A moment after which no work is begun. */
+  /** The instant after which the loop starts no work. */
   readonly deadline?: Instant | undefined;
 }
 
-/** What was used up so far. */
+/** The consumed part of a budget. */
 export interface BudgetSpent {
   readonly steps?: number | undefined;
   readonly tokens?: number | undefined;
@@ -29,7 +29,7 @@ export interface BudgetSpent {
 }
 
 const LIMITS = ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'] as const;
-/** JSON has no infinity: in documents the largest safe integer stands for any number of steps. */
+/** The number that stands for unlimited steps in documents, because JSON has no infinity. */
 const ANY_NUMBER_OF_STEPS = Number.MAX_SAFE_INTEGER;
 const AMOUNT = mustBe.number(0);
 
@@ -49,8 +49,8 @@ const checkSpent = optionsCheck<BudgetSpent>('budget.remaining', {
 });
 
 /**
- * How much one execution may use: steps, tokens, seconds, money, and a deadline. A limit that is `undefined` is not set.
- * Steps are unlimited only when `maxSteps` is `Infinity`: a loop stops at 20 steps when its budget does not set them.
+ * The limits of one execution: steps, tokens, seconds, cost and a deadline. An `undefined` limit is not set. Steps are
+ * unlimited only if `maxSteps` is `Infinity`: a loop stops at 20 steps if its budget does not limit them.
  * @example ExecutionBudget.of({ maxSteps: 20, maxSeconds: 60 }).remaining({ steps: 5 }).maxSteps === 15
  */
 export class ExecutionBudget implements Record<keyof BudgetLimits, number | undefined> {
@@ -74,8 +74,9 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
   }
 
   /**
-   * A budget of the given limits; `Infinity` is no limit.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown limit, or one that is not a number of at least 0.
+   * Returns a budget with the given limits; `Infinity` means no limit.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown limit, and for a limit that is not a number of at
+   * least 0.
    */
   static of(limits: BudgetLimits): ExecutionBudget {
     if (limits instanceof ExecutionBudget) return limits;
@@ -84,24 +85,24 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
     return budget.maxSteps === undefined ? ExecutionBudget.none : ExecutionBudget.withoutLimits;
   }
 
-  /** No limit at all: also a loop takes any number of steps. */
+  /** Returns the budget without any limit, also without a limit of steps. */
   static unlimited(): ExecutionBudget {
     return ExecutionBudget.withoutLimits;
   }
 
-  /** True when it sets no limit. */
+  /** True when the budget sets no limit. */
   get isEmpty(): boolean {
     return LIMITS.every((limit) => this[limit] === undefined || this[limit] === Infinity);
   }
 
-  /** True when a limit is used up or the deadline has passed. */
+  /** True when a limit is consumed or the deadline has passed. */
   isExhausted(now: Instant = systemClock.now()): boolean {
     if (this.deadline !== undefined && now >= this.deadline) return true;
     return LIMITS.some((limit) => limit !== 'deadline' && this[limit] !== undefined && this[limit] <= 0);
   }
 
   /**
-   * What is left after some was spent; never below 0. The deadline stays.
+   * Returns the remaining budget after some was spent; no limit is below 0. The deadline stays.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an amount that is not a number of at least 0.
    */
   remaining(spent: BudgetSpent): ExecutionBudget {
@@ -115,10 +116,10 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
     });
   }
 
-  /** The tighter of the two, limit by limit; the earlier deadline. */
+  /** Returns the smaller of each two limits, and the earlier deadline. */
   cappedBy(other: ExecutionBudget): ExecutionBudget {
     if (!(other instanceof ExecutionBudget))
-      throw wrongArgument(other, 'a budget as ExecutionBudget.of() gives it');
+      throw wrongArgument(other, 'a budget, as returned by ExecutionBudget.of()');
     const limits = LIMITS.map((limit) => [limit, smaller(this[limit], other[limit])] as const);
     return ExecutionBudget.of(Object.fromEntries(limits));
   }
@@ -127,7 +128,7 @@ export class ExecutionBudget implements Record<keyof BudgetLimits, number | unde
     return compact(toJsonLimits(this));
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): ExecutionBudget {
     return ExecutionBudget.of(DocumentReader.read(json, readBudgetLimits));
   }
@@ -141,14 +142,16 @@ function stepLimit(limit: number | undefined): number | undefined {
   return limit !== undefined && limit >= ANY_NUMBER_OF_STEPS ? Infinity : finite(limit);
 }
 
-/** The limits as JSON can hold them. */
+/** Returns the limits in a form that JSON can hold. */
 export function toJsonLimits(limits: BudgetLimits): BudgetLimits {
   return limits.maxSteps === Infinity ? { ...limits, maxSteps: ANY_NUMBER_OF_STEPS } : { ...limits };
 }
 
-/** What was `Infinity` arrives as null: JSON has no other word for it. */
+/** `JSON.stringify` writes `Infinity` as `null`, so the error message explains the limit. */
 const readLimit: Read<number> = (reader, value) =>
-  value === null ? reader.fail('a number of at least 0, or no such limit', value) : readAmount(reader, value);
+  value === null
+    ? reader.fail('a number of at least 0, or an omitted limit', value)
+    : readAmount(reader, value);
 
 /** Reads limits. */
 export const readBudgetLimits: Read<BudgetLimits> = orderedReader({

@@ -15,7 +15,7 @@ import { compact, toJsonObject } from '../../json.ts';
 import { List, ListCache } from '../values/list.ts';
 import { requireObject, requireString, wrongArgument } from '../../arguments.ts';
 
-/** Every reason to stop, and its rank: the lowest number wins. */
+/** Every stop reason and its rank. The lowest number has precedence. */
 export const STOP_REASON_RANK = {
   errorForbade: 0,
   stopRequested: 1,
@@ -30,27 +30,27 @@ export const STOP_REASON_RANK = {
   unknown: 9,
 } as const;
 
-/** Why an execution was told to stop. */
+/** The reason of a stop signal. */
 export type StopReason = keyof typeof STOP_REASON_RANK;
 
 const STOP_REASONS = Object.keys(STOP_REASON_RANK) as StopReason[];
 
-/** One reason to stop, as somebody raised it. */
+/** A stop signal: a request to end the execution, with its reason. */
 export interface StopSignal {
   readonly reason: StopReason;
-  /** For people: what happened. */
+  /** What happened, for people. */
   readonly message: string;
-  /** For programs: JSON facts, such as the limit and what was spent. */
+  /** JSON facts for programs, such as the limit and the consumed amount. */
   readonly context?: JsonObject;
-  /** Who raised it: a guard, a tool, a caller. */
+  /** The origin of the signal: a guard, a tool, a caller. */
   readonly source?: string;
 }
 
 const SIGNAL_NAMES = new Set(['reason', 'message', 'context', 'source']);
 
 /**
- * A frozen signal.
- * @throws RangeError `ARGUMENT_INVALID` for a reason that there is not, TypeError `ARGUMENT_INVALID` for what is not a
+ * Creates a frozen stop signal.
+ * @throws RangeError `ARGUMENT_INVALID` for an unknown reason, TypeError `ARGUMENT_INVALID` for a value that is not a
  * signal, HoldfastError `NOT_JSON` for facts that are not JSON.
  */
 export function stopSignal(signal: {
@@ -59,16 +59,16 @@ export function stopSignal(signal: {
   readonly context?: JsonObject | undefined;
   readonly source?: string | undefined;
 }): StopSignal {
-  requireObject(signal, 'a signal: an object with a reason to stop');
+  requireObject(signal, 'a stop signal: an object with a reason');
   for (const name in signal) if (!SIGNAL_NAMES.has(name)) throw unknownSignalMember(name);
   const { reason, message = reason, context, source } = signal;
   if (!Object.hasOwn(STOP_REASON_RANK, reason)) {
     throw invalidArgument(
-      `A reason to stop is one of ${STOP_REASONS.join(', ')}, found ${describeValue(reason)}.`,
+      `The reason of a stop signal must be one of ${STOP_REASONS.join(', ')}, found ${describeValue(reason)}.`,
     );
   }
-  requireString(message, 'the message of a signal as a string');
-  if (source !== undefined) requireString(source, 'the source of a signal as a string');
+  requireString(message, 'a string as the message of a stop signal');
+  if (source !== undefined) requireString(source, 'a string as the source of a stop signal');
   return compact({
     reason,
     message,
@@ -80,19 +80,19 @@ export function stopSignal(signal: {
 function unknownSignalMember(name: string): Error {
   const known = [...SIGNAL_NAMES].join(', ');
   return invalidArgument(
-    `A signal has no member "${name}". Known members: ${known}; facts go into the context.`,
+    `A stop signal has no member "${name}". Known members: ${known}. Put facts into "context".`,
     TypeError,
   );
 }
 
-/** True unless the execution ended by its own answer. */
+/** True unless the signal belongs to a final response. */
 export function isForceStop(signal: StopSignal): boolean {
   return signal.reason !== 'completed' && signal.reason !== 'finishReasonReceived';
 }
 
 /**
- * Thrown by a tool or a hook to end the execution. What was done so far is kept, and the signal's own reason
- * survives. Given only a text, it means `stopRequested`.
+ * A tool or a hook throws it to end the execution. The work done so far stays, and the execution ends with the reason
+ * of the signal. A text alone means the reason `stopRequested`.
  */
 export class AgentStop extends HoldfastError {
   readonly signal: StopSignal;
@@ -106,24 +106,24 @@ export class AgentStop extends HoldfastError {
   }
 }
 
-/** True for an `AgentStop`, whichever copy of the package made it. */
+/** True for an `AgentStop`, whichever copy of the package created it. */
 export function isAgentStop(error: unknown): error is AgentStop {
   if (!hasErrorCode(error, 'AGENT_STOP')) return false;
   try {
     stopSignal((error as AgentStop).signal);
     return true;
   } catch {
-    return false; // it has the code, and no signal to stop by
+    return false; // the error has the code, but no valid signal
   }
 }
 
 type ContinuationFields = Pick<Continuation, 'raised' | 'highest' | 'isRequested' | 'overruledSignals'>;
 
-/** What was asked for of a list of signals as an array: of one list the same, as each array costs the whole list. */
+/** The signals of each list as an array. Creating the array costs the whole list, so it is cached. */
 const arrays = new ListCache<readonly StopSignal[]>();
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** What speaks for stopping and for going on, at one moment of an execution. */
+/** The stop signals and the requests for another step, at one instant of an execution. */
 export class Continuation {
   static readonly empty: Continuation = new Continuation({
     raised: List.empty(),
@@ -132,13 +132,13 @@ export class Continuation {
     overruledSignals: 0,
   });
 
-  /** All signals raised in this execution, in order; shares structure with those of the step before. @internal */
+  /** All signals of this execution in order; shares structure with the list of the step before. @internal */
   readonly raised: List<StopSignal>;
-  /** The signal that ranks first; among equals, the first raised. */
+  /** The signal with the highest rank; among equals, the first. */
   readonly highest: StopSignal | undefined;
-  /** Somebody asked for another step, signals or not. */
+  /** True when another step is requested, which overrides stop signals. */
   readonly isRequested: boolean;
-  /** How many of the signals the step in progress was begun in spite of. */
+  /** The number of signals that the open step overrode when it started. */
   readonly overruledSignals: number;
 
   private constructor(fields: ContinuationFields) {
@@ -155,7 +155,7 @@ export class Continuation {
     return fields.raised.isEmpty && !fields.isRequested ? Continuation.empty : new Continuation(fields);
   }
 
-  /** All signals raised in this execution, in order. */
+  /** All signals of this execution, in order. */
   get signals(): readonly StopSignal[] {
     const known = this.raised.isEmpty ? NOTHING : arrays.get(this.raised);
     if (known !== undefined) return known;
@@ -164,25 +164,26 @@ export class Continuation {
     return signals;
   }
 
-  /** True when the highest signal ends the execution before its own answer did. */
+  /** True when the highest signal ends the execution without a final response. */
   get wasForceStopped(): boolean {
     return this.highest !== undefined && isForceStop(this.highest);
   }
 
-  /** True when a signal was raised since the step in progress was begun. */
+  /** True when a signal was raised after the open step started. */
   get hasNewSignals(): boolean {
     return this.raised.length > this.overruledSignals;
   }
 
-  /** True when its source has given the same reason before. */
+  /** True when the same source has raised the same reason before. */
   includes({ reason, source }: StopSignal): boolean {
     for (const known of this.raised) if (known.reason === reason && known.source === source) return true;
     return false;
   }
 
   /**
-   * The same with a copy of a signal.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for what is not a signal, HoldfastError `NOT_JSON` for facts that are not JSON.
+   * Returns the continuation with a copy of a signal.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid signal, HoldfastError `NOT_JSON` for facts that
+   * are not JSON.
    */
   withSignal(signal: StopSignal): Continuation {
     return this.withChecked([stopSignal(signal)]);
@@ -193,7 +194,7 @@ export class Continuation {
     return this.with({ raised: this.raised.concat(signals), highest });
   }
 
-  /** The same without the signals of one reason. @internal */
+  /** Returns the continuation without the signals of one reason. @internal */
   withoutReason(reason: StopReason): Continuation {
     if (this.highest === undefined) return this;
     const raised = List.from([...this.raised].filter((signal) => signal.reason !== reason));
@@ -202,41 +203,44 @@ export class Continuation {
     return this.with({ raised, highest, overruledSignals: Math.min(this.overruledSignals, raised.length) });
   }
 
-  /** The same with another step asked for. */
+  /** Returns the continuation with a request for another step. */
   withRequested(): Continuation {
     return this.isRequested ? this : this.with({ isRequested: true });
   }
 
-  /** The same without a request for another step. */
+  /** Returns the continuation without a request for another step. */
   withoutRequest(): Continuation {
     return this.isRequested ? this.with({ isRequested: false }) : this;
   }
 
-  /** The same as a step begins: the request is used up, in spite of the signals there were. */
+  /** Returns the continuation as a step starts: the step consumes the request and overrides the present signals. */
   withStepBegun(): Continuation {
     const { length } = this.raised;
     const isSame = !this.isRequested && this.overruledSignals === length;
     return isSame ? this : this.with({ isRequested: false, overruledSignals: length });
   }
 
-  /** Stop or go on? Signals stop, a requested continuation overrides them, tools asked for lead on. */
+  /**
+   * Returns true when the loop must stop. Signals stop it, a requested step overrides them, and tool calls need another
+   * step.
+   */
   shouldStop(hasToolCalls: boolean): boolean {
     if (!this.raised.isEmpty && !this.isRequested) return true;
     return !this.isRequested && !hasToolCalls;
   }
 
-  /** The same decision in words. */
+  /** Explains the decision of `shouldStop` in words. */
   explain(hasToolCalls: boolean): string {
-    if (this.isRequested) return 'go on: continuation requested';
+    if (this.isRequested) return 'continue: another step requested';
     if (this.highest) return `stop: ${this.highest.reason}`;
-    return hasToolCalls ? 'go on: tools requested' : 'stop: nothing left to do';
+    return hasToolCalls ? 'continue: tools requested' : 'stop: nothing left to do';
   }
 
   toJSON(): object {
     return this.encode(Continuation.empty);
   }
 
-  /** The document, without the signals of the step before: `continues` stands for them. @internal */
+  /** Returns the document. `continues` stands for the signals of the step before. @internal */
   encode(previous: Continuation): object {
     const added = previous.raised.isEmpty ? undefined : this.raised.since(previous.raised);
     const signals = added ?? this.raised.slice();
@@ -248,7 +252,7 @@ export class Continuation {
     });
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): Continuation {
     return DocumentReader.read(json, (reader, value) =>
       Continuation.decode(reader, value, Continuation.empty),
@@ -259,18 +263,17 @@ export class Continuation {
   static decode(reader: DocumentReader, value: unknown, previous: Continuation): Continuation {
     const members = reader.members(value, NAMES);
     const continues = reader.optional(members, 'continues', readTrue) ?? false;
-    if (continues && previous.raised.isEmpty) reader.fail('a step before that had signals', value);
+    if (continues && previous.raised.isEmpty) reader.fail('an earlier step with signals to continue', value);
     const added = reader.optional(members, 'signals', readSignals) ?? NOTHING;
     const { raised, highest } = (continues ? previous : Continuation.empty).withChecked(added);
     const isRequested = reader.optional(members, 'isRequested', readTrue) ?? false;
     const overruledSignals = reader.optional(members, 'overruledSignals', readNonZeroCount) ?? 0;
-    if (overruledSignals > raised.length)
-      reader.fail('at most as many overruled signals as there are', overruledSignals);
+    if (overruledSignals > raised.length) reader.fail('at most the number of signals', overruledSignals);
     return Continuation.empty.with({ raised, highest, isRequested, overruledSignals });
   }
 }
 
-/** Reads one that says something, after that of the step before. */
+/** Returns a reader of a continuation that is not empty and follows `previous`. */
 export function readContinuation(previous: Continuation = Continuation.empty): Read<Continuation> {
   return readNonEmpty((reader, value) => Continuation.decode(reader, value, previous));
 }
@@ -281,7 +284,7 @@ const readNonZeroCount = readNonEmpty(readCount);
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireContinuation(continuation: Continuation): void {
   if (!(continuation instanceof Continuation))
-    throw wrongArgument(continuation, 'a Continuation, as those that begin with Continuation.empty are');
+    throw wrongArgument(continuation, 'a Continuation, such as Continuation.empty');
 }
 
 function higher(highest: StopSignal | undefined, signal: StopSignal): StopSignal {

@@ -37,39 +37,42 @@ const checkCreateOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionS
   { executionId: 'write "id"' },
 );
 
-/** One run of an agent. */
+/** One execution of an agent: the work on one request. */
 export class ExecutionState {
   readonly executionId: ExecutionId;
   readonly status: ExecutionStatus;
   readonly startedAt: Instant;
-  /** Set in a terminal status, and only there. */
+  /** When the execution ended; set exactly when the status is terminal. */
   readonly completedAt: Instant | undefined;
-  /** Finished steps. */
+  /** The closed steps. */
   readonly stepExecutions: List<StepExecution>;
-  /** The step in progress; an execution that is over has none. */
+  /** The open step. A terminal execution has none. */
   readonly currentStep: AgentStep | undefined;
   readonly currentStepStartedAt: Instant | undefined;
   /**
-   * The settings that its steps were sent with, unless their `request` has others: those that the state had, where they
-   * were changed since. `undefined`: those of the state.
+   * The model settings of its steps, unless the `request` of a step has others: the former settings of the state, when
+   * they were changed since. `undefined`: the settings of the state.
    */
   readonly llmConfig: LlmConfig | undefined;
   readonly continuation: Continuation;
   /** Errors outside any step. */
   readonly errors: readonly ErrorRecord[];
-  /** Seconds really worked: neither waiting nor dead. */
+  /** Seconds of work. Time without a worker or in suspension does not count. */
   readonly workedSeconds: number;
-  /** All that it waits for: something when it is suspended, and only then. */
+  /** Everything that a suspended execution waits for. Not empty exactly when the status is `suspended`. */
   readonly waiting: readonly Waiting[];
-  /** The sum over the finished steps. Follows from them; kept so that a budget check costs the same at every step. */
+  /**
+   * The sum over the closed steps, from which it derives. It is stored so that a budget check costs the same at every
+   * step.
+   */
   readonly finishedUsage: Usage;
-  /** What was used outside any step, such as for a summary. */
+  /** The usage outside any step, such as for a summary. */
   readonly otherUsage: Usage;
 
-  /** The model that is called instead of the agent's own for a while, after that one failed. */
+  /** The model that the loop calls instead of the agent's own, for some time after that model failed. */
   readonly fallback: ExecutionFallback | undefined;
 
-  /** Not frozen yet. */
+  /** The caller freezes the new object. */
   private constructor(fields: ExecutionInit) {
     this.executionId = fields.executionId;
     this.status = fields.status;
@@ -92,7 +95,7 @@ export class ExecutionState {
     return freeze(Object.assign(new ExecutionState(this), changes));
   }
 
-  /** A pending execution with nothing done. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  /** Creates a pending execution. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static create(
     options: { readonly id?: ExecutionId | undefined; readonly at?: Instant } = {},
   ): ExecutionState {
@@ -109,12 +112,12 @@ export class ExecutionState {
     return isTerminal(this.status);
   }
 
-  /** Finished steps and the current one: what a step limit counts. */
+  /** The number of closed steps and the open one, which a step limit counts. */
   get stepCount(): number {
     return this.stepExecutions.length + (this.currentStep ? 1 : 0);
   }
 
-  /** What was used so far, the current step included. */
+  /** The usage so far, the open step included. */
   get usage(): Usage {
     const finished = this.finishedUsage.plus(this.otherUsage);
     return this.currentStep ? finished.plus(this.currentStep.usage) : finished;
@@ -124,53 +127,53 @@ export class ExecutionState {
     return this.stepExecutions.last;
   }
 
-  /** The current step, else the last one. */
+  /** The open step, or else the last closed one. */
   get latestStep(): AgentStep | undefined {
     return this.currentStep ?? this.lastStepExecution?.step;
   }
 
-  /** Did the latest step ask for tools? */
+  /** True when the latest step has tool calls. */
   get hasToolCalls(): boolean {
     return this.latestStep?.hasToolCalls ?? false;
   }
 
-  /** Stop or go on? Before the first step only signals stop. */
+  /** True when the loop must stop. Before the first step, only signals stop it. */
   get shouldStop(): boolean {
     return this.continuation.shouldStop(this.latestStep === undefined || this.hasToolCalls);
   }
 
-  /** The same decision in words. */
+  /** Explains `shouldStop` in words. */
   get explanation(): string {
     const isUntouched = this.latestStep === undefined && this.continuation === Continuation.empty;
-    return isUntouched ? 'go on: no step yet' : this.continuation.explain(this.hasToolCalls);
+    return isUntouched ? 'continue: no step yet' : this.continuation.explain(this.hasToolCalls);
   }
 
-  /** All errors, in order: of the finished steps, the current one, and outside any step. */
+  /** All errors in order: of the closed steps, of the open step, and outside any step. */
   get allErrors(): readonly ErrorRecord[] {
     const inSteps = this.stepExecutions.toArray().flatMap(({ step }) => step.allErrors);
     return [...inSteps, ...(this.currentStep?.allErrors ?? NOTHING), ...this.errors];
   }
 
-  /** Seconds by the clock on the wall, until the end or until `now`. */
+  /** Returns the seconds of wall-clock time until the end or until `now`. */
   duration(now: Instant = systemClock.now()): number {
     return Math.max(0, secondsBetween(this.startedAt, this.completedAt ?? now));
   }
 
-  /** Is there an error, outside any step or in the latest one, that `retry()` has not answered? */
+  /** True when an error outside any step, or in the latest step, is not resolved by `retry()`. */
   get hasUnresolvedErrors(): boolean {
     return some(this.errors, isUnresolved) || some(this.latestStep?.errors ?? NOTHING, isUnresolved);
   }
 
-  /** The status that the execution ends in, by the first rule that fits. */
+  /** The status in which the execution ends. The first matching rule applies. */
   get terminalStatus(): ExecutionStatus {
     if (this.hasUnresolvedErrors || this.continuation.highest?.reason === 'errorForbade') return 'failed';
     return this.continuation.wasForceStopped ? 'stopped' : 'completed';
   }
 
   /**
-   * The same with a status; times and waiting follow from it. Suspended without a word, it waits for input.
-   * @throws RangeError `ARGUMENT_INVALID` for a terminal status while a step is open: the transitions of `AgentState`
-   * close it, as its messages belong to the conversation.
+   * Returns the execution with a status; times and `waiting` follow from it. By default a suspended execution waits for
+   * input. @throws RangeError `ARGUMENT_INVALID` for a terminal status while a step is open: the transitions of
+   * `AgentState` close the step first, because its messages belong to the conversation.
    */
   withStatus(
     status: ExecutionStatus,
@@ -179,7 +182,7 @@ export class ExecutionState {
   ): ExecutionState {
     checkedCopy('status', status, readStatus);
     if (isTerminal(status) && this.currentStep) throw invalidArgument(OPEN_AT_THE_END);
-    const waiting = status === 'suspended' ? checkedCopy('waiting', waitingFor, readWaitings) : NOTHING;
+    const waiting = status === 'suspended' ? checkedCopy('waiting list', waitingFor, readWaitings) : NOTHING;
     if (status === this.status && isSameJson(waiting, this.waiting)) return this;
     const completedAt = isTerminal(status) ? Math.max(toInstant(at), this.startedAt) : undefined;
     const begins = status === 'inProgress' && this.status === 'pending' && this.stepCount === 0;
@@ -188,9 +191,9 @@ export class ExecutionState {
   }
 
   /**
-   * The same with the step in progress. Beginning a new step clears the continuation flag.
-   * @throws RangeError `ARGUMENT_INVALID` for a step with an id that a finished one has, or whose tool executions have
-   * one; for another step than the one that is open; and when the execution is over.
+   * Returns the execution with this open step. A new step consumes the request for another step.
+   * @throws RangeError `ARGUMENT_INVALID` for an id that a closed step or one of its tool executions has, while another
+   * step is open, and when the execution is terminal.
    */
   withCurrentStep(step: AgentStep, at: Instant): ExecutionState {
     requireStep(step);
@@ -198,7 +201,7 @@ export class ExecutionState {
     return this.withNewStep(step, at);
   }
 
-  /** The same for a step whose ids no other has, by the way they were made. @internal */
+  /** As `withCurrentStep`, for a step whose ids are new by construction. @internal */
   withNewStep(step: AgentStep, at: Instant): ExecutionState {
     if (step === this.currentStep) return this;
     const isNew = step.id !== this.currentStep?.id;
@@ -211,7 +214,10 @@ export class ExecutionState {
     return freeze(next);
   }
 
-  /** The same with a step, the current one in its last form, among the finished ones. @throws as `withCurrentStep`. */
+  /**
+   * Returns the execution with a step closed: the open step in its last form, or a new step. @throws as
+   * `withCurrentStep`.
+   */
   withStepCompleted(step: AgentStep, at: Instant, workedSeconds = 0): ExecutionState {
     requireStep(step);
     this.requireNewIds(step);
@@ -227,7 +233,7 @@ export class ExecutionState {
     return freeze(next);
   }
 
-  /** The same with the last finished step in another form. @internal */
+  /** Returns the execution with another form of the last closed step. @internal */
   withLastStep(step: AgentStep): ExecutionState {
     const { lastStepExecution } = this;
     if (lastStepExecution === undefined) return this;
@@ -256,21 +262,18 @@ export class ExecutionState {
     return this.withContinuation(this.continuation.withSignal(signal));
   }
 
-  /** The same with an error: in the current step when there is one. */
+  /** Returns the execution with an error, in the open step if there is one. */
   withError(error: ErrorRecord): ExecutionState {
     if (this.currentStep) return this.with({ currentStep: this.currentStep.withError(error) });
     return this.with({ errors: Object.freeze([...this.errors, toErrorRecord(error)]) });
   }
 
-  /** The same, its steps sent with these settings; `undefined`: with those of the state. @internal */
+  /** Returns the execution with model settings for its steps; `undefined`: the settings of the state. @internal */
   withLlmConfig(llmConfig: LlmConfig | undefined): ExecutionState {
     return llmConfig === this.llmConfig ? this : this.with({ llmConfig });
   }
 
-  /**
-   * The same execution in progress again, after it failed: its errors are marked as resolved, and another step is requested.
-   * @internal
-   */
+  /** Returns a failed execution in progress again: its errors are resolved, and another step is requested. @internal */
   reopened(at: Instant): ExecutionState {
     const { lastStepExecution } = this;
     const resolved = lastStepExecution
@@ -284,20 +287,20 @@ export class ExecutionState {
     });
   }
 
-  /** The same with a fallback model in use; `undefined`: with the agent's own model. @internal */
+  /** Returns the execution with a fallback model; `undefined`: with the agent's own model. @internal */
   withFallback(fallback: ExecutionFallback | undefined): ExecutionState {
     return fallback === this.fallback ? this : this.with({ fallback });
   }
 
-  /** The same with more used outside any step. */
+  /** Returns the execution with added usage from outside any step. */
   withOtherUsage(usage: Usage): ExecutionState {
     requireUsage(usage);
     return usage === Usage.none ? this : this.with({ otherUsage: this.otherUsage.plus(usage) });
   }
 
   /**
-   * The same with more time worked, in seconds; less than none is none.
-   * @throws RangeError `ARGUMENT_INVALID` for what is not a finite number.
+   * Returns the execution with added seconds of work; a negative number counts as 0.
+   * @throws RangeError `ARGUMENT_INVALID` for a value that is not a finite number.
    */
   withTimeWorked(seconds: number): ExecutionState {
     const workedSeconds = addSeconds(this.workedSeconds, seconds);
@@ -308,7 +311,7 @@ export class ExecutionState {
     return writeExecution(this, MessageStore.empty);
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): ExecutionState {
     return DocumentReader.read(json, (reader, value) =>
       ExecutionState.decode(reader, value, MessageStore.empty),
@@ -322,7 +325,8 @@ export class ExecutionState {
 }
 
 const OPEN_AT_THE_END =
-  'An execution does not end while a step is open. End it by a transition of AgentState, which closes the step.';
+  'An execution cannot end while a step is open. Use a transition of AgentState, which closes the step.';
 const OTHER_STEP_OPEN =
-  'Another step is open. Close it first, by withCurrentStepCompleted(), or go on with it under its id.';
-const IS_OVER = 'The execution is over. Begin another one, by withExecutionStarted(), before a step.';
+  'Another step is open. Close it with withCurrentStepCompleted(), or pass a step with its id.';
+const IS_OVER =
+  'The execution is terminal. Start another execution with withExecutionStarted() before a step.';

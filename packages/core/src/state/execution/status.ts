@@ -2,7 +2,7 @@ import { readOneOf } from '../../document.ts';
 import type { Read } from '../../document.ts';
 
 /**
- * How far an execution has got. `pending`: accepted, no worker yet. `suspended`: it waits, `waiting` says for what.
+ * The status of an execution. `pending`: no worker has started it. `suspended`: it waits for the events in `waiting`.
  * The last three are terminal.
  */
 export type ExecutionStatus = 'pending' | 'inProgress' | 'suspended' | 'completed' | 'stopped' | 'failed';
@@ -16,7 +16,7 @@ export const EXECUTION_STATUSES: readonly ExecutionStatus[] = [
   'failed',
 ];
 
-/** True for the statuses that end an execution. */
+/** True for a terminal status, with which an execution ends. */
 export function isTerminal(status: ExecutionStatus | undefined): boolean {
   return status === 'completed' || status === 'stopped' || status === 'failed';
 }

@@ -13,10 +13,10 @@ import { readStepExecution, writeStepExecution } from '../documents/step-executi
 import type { AgentStep } from './step.ts';
 import { requireStep } from './step.ts';
 
-/** A finished step, when it ran and what spoke for stopping after it. */
+/** A closed step, with its times and its continuation. */
 export class StepExecution {
   readonly step: AgentStep;
-  /** What was decided on when the step had finished. */
+  /** The signals and requests when the step was closed. */
   readonly continuation: Continuation;
   readonly startedAt: Instant;
   readonly completedAt: Instant;
@@ -29,9 +29,9 @@ export class StepExecution {
     Object.freeze(this);
   }
 
-  /** A step with its times; one that ended before it began is taken to have ended at once. */
+  /** Creates a closed step. A step that ended before it started, by its times, ends at its start. */
   static of(fields: StepExecutionFields): StepExecution {
-    requireObject(fields, 'a step with its times: an object');
+    requireObject(fields, 'an object with a step and its times');
     const { step, continuation, startedAt, completedAt } = fields;
     requireStep(step);
     requireContinuation(continuation);
@@ -44,7 +44,7 @@ export class StepExecution {
     return this.step.id;
   }
 
-  /** Seconds from before inference to the end. */
+  /** Seconds from the start of the step, before inference, to its end. */
   get duration(): number {
     return secondsBetween(this.startedAt, this.completedAt);
   }
@@ -53,7 +53,7 @@ export class StepExecution {
     return this.step.usage;
   }
 
-  /** Was there a reason to stop after this step? */
+  /** True when the loop had to stop after this step. */
   get shouldStop(): boolean {
     return this.continuation.shouldStop(this.step.hasToolCalls);
   }
@@ -62,7 +62,7 @@ export class StepExecution {
     return writeStandalone((refs) => writeStepExecution(this, refs));
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): StepExecution {
     return DocumentReader.read(json, readStandaloneStepExecution);
   }

@@ -14,23 +14,23 @@ import { executionOf } from './tool-executions.ts';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** Ids for the messages that a step may add. */
+/** The ids of the messages that a step adds. */
 export interface StepMessageIds {
   readonly assistant: MessageId;
   readonly tool: MessageId;
 }
 
-/** The ids of the messages of a step that is closed without any being given: they follow from the step. */
+/** Returns the ids of the messages of a step that is closed without given ids: they derive from the id of the step. */
 export function messageIdsOf(id: StepId): StepMessageIds {
   return { assistant: MessageId.parse(`${id}/assistant`), tool: MessageId.parse(`${id}/tool`) };
 }
 
-/** Fresh ids for the messages of a step. */
+/** Creates new ids for the messages of a step. */
 export function newStepMessageIds(clock: Clock = systemClock): StepMessageIds {
   return { assistant: MessageId.create(clock), tool: MessageId.create(clock) };
 }
 
-/** The messages that a step adds: one of the assistant, then one with the results in call order. */
+/** Returns the messages that a step adds: an assistant message, then a message with the results in call order. */
 export function outputOf(
   {
     response,
@@ -66,7 +66,7 @@ export function outputOf(
   return Object.freeze(added);
 }
 
-/** The result of a call that has no execution. */
+/** Returns the result of a call that has no execution. */
 function notRun(call: ToolCallPart, response: InferenceResponse | undefined): ToolResultPart {
   return resultPart(call, errorOutput(`Not run: ${whyNotRun(response)}.`));
 }
@@ -78,7 +78,7 @@ function whyNotRun(response: InferenceResponse | undefined): string {
   return finishReason === 'stop' || finishReason === 'tool-calls' ? 'the execution stopped' : finishReason;
 }
 
-/** Calls that were started though the answer, as it is now, does not ask for them. */
+/** Returns the started calls that are not in the response, as after a hook replaced the response. */
 function startedBeside(
   executions: readonly ToolExecution[],
   requested: readonly ToolCallPart[],

@@ -30,30 +30,30 @@ import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
 import { interruptedOutcome } from './tool-outcome.ts';
 
-/** What a step came to. Derived, never stored. */
+/** The type of a step. It is derived and never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** One turn of the model and the tools it asked for. */
+/** One inference and the tool calls of its response. */
 export class AgentStep {
   readonly id: StepId;
-  /** What the model was shown. */
+  /** The messages that the model received. */
   readonly input: Messages;
-  /** What its model was called with, as far as the state does not say so: `AgentState.requestOf()` says all of it. */
+  /** The request, where it differs from the state: `AgentState.requestOf()` returns the effective request. */
   readonly request: StepRequest | undefined;
-  /** The output as the conversation has it: with tags once the step is closed. @internal */
+  /** The output as it stands in the conversation: with tags after the step is closed. @internal */
   readonly taggedOutput: readonly Message[];
   readonly response: InferenceResponse | undefined;
-  /** In the order of the calls, whatever order they finished in. */
+  /** The tool executions in the order of the calls, not of their completion. */
   readonly toolExecutions: readonly ToolExecution[];
-  /** Errors of inference and hooks; those of tools are in their executions. */
+  /** Errors of inference and hooks. Tool errors are in the tool executions. */
   readonly errors: readonly ErrorRecord[];
-  /** Calls of the model that failed and that the step repeats or repeated, in order. */
+  /** The failed calls of the model that the step repeats, in order. */
   readonly inferenceFailures: readonly InferenceFailure[];
   #output: readonly Message[] | undefined;
 
-  /** Not frozen yet. */
+  /** The caller freezes the new object. */
   private constructor(fields: StepInit) {
     this.id = fields.id;
     this.input = fields.input;
@@ -69,42 +69,44 @@ export class AgentStep {
     return freeze(Object.assign(new AgentStep(this), changes));
   }
 
-  /** A step that has its input and nothing else. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
+  /** Creates a step with only its input. @throws HoldfastError `ID_INVALID` for an id that is not a UUID. */
   static create(input: Messages = List.empty(), id: StepId = StepId.create()): AgentStep {
     requireMessages(input);
     return freeze(new AgentStep({ id: StepId.parse(id), input }));
   }
 
-  /** What the step adds to the conversation, without the tags it gets there; empty until the step closes. */
+  /** The messages that the step adds to the conversation, without tags; empty until the step is closed. */
   get output(): readonly Message[] {
     return (this.#output ??= Object.freeze(this.taggedOutput.map(withoutTags)));
   }
 
-  /** Any error makes it `error`, else requested tools `toolExecution`, else it is the `finalResponse`. */
+  /**
+   * The type is `error` after any error, else `toolExecution` when the response has tool calls, else `finalResponse`.
+   */
   get type(): StepType {
     if (this.errors.length > 0) return 'error';
     if (some(this.toolExecutions, makesStepError)) return 'error';
     return this.hasToolCalls ? 'toolExecution' : 'finalResponse';
   }
 
-  /** What the model asked for, in its order. */
+  /** The tool calls of the response that the loop runs, in the model's order. */
   get requestedToolCalls(): readonly ToolCallPart[] {
     return this.response?.toolCalls ?? NOTHING;
   }
 
-  /** Did the model ask for tools? */
+  /** True when the response has tool calls that the loop runs. */
   get hasToolCalls(): boolean {
     return this.response?.hasToolCalls ?? false;
   }
 
-  /** Is it the answer of the execution? One that was aborted or broke off is not. */
+  /** True when the response is the final response. An aborted or failed response is not final. */
   get isFinalResponse(): boolean {
     if (this.response === undefined || this.type !== 'finalResponse') return false;
     const { finishReason } = this.response;
     return finishReason !== 'aborted' && finishReason !== 'error';
   }
 
-  /** What was really begun: neither blocked by a hook nor denied by a person. */
+  /** The calls that were started: neither blocked by a hook nor denied by a person. */
   get executedToolCalls(): readonly ToolCallPart[] {
     return this.toolExecutions
       .filter(({ startedAt }) => startedAt !== undefined)
@@ -112,12 +114,12 @@ export class AgentStep {
       .map((execution) => execution.call);
   }
 
-  /** Requested calls that have no execution yet. */
+  /** The requested calls without an execution. */
   get pendingToolCalls(): readonly ToolCallPart[] {
     return callsWithout(this.toolExecutions, this.requestedToolCalls);
   }
 
-  /** Calls to be run, in the model's order: those without an execution, and those that a person has approved. */
+  /** The calls to run, in the model's order: calls without an execution, and approved calls. */
   get callsToRun(): readonly ToolCallPart[] {
     const pending = this.pendingToolCalls;
     const approved = approvedExecutions(this.toolExecutions);
@@ -132,12 +134,12 @@ export class AgentStep {
     return this.errors.length > 0 || this.toolExecutions.some((execution) => execution.hasError);
   }
 
-  /** All errors: of inference, hooks and tools. */
+  /** All errors of inference, hooks and tools. */
   get allErrors(): readonly ErrorRecord[] {
     return [...this.errors, ...this.toolExecutions.flatMap(({ error }) => error ?? [])];
   }
 
-  /** The usage of its calls of the model, failed ones included, and of its tools themselves. */
+  /** The usage of the calls of the model, failed calls included, and of the tools themselves. */
   get usage(): Usage {
     let usage = this.response?.usage ?? Usage.none;
     if (this.inferenceFailures.length > 0) usage = usage.plus(usageOfFailures(this.inferenceFailures));
@@ -146,33 +148,36 @@ export class AgentStep {
     return usage;
   }
 
-  /** What the model said; `''` when it said nothing. */
+  /** The text of the response; `''` without text. */
   get text(): string {
     return this.response?.text ?? '';
   }
 
-  /** The execution of a call, by the call's id. */
+  /** Returns the execution of a call, by the call's id. */
   executionOf(toolCallId: string): ToolExecution | undefined {
     return executionOf(this.toolExecutions, toolCallId);
   }
 
-  /** The same, shown something else. */
+  /** Returns the step with another input. */
   withInput(input: Messages): AgentStep {
     requireMessages(input);
     return input === this.input ? this : this.with({ input });
   }
 
-  /** The same, its model called with something else than the state says. @throws HoldfastError `CONTEXT_INVALID` for an unknown setting. */
+  /**
+   * Returns the step with another request than the state's. @throws HoldfastError `CONTEXT_INVALID` for an unknown
+   * setting.
+   */
   withRequest(request: StepRequest | undefined): AgentStep {
     const checkedRequest =
       request === undefined ? undefined : checkedCopy('request', request, readGivenRequest);
     return isSameJson(checkedRequest, this.request) ? this : this.with({ request: checkedRequest });
   }
 
-  /** The same with the answer of its model. Output that was made before is taken back. */
+  /** Returns the step with a response. Existing output is removed. */
   withResponse(response: InferenceResponse): AgentStep {
     if (!(response instanceof InferenceResponse))
-      throw wrongArgument(response, 'a response as InferenceResponse.of() gives it');
+      throw wrongArgument(response, 'a response, as returned by InferenceResponse.of()');
     if (response === this.response) return this;
     const next = new AgentStep(this);
     draft(next).response = response;
@@ -180,18 +185,18 @@ export class AgentStep {
     return freeze(next);
   }
 
-  /** The failed call that waits to be repeated; `undefined` when none does. */
+  /** The failed call that the loop has yet to repeat; `undefined` when there is none. */
   get pendingRetry(): InferenceFailure | undefined {
     const last = this.response === undefined ? this.inferenceFailures.at(-1) : undefined;
     return last?.retriedAt === undefined ? last : undefined;
   }
 
-  /** The same with a call of its model that failed and is to be repeated. @internal */
+  /** Returns the step with a failed call of its model, to be repeated. @internal */
   withInferenceFailure(failure: InferenceFailure): AgentStep {
     return this.with({ inferenceFailures: Object.freeze([...this.inferenceFailures, failure]) });
   }
 
-  /** The same, its failed call being repeated. @internal */
+  /** Returns the step with its failed call marked as repeated. @internal */
   withInferenceRetried(at: Instant): AgentStep {
     const { pendingRetry } = this;
     if (pendingRetry === undefined) return this;
@@ -199,7 +204,7 @@ export class AgentStep {
     return this.with({ inferenceFailures: Object.freeze([...this.inferenceFailures.slice(0, -1), retried]) });
   }
 
-  /** The same with its errors marked as resolved. @internal */
+  /** Returns the step with its errors marked as resolved. @internal */
   withErrorsResolved(at: Instant): AgentStep {
     const errors = resolvedErrors(this.errors, at);
     return errors === this.errors ? this : this.with({ errors });
@@ -210,17 +215,17 @@ export class AgentStep {
   }
 
   /**
-   * The same with an execution added, or put in the place of the one with its id. Output that was made before is taken
-   * back.
+   * Returns the step with an execution added, or with the execution of the same id replaced. Existing output is
+   * removed.
    * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
    */
   withToolExecution(execution: ToolExecution): AgentStep {
     if (!(execution instanceof ToolExecution))
-      throw wrongArgument(execution, 'an execution as ToolExecution.create() gives it');
+      throw wrongArgument(execution, 'an execution, as returned by ToolExecution.create()');
     return this.withToolExecutions([execution]);
   }
 
-  /** The same with several, as `withToolExecution` takes one. @internal */
+  /** Returns the step with several executions, as by `withToolExecution`. @internal */
   withToolExecutions(executions: readonly ToolExecution[]): AgentStep {
     const toolExecutions = putExecutions(this.toolExecutions, executions, this.requestedToolCalls);
     if (toolExecutions === this.toolExecutions) return this;
@@ -231,17 +236,17 @@ export class AgentStep {
   }
 
   /**
-   * The same with its output: one assistant message, then the results in call order. Calls that were not run get
-   * a result that says so. An answer that failed on the way stays out of the conversation, unless a call of it was started.
+   * Returns the step with its output: one assistant message, then the results in call order. A call that was not run
+   * gets a result that states this. A failed response adds no output, unless one of its calls was started.
    */
   withOutput(ids: StepMessageIds = newStepMessageIds(), at: Instant = systemClock.now()): AgentStep {
-    requireObject(ids, 'ids of messages as newStepMessageIds() gives them');
+    requireObject(ids, 'message ids, as returned by newStepMessageIds()');
     return this.taggedOutput.length > 0 ? this : this.assembleOutput(ids, at);
   }
 
   /**
-   * The same with its output as the conversation has it: with tags. Without ids, those of the messages follow from that of
-   * the step. @internal
+   * Returns the step with its output as it stands in the conversation: with tags. Without `ids`, the ids of the
+   * messages derive from the id of the step. @internal
    */
   withTaggedOutput(tags: MessageTags, ids: StepMessageIds | undefined, at: Instant): AgentStep {
     if (this.taggedOutput.length === 0) return this.assembleOutput(ids, at, tags);
@@ -256,7 +261,10 @@ export class AgentStep {
     return freeze(next);
   }
 
-  /** Does it add anything to the conversation? What was started must be told of, whatever became of the answer. */
+  /**
+   * True when the step adds messages to the conversation. A started call is always added, also when the response
+   * failed.
+   */
   private get hasOutput(): boolean {
     const isWhole = this.response !== undefined && this.response.finishReason !== 'error';
     return isWhole || some(this.toolExecutions, wasStarted);
@@ -266,7 +274,7 @@ export class AgentStep {
     return writeStandalone((refs) => writeStep(this, refs));
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): AgentStep {
     return DocumentReader.read(json, readStandaloneStep);
   }
@@ -286,7 +294,7 @@ function makesStepError({ rule }: ToolExecution): boolean {
   return rule?.makesStepError ?? false;
 }
 
-/** May it have had its effect, though it has no outcome? A later attempt was started before, also when it waits to be again. */
+/** True for a call in doubt: it was started, in this or an earlier attempt, and has no outcome. */
 function isInDoubt({ startedAt, attempt, outcome }: ToolExecution): boolean {
   return outcome === undefined && (startedAt !== undefined || attempt > 1);
 }
@@ -303,7 +311,7 @@ function hasApproval({ approval }: ToolExecution): boolean {
   return approval !== undefined;
 }
 
-/** Those that a person has approved. */
+/** Returns the executions that a person has approved. */
 function approvedExecutions(executions: readonly ToolExecution[]): readonly ToolExecution[] {
   return some(executions, hasApproval) ? executions.filter(({ isApproved }) => isApproved) : NOTHING;
 }
@@ -313,7 +321,7 @@ const readStandaloneStep = readStandalone((reader, members, refs) =>
   AgentStep.decode(reader, reader.members(members, NAMES), refs),
 );
 
-/** The step, each call that was started and has no outcome `interrupted`. */
+/** Returns the step with each call in doubt `interrupted`. */
 export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
   const { toolExecutions } = step;
   if (!some(toolExecutions, isInDoubt)) return step;
@@ -326,9 +334,9 @@ export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
 
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireStep(step: AgentStep): void {
-  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step as AgentStep.create() gives it');
+  if (!(step instanceof AgentStep)) throw wrongArgument(step, 'a step, as returned by AgentStep.create()');
 }
 
 function requireMessages(messages: Messages): void {
-  if (!(messages instanceof List)) throw wrongArgument(messages, 'messages as List.from() gives them');
+  if (!(messages instanceof List)) throw wrongArgument(messages, 'messages, as returned by List.from()');
 }

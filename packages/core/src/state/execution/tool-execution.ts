@@ -27,35 +27,35 @@ import { readWaitings } from './waiting.ts';
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
- * One tool call as it is carried out: intended, perhaps approved, started, ended. Once `startedAt` is set the tool
- * may have had its effect.
+ * How the loop handles one tool call: approval, start, attempts and outcome. The tool may have had its effect as soon
+ * as `startedAt` is set.
  */
 export class ToolExecution<Args extends JsonValue = JsonValue, Value extends JsonValue = JsonValue> {
   readonly id: ToolExecutionId;
   readonly call: ToolCallPart;
-  /** 1 for the first try, one more for each that follows a crash or a retry. */
+  /** The number of the attempt, from 1. A retry, and a repetition after a crash, add 1. */
   readonly attempt: number;
-  /** Present when the call needs a person's approval. */
+  /** The approval; present when the call needs one. */
   readonly approval: Approval | undefined;
-  /** Absent while nothing was begun. */
+  /** When the attempt started; absent before. */
   readonly startedAt: Instant | undefined;
   readonly completedAt: Instant | undefined;
-  /** Absent until it has ended. */
+  /** The outcome; absent until the call completes. */
   readonly outcome: ToolOutcome | undefined;
-  /** What the tool itself used, such as the inference of a subagent. Counts in the totals of the execution. */
+  /** The usage of the tool itself, such as the inference of a subagent. It counts in the totals of the execution. */
   readonly usage: Usage;
   /**
-   * What the tool wants to find at its next try: another try after an error, or, of a resumable tool such as a subagent,
-   * a call taken up after a crash. Other calls that a crash has interrupted are not tried again.
+   * JSON that the tool saves for its next attempt: after an error, or after a crash if the tool is resumable, as a
+   * subagent is. Other calls that a crash interrupted are not repeated with it.
    */
   readonly progress: JsonValue | undefined;
   /**
-   * What the running call waits for, as a subagent does whose own tool needs approval. The loop sets it and lets the call
-   * be until something of it has come. Empty for any other call.
+   * What the running call waits for, as a subagent does whose own call needs approval. The loop sets it, and resumes
+   * the call when one of these events has occurred. Empty for any other call.
    */
   readonly waitingInside: readonly Waiting[];
 
-  /** Not frozen yet. */
+  /** The caller freezes the new object. */
   private constructor(fields: ToolExecutionInit) {
     this.id = fields.id;
     this.call = fields.call;
@@ -73,12 +73,14 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return freeze(Object.assign(new ToolExecution(this), changes));
   }
 
-  /** A call that nothing was done for. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  /**
+   * Creates the execution of a call that is not started. @throws HoldfastError `CONTEXT_INVALID` for an invalid call.
+   */
   static create(call: ToolCallPart, id: ToolExecutionId = ToolExecutionId.create()): ToolExecution {
     return ToolExecution.ofChecked(checkedToolCall(call), undefined, ToolExecutionId.parse(id));
   }
 
-  /** A call about to run. @throws HoldfastError `CONTEXT_INVALID` when it is not a call. */
+  /** Creates the execution of a started call. @throws HoldfastError `CONTEXT_INVALID` for an invalid call. */
   static start(
     call: ToolCallPart,
     at: Instant,
@@ -87,22 +89,22 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return ToolExecution.ofChecked(checkedToolCall(call), toInstant(at), ToolExecutionId.parse(id));
   }
 
-  /** For a call that was made or checked here. @internal */
+  /** Creates the execution of a call that is valid already. @internal */
   static ofChecked(call: ToolCallPart, startedAt: Instant | undefined, id: ToolExecutionId): ToolExecution {
     return freeze(new ToolExecution({ id, call, startedAt }));
   }
 
-  /** The tool's name. */
+  /** The name of the tool. */
   get name(): string {
     return this.call.toolName;
   }
 
-  /** What the tool was called with. */
+  /** The arguments of the call. */
   get args(): Args {
-    return this.call.input as Args; // `isExecutionOf` says which type that is
+    return this.call.input as Args; // `isExecutionOf` narrows the type
   }
 
-  /** What the tool returned; `undefined` unless it succeeded. */
+  /** The value that the tool returned; `undefined` unless the call succeeded. */
   get value(): Value | undefined {
     return this.outcome?.type === 'succeeded' ? (this.outcome.value as Value) : undefined;
   }
@@ -119,22 +121,22 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.outcome?.type === 'blocked';
   }
 
-  /** The hooks that forbade it, in the order in which they were called; empty unless it was blocked. */
+  /** The hooks that blocked the call, in the order of their calls; empty unless the call is blocked. */
   get blockedBy(): readonly ToolBlock[] {
     return this.outcome?.type === 'blocked' ? blocksIn(this.outcome.error) : NOTHING;
   }
 
-  /** True when it was started and no outcome is known. */
+  /** True when the call is started and has no outcome. */
   get isRunning(): boolean {
     return this.startedAt !== undefined && this.outcome === undefined;
   }
 
-  /** True while a person has yet to decide on it. */
+  /** True while the decision on the call is pending. */
   get isAwaitingApproval(): boolean {
     return this.approval !== undefined && this.approval.decision === undefined && this.outcome === undefined;
   }
 
-  /** True when a person has approved it and nothing was begun since. */
+  /** True when the call is approved and not started since. */
   get isApproved(): boolean {
     return (
       this.startedAt === undefined &&
@@ -143,25 +145,28 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     );
   }
 
-  /** The key to hand to an outside service, so that a repeated call has one effect. The same for every attempt. */
+  /**
+   * The key that identifies the call to an outside service, so that repeated attempts have one effect. It is the same
+   * for every attempt.
+   */
   get idempotencyKey(): string {
     return this.id;
   }
 
-  /** Seconds from start to end; 0 while it runs, and when it was never started. */
+  /** Seconds from start to end; 0 while the call runs, and for a call that was never started. */
   get duration(): number {
     const { startedAt, completedAt } = this;
     return startedAt === undefined || completedAt === undefined ? 0 : secondsBetween(startedAt, completedAt);
   }
 
-  /** What the outcome means; `undefined` while there is none. */
+  /** The rule of the outcome; `undefined` without an outcome. */
   get rule(): OutcomeRule | undefined {
     return this.outcome && OUTCOME_RULES[this.outcome.type];
   }
 
   /**
-   * The same, waiting for a person. `this` when it was asked for already; of one that was started since, and left, it is
-   * asked again.
+   * Returns the execution with an approval requested; `this` when it was requested before. After the call was started
+   * and interrupted, a new approval is requested.
    */
   withApprovalRequested(at: Instant): ToolExecution {
     if (this.isAwaitingApproval || (this.approval !== undefined && !this.isRunning)) return this;
@@ -169,9 +174,10 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /**
-   * The same with the decision, which is made once: `this` when there is one. An approval may come with other
-   * arguments than the model gave; a call that was started before is to be tried once more. A denial ends the call.
-   * @throws HoldfastError `CONTEXT_INVALID` for a decision that is none.
+   * Returns the execution with the decision, or `this` when no decision is pending. An approval can change the
+   * arguments of the call. If the call was started before, an approval permits another attempt. A denial completes the
+   * call.
+   * @throws HoldfastError `CONTEXT_INVALID` for an invalid decision.
    */
   withDecision(decision: ApprovalDecision, call: ToolCallPart = this.call): ToolExecution {
     if (!this.isAwaitingApproval) return this;
@@ -188,12 +194,15 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.with({ approval }).withOutcome({ type: 'denied', error }, checkedDecision.at);
   }
 
-  /** The same with another call, which was checked. @internal */
+  /** Returns the execution with another valid call. @internal */
   forCall(call: ToolCallPart): ToolExecution {
     return call === this.call ? this : this.with({ call });
   }
 
-  /** The same, begun: from here on the tool may have had its effect. `this` when it was begun before. */
+  /**
+   * Returns the execution with the call started, or `this` when it was started before. The tool may now have its
+   * effect.
+   */
   withStarted(at: Instant): ToolExecution {
     if (this.startedAt !== undefined) return this;
     const next = new ToolExecution(this);
@@ -202,15 +211,15 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   }
 
   /**
-   * The same with its end; the value is turned into JSON.
-   * @throws HoldfastError `NOT_JSON` for a value that cannot be JSON, `CONTEXT_INVALID` for an output that is none,
-   * RangeError or TypeError `ARGUMENT_INVALID` for another kind of end.
+   * Returns the execution with its outcome, whose value is converted to JSON.
+   * @throws HoldfastError `NOT_JSON` for a value that JSON cannot hold, `CONTEXT_INVALID` for an invalid output,
+   * RangeError or TypeError `ARGUMENT_INVALID` for an unknown type of outcome.
    */
   withOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
     return this.withCheckedOutcome(checkedOutcome(outcome), at);
   }
 
-  /** The same for an outcome that was made here. @internal */
+  /** As `withOutcome`, for a valid outcome. @internal */
   withCheckedOutcome(outcome: ToolOutcome, at: Instant): ToolExecution {
     const completedAt = Math.max(toInstant(at), this.startedAt ?? 0);
     const startedAt = this.startedAt ?? (OUTCOME_RULES[outcome.type].needsStart ? completedAt : undefined);
@@ -222,38 +231,40 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return freeze(next);
   }
 
-  /** The same with more used by the tool itself. */
+  /** Returns the execution with added usage of the tool itself. */
   withUsage(usage: Usage): ToolExecution {
     requireUsage(usage);
     return usage === Usage.none ? this : this.with({ usage: this.usage.plus(usage) });
   }
 
-  /** The same with progress that is known to be JSON and another than before, or with none. @internal */
+  /** Returns the execution with progress that is valid JSON and new, or without progress. @internal */
   withNewProgress(progress: JsonValue | undefined): ToolExecution {
     return this.with({ progress });
   }
 
-  /** The same, waiting for something while it runs; for nothing any more when the list is empty. @internal */
+  /** Returns the execution with the events that its running call waits for; an empty list removes them. @internal */
   withWaitingInside(waiting: readonly Waiting[]): ToolExecution {
     const isNone = waiting.length === 0 || !this.isRunning;
     if (isNone && this.waitingInside.length === 0) return this;
-    return this.with({ waitingInside: isNone ? NOTHING : checkedCopy('waiting', waiting, readWaitings) });
+    return this.with({
+      waitingInside: isNone ? NOTHING : checkedCopy('waiting list', waiting, readWaitings),
+    });
   }
 
-  /** The same with what the tool wants to find again. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  /** Returns the execution with saved progress. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
   withProgress(progress: JsonValue): ToolExecution {
     const json = toJsonValue(progress);
     return isSameJson(json, this.progress) ? this : this.with({ progress: json });
   }
 
-  /** The same call, tried once more. What was approved, used and kept stays. */
+  /** Returns the execution with the next attempt started. Approval, usage and progress stay. */
   withNextAttempt(at: Instant): ToolExecution {
     const attempt = addCounts(this.attempt, 1);
     const begun = { startedAt: toInstant(at), completedAt: undefined, outcome: undefined };
     return this.with({ attempt, ...begun, waitingInside: NOTHING });
   }
 
-  /** The result as the model reads it. */
+  /** Returns the tool result, which the model reads. */
   toResultPart(): ToolResultPart {
     return resultPart(this.call, this.toOutput());
   }
@@ -273,7 +284,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return writeToolExecution(this, { call: this.call }, this.outcome);
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): ToolExecution {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, TOOL_EXECUTION_NAMES);
@@ -282,7 +293,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     });
   }
 
-  /** The rest of a document whose call and outcome were read. @internal */
+  /** Reads the rest of a document whose call and outcome are read already. @internal */
   static decode(
     reader: DocumentReader,
     members: Members,
@@ -296,17 +307,17 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 const NOT_STARTED = 'The call was not started.';
 const UNKNOWN_OUTCOME = 'The call was started and its outcome is unknown.';
 
-/** The usual way to show a value to a model: a text as it is, all else as JSON. */
+/** Returns the default model output of a value: a text as it is, any other value as JSON. */
 function valueOutput(value: JsonValue): ToolOutput {
   return Object.freeze(typeof value === 'string' ? { type: 'text', value } : { type: 'json', value });
 }
 
-/** A failure as a model reads it. */
+/** Returns the model output of a failure. */
 export function errorOutput(message: string): ToolOutput {
   return Object.freeze({ type: 'error-text', value: message });
 }
 
-/** The result of a call, with what the provider attached to the call: some providers need it back on the result. */
+/** Returns the tool result of a call. It has the provider options of the call, because some providers require them. */
 export function resultPart(
   { toolCallId, toolName, providerOptions }: ToolCallPart,
   output: ToolOutput,

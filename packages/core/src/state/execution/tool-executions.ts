@@ -8,8 +8,8 @@ import type { ToolExecution } from './tool-execution.ts';
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
- * The executions of a step with others added, or put in the place of those with their ids: in the order of the calls.
- * The same list when nothing differs. Costs what there are of both, when they are in one order.
+ * Returns the executions of a step with others added, or replaced by id, in the order of the calls. Returns the same
+ * list when nothing changes. The cost is linear when both lists have the same order.
  * @throws RangeError `ARGUMENT_INVALID` for a second execution of one call.
  */
 export function putExecutions(
@@ -37,7 +37,7 @@ export function putExecutions(
   return Object.freeze(isInOrder ? result : inCallOrder(result, calls));
 }
 
-/** Is an execution of the call at a place, and the one before it of the call before? */
+/** True when the execution belongs to the call at an index, and the execution before it to the call before. */
 function areCallsAt(
   calls: readonly ToolCallPart[],
   place: number,
@@ -48,7 +48,7 @@ function areCallsAt(
   return calls[place - 1]?.toolCallId === before?.call.toolCallId;
 }
 
-/** Requested calls that have no execution. Costs what there are of both, when they are in one order. */
+/** Returns the requested calls without an execution. The cost is linear when both lists have the same order. */
 export function callsWithout(
   executions: readonly ToolExecution[],
   calls: readonly ToolCallPart[],
@@ -67,7 +67,7 @@ function callsWithoutAny(
   return calls.filter(({ toolCallId }) => !known.has(toolCallId));
 }
 
-/** The execution of a call. `place`: where it is looked for first. */
+/** Returns the execution of a call. The search begins at `place`. */
 export function executionOf(
   executions: readonly ToolExecution[],
   toolCallId: string,
@@ -81,7 +81,7 @@ export function executionOf(
   return undefined;
 }
 
-/** The execution with an id. `place`: where it is looked for first. */
+/** Returns the execution with an id. The search begins at `place`. */
 export function executionWithId(
   executions: readonly ToolExecution[],
   id: ToolExecutionId,
@@ -90,7 +90,7 @@ export function executionWithId(
   return executions[indexOfExecution(executions, id, place)];
 }
 
-/** Where the execution with an id stands; -1 when there is none. `place`: where it is looked for first. */
+/** Returns the index of the execution with an id, or -1. The search begins at `place`. */
 export function indexOfExecution(
   executions: readonly ToolExecution[],
   id: ToolExecutionId,
@@ -107,19 +107,19 @@ function requireDistinctCalls(executions: readonly ToolExecution[]): void {
     const other = byCall.get(call.toolCallId);
     byCall.set(call.toolCallId, id);
     if (other === undefined) continue;
-    const wayOut = 'A further attempt is withNextAttempt() of that one.';
-    throw invalidArgument(`The call "${call.toolCallId}" has the execution ${other} already. ${wayOut}`);
+    const wayOut = 'Use its withNextAttempt() for another attempt.';
+    throw invalidArgument(`The call "${call.toolCallId}" already has the execution ${other}. ${wayOut}`);
   }
 }
 
 function inCallOrder(executions: readonly ToolExecution[], calls: readonly ToolCallPart[]): ToolExecution[] {
-  // Reversed: of two calls of one id, as only a document of others has them, the first counts.
+  // Reversed, so that the first of two calls with the same id counts. Only foreign documents have such calls.
   const ranks = new Map(calls.map(({ toolCallId }, rank) => [toolCallId, rank] as const).toReversed());
   const rankOf = ({ call }: ToolExecution): number => ranks.get(call.toolCallId) ?? calls.length;
   return executions.toSorted((left, right) => rankOf(left) - rankOf(right));
 }
 
-/** Metadata with what calls have set in it, in their order. */
+/** Returns metadata with the values that successful calls set, in their order. */
 export function metadataAfter(metadata: Metadata, executions: readonly ToolExecution[]): Metadata {
   if (!some(executions, setsMetadata)) return metadata;
   let changed = metadata;

@@ -10,41 +10,41 @@ import { readToolOutput } from '../messages/messages.ts';
 import { requireObject } from '../../arguments.ts';
 
 /**
- * How a call ended. `blocked`: a hook forbade it. `denied`: a person did. `interrupted`: it was started and
- * nobody knows how it ended.
+ * How a call completed. `blocked`: a hook forbade it. `denied`: a person refused it. `interrupted`: it was aborted, or
+ * it was in doubt and is not repeated.
  */
 export type ToolOutcomeType = 'succeeded' | 'failed' | 'blocked' | 'denied' | 'interrupted';
 
-/** The end of a call: a value, or an error. */
+/** The outcome of a call: a value or an error. */
 export type ToolOutcome =
   | {
       readonly type: 'succeeded';
       readonly value: JsonValue;
-      /** What the model reads, when it is not the value itself. */
+      /** The model output, when it differs from the value. */
       readonly modelOutput?: ToolOutput;
-      /** Facts that it sets in the agent's metadata when its step closes, in the order of the calls. */
+      /** Metadata that the call sets in the agent when its step is closed, in the order of the calls. */
       readonly metadata?: JsonObject;
     }
   | { readonly type: Exclude<ToolOutcomeType, 'succeeded'>; readonly error: ErrorRecord };
 
-/** A hook that forbade a call, and why. */
+/** A hook that blocked a call, and its reason. */
 export interface ToolBlock {
-  /** The hook's name; of a hook without one its place in the list of hooks, as in `hook 2`. */
+  /** The hook's name, or its position in the list of hooks, as in `hook 2`. */
   readonly hook: string;
-  /** `''` when the hook gave none. */
+  /** The reason; `''` when the hook gave none. */
   readonly reason: string;
 }
 
-/** What an outcome means for the step and the execution. The only place that says so. */
+/** The consequences of an outcome for the step and the execution. `OUTCOME_RULES` is their only definition. */
 export interface OutcomeRule {
   readonly hasError: boolean;
-  /** The step's type becomes `error`. */
+  /** The step gets the type `error`. */
   readonly makesStepError: boolean;
-  /** A step of nothing but such calls counts as a consecutive failure. */
+  /** A step with only such calls counts as a consecutive failure. */
   readonly countsAsFailure: boolean;
-  /** With `toolErrors: 'fail'` the execution fails. */
+  /** The execution fails if the loop has `toolErrors: 'fail'`. */
   readonly canFailExecution: boolean;
-  /** It comes only of a call that was started. */
+  /** Only a started call can have the outcome. */
   readonly needsStart: boolean;
 }
 
@@ -86,24 +86,32 @@ export const OUTCOME_RULES: { readonly [T in ToolOutcomeType]: OutcomeRule } = {
   },
 };
 
-/** The outcome of a call that was started and of which nothing more is known; `cause`: why not even its tool could say. */
+/**
+ * Returns the outcome of a started call without further knowledge; `cause` is the error with which its tool failed to
+ * reconcile the call.
+ */
 export function interruptedOutcome({ name }: { readonly name: string }, cause?: unknown): ToolOutcome {
   const message = `Tool "${name}" was started and interrupted: whether it had its effect is unknown.`;
   return interruptedWith(message, cause);
 }
 
-/** The outcome of a call that something has kept from its end. */
+/** Returns the outcome of an interrupted call. */
 export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));
   return Object.freeze({ type: 'interrupted', error });
 }
 
-/** A frozen copy of an outcome, its value as JSON. @throws RangeError or TypeError `ARGUMENT_INVALID` for what is none. */
+/**
+ * Returns a frozen copy of an outcome, with its value as JSON.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for a value that is not an outcome.
+ */
 export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   requireObject(outcome, 'an outcome: an object with a type');
   if (!Object.hasOwn(OUTCOME_RULES, outcome.type)) {
     const types = Object.keys(OUTCOME_RULES).join(', ');
-    throw invalidArgument(`An outcome is one of ${types}, found ${describeValue(outcome.type)}.`);
+    throw invalidArgument(
+      `The type of an outcome must be one of ${types}, found ${describeValue(outcome.type)}.`,
+    );
   }
   if (outcome.type !== 'succeeded')
     return compact({ type: outcome.type, error: toErrorRecord(outcome.error) });
@@ -119,7 +127,7 @@ export function checkedOutcome(outcome: ToolOutcome): ToolOutcome {
   }) as ToolOutcome;
 }
 
-/** The hooks that forbade a call, as the error of its outcome names them. */
+/** Returns the hooks that blocked a call, from the error of its outcome. */
 export function blocksIn({ data }: ErrorRecord): readonly ToolBlock[] {
   const blocks = isJsonObject(data) ? data['blockedBy'] : undefined;
   return Array.isArray(blocks) ? blocks.filter(isToolBlock) : [];
@@ -139,7 +147,7 @@ const readNonEmptyObject = readNonEmpty(readJsonObject);
 const SUCCESS_NAMES = new Set(['type', 'value', 'modelOutput', 'metadata']);
 const FAILURE_NAMES = new Set(['type', 'error']);
 
-/** Reads an outcome. The value of a success may be known from elsewhere. */
+/** Reads an outcome. `valueElsewhere` is the value of a success that the document omits. */
 export function readOutcomeWith(
   reader: DocumentReader,
   value: unknown,

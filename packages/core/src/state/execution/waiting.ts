@@ -6,8 +6,9 @@ import { readErrorRecord } from '../values/error-record.ts';
 import { SessionId, ToolExecutionId } from '../values/ids.ts';
 
 /**
- * One thing that a suspended execution waits for: a decision, a moment, a child session, a message of a person, or another
- * call of the model. A `retry` without `until` waits until somebody calls `retry()`; at `failAt` the execution fails.
+ * An event that a suspended execution waits for: a decision, an instant, a child session, a message of a person, or
+ * another call of the model. A `retry` without `until` waits until a caller executes `retry()`. At `failAt` the
+ * execution fails.
  */
 export type Waiting =
   | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
@@ -38,6 +39,6 @@ const readWaiting: Read<Waiting> = readVariant('type', {
   input: shapeOf({ type: readString }),
 });
 
-/** Reads what is waited for; a list of nothing is left out. */
+/** Reads a non-empty list of `waiting` entries. */
 export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
   reader.nonEmptyList(value, readWaiting);

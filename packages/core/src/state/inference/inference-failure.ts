@@ -7,17 +7,17 @@ import { readErrorRecord } from '../values/error-record.ts';
 import { readNonEmptyUsage, Usage } from './usage.ts';
 import type { Waiting } from '../execution/waiting.ts';
 
-/** A call of the model that failed and that its step repeats. */
+/** A failed call of the model, which its step repeats. */
 export interface InferenceFailure {
   readonly error: ErrorRecord;
   readonly at: Instant;
-  /** The usage that is known to be billed for the failed call. */
+  /** The usage of the failed call that the provider is known to bill. */
   readonly usage?: Usage;
-  /** When the call is repeated. Absent when it waits for `retry()`. */
+  /** When the loop repeats the call. Absent while it waits for `retry()`. */
   readonly retryAt?: Instant;
-  /** When the execution fails, if nobody called `retry()` before. */
+  /** When the execution fails, unless `retry()` is called before. */
   readonly failAt?: Instant;
-  /** When the call was repeated. Absent while it has not been. */
+  /** When the loop repeated the call. Absent before that. */
   readonly retriedAt?: Instant;
 }
 
@@ -35,21 +35,21 @@ const readInferenceFailure: Read<InferenceFailure> = (reader, value) => {
   }) as InferenceFailure;
 };
 
-/** Reads the failed calls of a step; an empty list is refused. @internal */
+/** Reads the failed calls of a step; refuses an empty list. @internal */
 export const readInferenceFailures: Read<readonly InferenceFailure[]> = (reader, value) =>
   reader.nonEmptyList(value, readInferenceFailure);
 
-/** The document of a failed call. @internal */
+/** Returns the document of a failed call. @internal */
 export function writeInferenceFailure({ usage, ...failure }: InferenceFailure): object {
   return usage === undefined ? failure : { ...failure, usage: usage.toJSON() };
 }
 
-/** The usage of all failed calls. */
+/** Returns the usage of all failed calls. */
 export function usageOfFailures(failures: readonly InferenceFailure[]): Usage {
   return failures.reduce((sum, { usage }) => (usage ? sum.plus(usage) : sum), Usage.none);
 }
 
-/** The entry in `waiting` of an execution that is suspended until the call is repeated. */
+/** Returns the `waiting` entry of an execution that is suspended until the call is repeated. */
 export function waitingForRetry({ error, retryAt, failAt }: InferenceFailure): Waiting {
   return compact({ type: 'retry', error, until: retryAt, failAt }) as Waiting;
 }

@@ -11,8 +11,8 @@ import type { CallUsage, UsageFields } from './usage.ts';
 import { readNonEmptyUsage, reportableUsage, requireUsage, Usage } from './usage.ts';
 
 /**
- * Why a model stopped. `aborted`: we stopped it; what had arrived is kept. `other`: for the reason in `rawFinishReason`; without
- * one the answer counts as broken off.
+ * Why a model stopped writing. `aborted`: the loop aborted the call, and the response holds what had arrived. `other`:
+ * for the reason in `rawFinishReason`; without a raw reason the response counts as broken off.
  */
 export type FinishReason =
   | 'stop'
@@ -33,18 +33,18 @@ export const FINISH_REASONS: readonly FinishReason[] = [
   'other',
 ];
 
-/** What a driver may say about an answer. Only `content` is needed; `text` is short for one text part. */
+/** The members of a response that a driver returns. Only `content` is required; `text` stands for one text part. */
 export interface InferenceResponseInit {
   readonly content?: readonly AssistantPart[];
   readonly text?: string;
-  /** Default: `tool-calls` when the content asks for tools, else `stop`. */
+  /** Default: `tool-calls` when the content has tool calls that the loop runs, else `stop`. */
   readonly finishReason?: FinishReason;
   readonly rawFinishReason?: string | undefined;
-  /** A number that cannot be, such as one below 0 or NaN, counts as not reported. */
+  /** An invalid number, such as a negative one or NaN, counts as not reported. */
   readonly usage?: Usage | CallUsage;
-  /** What the provider said beyond the content; opaque. */
+  /** Opaque facts of the provider beside the content. */
   readonly providerMetadata?: ProviderOptions | undefined;
-  /** The model that answered, by the provider's own name. */
+  /** The model of the response, by the provider's own name. */
   readonly modelId?: string | undefined;
   /** The provider's id of the response. */
   readonly responseId?: string | undefined;
@@ -55,16 +55,16 @@ type InferenceResponseFields = Pick<
   'content' | 'finishReason' | 'usage' | 'rawFinishReason' | 'providerMetadata' | 'modelId' | 'responseId'
 >;
 
-/** One answer of a model. */
+/** One response of a model. */
 export class InferenceResponse {
   readonly content: readonly AssistantPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   /** The finish reason in the provider's own word. */
   readonly rawFinishReason: string | undefined;
-  /** What the provider said beyond the content; opaque. */
+  /** Opaque facts of the provider beside the content. */
   readonly providerMetadata: ProviderOptions | undefined;
-  /** The model that answered, by the provider's own name. */
+  /** The model of the response, by the provider's own name. */
   readonly modelId: string | undefined;
   /** The provider's id of the response. */
   readonly responseId: string | undefined;
@@ -81,7 +81,10 @@ export class InferenceResponse {
     Object.freeze(this);
   }
 
-  /** @throws HoldfastError `INFERENCE_INVALID` for what is not an answer, and for an unknown member. */
+  /**
+   * Creates a response.
+   * @throws HoldfastError `INFERENCE_INVALID` for an invalid response of a driver, and for an unknown member.
+   */
   static of(init: InferenceResponseInit | InferenceResponse): InferenceResponse {
     if (init instanceof InferenceResponse) return init;
     if (!isResponseInit(init))
@@ -105,27 +108,27 @@ export class InferenceResponse {
     }
   }
 
-  /** The text of the answer, run together. */
+  /** The text of the response, concatenated. */
   get text(): string {
     return textOf(this.content);
   }
 
-  /** The reasoning of the answer, run together. */
+  /** The reasoning of the response, concatenated. */
   get reasoning(): string {
     return reasoningOf(this.content);
   }
 
-  /** The calls that are ours to run, in the model's order. */
+  /** The tool calls that the loop runs, in the model's order. */
   get toolCalls(): readonly ToolCallPart[] {
     return (this.#toolCalls ??= Object.freeze(toolCallsOf(this.content)));
   }
 
-  /** Does it ask for tools that are ours to run? */
+  /** True when the response has tool calls that the loop runs. */
   get hasToolCalls(): boolean {
     return this.toolCalls.length > 0;
   }
 
-  /** The same with another usage, as when its cost becomes known. */
+  /** Returns the response with another usage, as when its cost becomes known. */
   withUsage(usage: Usage): InferenceResponse {
     requireUsage(usage);
     return usage === this.usage ? this : new InferenceResponse({ ...this, usage });
@@ -135,7 +138,7 @@ export class InferenceResponse {
     return { content: this.content, ...writeEnvelope(this) };
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): InferenceResponse {
     return DocumentReader.read(json, (reader, value) => {
       const members = reader.members(value, INFERENCE_NAMES);
@@ -167,12 +170,12 @@ export class InferenceResponse {
   }
 }
 
-/** True for an answer that ended without any reason: it broke off, and what it says may be incomplete. */
+/** True for a response without any finish reason: it broke off, and may be incomplete. */
 export function isUnfinished({ finishReason, rawFinishReason }: InferenceResponse): boolean {
   return finishReason === 'other' && rawFinishReason === undefined;
 }
 
-/** The document of a response but for its content, which a step may have in its messages. */
+/** Returns the document of a response without its content, which the messages of a step can hold. */
 export function writeEnvelope(response: InferenceResponseFields): object {
   const { finishReason, rawFinishReason, usage, providerMetadata, modelId, responseId } = response;
   const document: InferenceEnvelope = { finishReason };
@@ -193,7 +196,7 @@ interface InferenceEnvelope {
   responseId?: string;
 }
 
-/** The members of a stored response. */
+/** The member names of a stored response. */
 export const INFERENCE_NAMES: ReadonlySet<string> = new Set([
   'content',
   'finishReason',
@@ -209,7 +212,7 @@ const INIT_NAMES: ReadonlySet<string> = new Set(['text', ...INFERENCE_NAMES]);
 const readFinishReason = readOneOf(FINISH_REASONS);
 const KNOWN_REASONS: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 
-/** Has it nothing in it that needs a reader? */
+/** True when all members are valid without a reader. */
 function isPlainEnvelope(envelope: Members): envelope is Omit<InferenceResponseFields, 'content' | 'usage'> {
   const { finishReason, rawFinishReason, providerMetadata, modelId, responseId } = envelope;
   if (providerMetadata !== undefined || !KNOWN_REASONS.has(finishReason)) return false;
@@ -221,7 +224,7 @@ function isTextOrNone(value: unknown): boolean {
 }
 
 function invalidResponse(found: string, cause?: unknown): HoldfastError {
-  return new HoldfastError('INFERENCE_INVALID', `The driver's answer is not valid. ${found}`, { cause });
+  return new HoldfastError('INFERENCE_INVALID', `The driver's response is not valid. ${found}`, { cause });
 }
 
 function unknownMember(name: string): HoldfastError {
@@ -238,7 +241,10 @@ function isResponseInit(init: unknown): boolean {
   );
 }
 
-/** Some providers repeat the id of a call within one answer. A result belongs to one call, so later ones get their own. */
+/**
+ * Returns content in which each tool call has its own id. Some providers repeat an id within one response, but a result
+ * belongs to one call, so later calls get a new id.
+ */
 function withDistinctCallIds(content: readonly AssistantPart[]): readonly AssistantPart[] {
   if (content.length < 2) return content;
   const given = new Set<string>();
@@ -265,7 +271,7 @@ function textContent(text: string | undefined): readonly AssistantPart[] {
   return text === undefined || text === '' ? [] : [{ type: 'text', text }];
 }
 
-/** The usage that a driver reported; unreported when it reported none. */
+/** Returns the usage that a driver reported, or `Usage.unreported`. */
 export function reportedUsage(usage: InferenceResponseInit['usage']): Usage {
   if (usage === undefined) return Usage.unreported;
   return usage instanceof Usage ? usage : Usage.of(reportableUsage(usage));

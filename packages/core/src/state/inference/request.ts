@@ -4,37 +4,37 @@ import { compact, isSameJson } from '../../json.ts';
 import type { LlmConfig } from '../llm-config.ts';
 import { readLlmConfig } from '../llm-config.ts';
 
-/** Whether the model may, must or must not ask for tools; or which one it must ask for. */
+/** Whether the model may, must or must not call tools, or the one tool that it must call. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly toolName: string };
 
-/** What a model was really called with: after all hooks, and as the driver resolves the name of the model. */
+/** The request that a step really used: after all hooks, and with the model name as the driver resolved it. */
 export interface EffectiveRequest {
-  /** The model by the id that the driver calls it by; `undefined` when nobody knows. */
+  /** The id by which the driver calls the model; `undefined` when it is unknown. */
   readonly model: string | undefined;
-  /** Absent: the driver's own choice. */
+  /** The model settings. Absent: the driver's defaults. */
   readonly llmConfig: LlmConfig | undefined;
   readonly toolChoice: ToolChoice;
 }
 
-/** What a step keeps of its request: what the state does not say. */
+/** The stored part of a step's request: only what differs from the state. */
 export interface StepRequest {
-  /** The settings, `{}` for none; absent when they were those of the state. */
+  /** The model settings, `{}` for none. Absent: the settings of the state. */
   readonly llmConfig?: LlmConfig;
-  /** The model, when it is not the one that the settings name. */
+  /** The model, when it differs from the model in the settings. */
   readonly model?: string;
   /** Absent: `auto`. */
   readonly toolChoice?: ToolChoice;
 }
 
-/** No settings at all. */
+/** Empty model settings. */
 export const NO_SETTINGS: LlmConfig = Object.freeze({});
 
-/** Are these the same settings? None at all is the same as an object without members. */
+/** True for equal settings. Absent settings equal `{}`. */
 export function isSameSettings(left: LlmConfig | undefined, right: LlmConfig | undefined): boolean {
   return left === right || isSameJson(left ?? NO_SETTINGS, right ?? NO_SETTINGS);
 }
 
-/** Settings that say something; `undefined` for those that do not. */
+/** Returns the settings, or `undefined` when they are empty. */
 export function filledSettings(llmConfig: LlmConfig | undefined): LlmConfig | undefined {
   for (const _ in llmConfig) return llmConfig;
   return undefined;
@@ -69,7 +69,7 @@ function requestReader(readChoice: Read<ToolChoice>): Read<StepRequest | undefin
   };
 }
 
-/** Reads what a caller says of a request; `undefined` when that is what the state says. */
+/** Reads the request that a caller passes; `undefined` when it is empty. */
 export const readGivenRequest: Read<StepRequest | undefined> = requestReader(readToolChoice);
 
 /** Reads the stored request of a step; `undefined` for `{}`. */

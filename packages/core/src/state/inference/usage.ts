@@ -12,7 +12,7 @@ import { isPlainObject } from '../../json.ts';
 import { addAmounts, addCounts } from '../values/amounts.ts';
 import { wrongArgument } from '../../arguments.ts';
 
-/** Numbers that were reported; a number that was not is absent, which is not the same as 0. */
+/** The reported numbers. A number that was not reported is absent, which differs from 0. */
 export interface UsageFields {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
@@ -30,10 +30,10 @@ export interface UsageFields {
   readonly unpricedCalls?: number | undefined;
 }
 
-/** What may be said of one call; the counts of unknown numbers follow from it. */
+/** The reported numbers of one call. The counts of unknown numbers derive from them. */
 export type CallUsage = Omit<UsageFields, 'unreportedCalls' | 'unpricedCalls'>;
 
-/** What inference used: of one call, or summed over many. */
+/** The usage of one call, or the sum of many. */
 export class Usage implements Record<keyof UsageFields, number | undefined> {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
@@ -50,9 +50,9 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
   /** How many calls in this sum have no known cost: `cost` is then a lower bound, or unknown. */
   readonly unpricedCalls: number;
 
-  /** Nothing was used. */
+  /** Zero usage: no call. */
   static readonly none: Usage = new Usage({});
-  /** One call that reported nothing. */
+  /** The usage of one call that reported nothing. */
   static readonly unreported: Usage = new Usage({ unreportedCalls: 1, unpricedCalls: 1 });
 
   private constructor(fields: UsageFields) {
@@ -68,14 +68,14 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
   }
 
   /**
-   * The usage of one call. Missing input or output tokens make it unreported, a missing cost unpriced.
-   * @throws HoldfastError `CONTEXT_INVALID` for a number that is not a count of tokens or an amount of money.
+   * Returns the usage of one call. Without input or output tokens the call is unreported, without cost unpriced.
+   * @throws HoldfastError `CONTEXT_INVALID` for an invalid count of tokens or amount of money.
    */
   static of(fields: CallUsage): Usage {
     return new Usage(plainUsage(fields) ?? withUnknowns(checkedCopy('usage', fields, readCallUsage)));
   }
 
-  /** Input and output together, as far as they were reported. */
+  /** The reported input and output tokens together. */
   get totalTokens(): number {
     return addCounts(this.inputTokens ?? 0, this.outputTokens ?? 0);
   }
@@ -85,14 +85,14 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
     return this.unpricedCalls === 0;
   }
 
-  /** False when some call did not report its tokens: the numbers are then a lower bound. */
+  /** True when every call reported its tokens. Otherwise the numbers are a lower bound. */
   get isComplete(): boolean {
     return this.unreportedCalls === 0;
   }
 
   /**
-   * The sum. A number that neither side knows stays unknown; one that would be too large to read back stays at the
-   * largest that is not. @throws TypeError `ARGUMENT_INVALID` for what is not a `Usage`.
+   * Returns the sum. A number that neither side knows stays unknown. A sum that is too large to read back becomes the
+   * largest valid number. @throws TypeError `ARGUMENT_INVALID` for a value that is not a `Usage`.
    */
   plus(other: Usage): Usage {
     requireUsage(other);
@@ -104,14 +104,14 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
     return new Usage(total);
   }
 
-  /** The sum of what many used. @internal */
+  /** Returns the sum of many usages. @internal */
   static sumOf(all: Iterable<{ readonly usage: Usage }>): Usage {
     let sum: Summed | undefined;
     for (const { usage } of all) if (usage !== Usage.none) addTo((sum ??= { ...NOTHING_USED }), usage);
     return sum ? new Usage(sum) : Usage.none;
   }
 
-  /** What was added since this sum was the earlier one. A number that did not change, or went down, is left out. @internal */
+  /** Returns the usage added since an earlier sum. A number that did not change, or decreased, is omitted. @internal */
   since(earlier: Usage): Usage {
     if (this === earlier) return Usage.none;
     const added: { -readonly [K in keyof UsageFields]: UsageFields[K] } = {};
@@ -124,7 +124,10 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
     return Usage.none;
   }
 
-  /** The same with its whole cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for one that is not an amount. */
+  /**
+   * Returns the usage with its total cost known, in US dollars. @throws HoldfastError `CONTEXT_INVALID` for an invalid
+   * cost.
+   */
   withCost(cost: number): Usage {
     if (this.cost === cost && this.unpricedCalls === 0) return this;
     return new Usage({ ...this, cost: checkedCopy('cost', cost, readAmount), unpricedCalls: 0 });
@@ -143,7 +146,7 @@ export class Usage implements Record<keyof UsageFields, number | undefined> {
     return document;
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): Usage {
     return DocumentReader.read(json, Usage.read);
   }
@@ -209,7 +212,7 @@ function sum(
   return left === undefined ? right : right === undefined ? left : add(left, right);
 }
 
-/** What was reported of one call, with the counts of what was not. */
+/** Returns the reported numbers of one call, with the counts of unknown numbers. */
 function withUnknowns(reported: CallUsage): UsageFields {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens, cost } = reported;
   const unreportedCalls = inputTokens === undefined || outputTokens === undefined ? 1 : 0;
@@ -228,7 +231,10 @@ function withUnknowns(reported: CallUsage): UsageFields {
 
 const TOKENS: ReadonlySet<string> = new Set(NAMES.filter((name) => name.endsWith('Tokens')));
 
-/** The usage of a plain object with nothing but counts of tokens; `undefined` for any other, which a reader must check. */
+/**
+ * Returns the usage of a plain object with counts of tokens only; `undefined` for any other value, which a reader must
+ * check.
+ */
 function plainUsage(fields: CallUsage | null): UsageFields | undefined {
   if (!isPlainObject(fields)) return undefined;
   for (const name in fields) if (!TOKENS.has(name)) return undefined;
@@ -238,7 +244,10 @@ function plainUsage(fields: CallUsage | null): UsageFields | undefined {
   return isPlain && isCountOrNone(cacheReadTokens) && isCountOrNone(cacheWriteTokens) ? usage : undefined;
 }
 
-/** The usage in a document that has counts of tokens and calls, and no cost; `undefined` for any other. */
+/**
+ * Returns the usage of a document with counts of tokens and calls only, without cost; `undefined` for any other
+ * document.
+ */
 function plainSum(document: unknown): UsageFields | undefined {
   if (!isPlainObject(document)) return undefined;
   const { inputTokens, outputTokens, unreportedCalls, unpricedCalls } = document;
@@ -263,7 +272,7 @@ function isCountOrNone(value: unknown): value is number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0);
 }
 
-/** What a provider reported, without numbers that cannot be: no answer should be lost for one. */
+/** Returns the reported numbers without invalid ones: an invalid number must not fail the response. */
 export function reportableUsage(reported: CallUsage): CallUsage {
   for (const name in reported) {
     if (!isReportable(name, reported[name as keyof CallUsage]))
@@ -279,8 +288,8 @@ function isReportable(name: string, value: unknown): boolean {
 
 /** @throws TypeError `ARGUMENT_INVALID`. */
 export function requireUsage(usage: Usage): void {
-  if (!(usage instanceof Usage)) throw wrongArgument(usage, 'usage as Usage.of() gives it');
+  if (!(usage instanceof Usage)) throw wrongArgument(usage, 'usage, as returned by Usage.of()');
 }
 
-/** Reads usage that says something. */
+/** Reads usage and refuses empty usage, which writers omit. */
 export const readNonEmptyUsage: Read<Usage> = readNonEmpty(Usage.read);

@@ -2,12 +2,12 @@ import { wrongArgument } from '../../arguments.ts';
 import { some } from '../values/frozen-array.ts';
 import type { Message, MessagePart, ToolCallPart } from './messages.ts';
 
-/** All text of a message or of its parts, run together. */
+/** Returns the text of a message or of parts, concatenated. */
 export function textOf(content: Message | readonly MessagePart[]): string {
   return joinText(content, 'text');
 }
 
-/** All reasoning of a message or of its parts, run together. */
+/** Returns the reasoning of a message or of parts, concatenated. */
 export function reasoningOf(content: Message | readonly MessagePart[]): string {
   return joinText(content, 'reasoning');
 }
@@ -18,14 +18,14 @@ function joinText(content: Message | readonly MessagePart[], type: 'text' | 'rea
   return text;
 }
 
-/** The calls that are ours to run: those of the provider itself are left out. */
+/** Returns the tool calls that the loop runs. Calls that the provider runs are omitted. */
 export function toolCallsOf(content: Message | readonly MessagePart[]): readonly ToolCallPart[] {
   const calls: ToolCallPart[] = [];
   for (const part of partsOf(content)) if (isOwnToolCall(part)) calls.push(part);
   return calls;
 }
 
-/** Does the content ask for tools that are ours to run? */
+/** True when the content has a tool call that the loop runs. */
 export function hasToolCalls(content: Message | readonly MessagePart[]): boolean {
   return some(partsOf(content), isOwnToolCall);
 }

@@ -5,18 +5,18 @@ import type { Message, Messages } from './messages.ts';
 import { checkedMessage, readMessage } from './messages.ts';
 import { requireString, wrongArgument } from '../../arguments.ts';
 
-/** A named run of messages. */
+/** A named list of messages. */
 export interface Section {
   readonly name: string;
   readonly messages: Messages;
 }
 
-/** The section that is the conversation. */
+/** The name of the section that holds the conversation. */
 export const CONVERSATION = 'messages';
 
 /**
- * All messages an agent keeps, in named sections. `messages` is the conversation; other names are free
- * (`summary`, `buffer`, …). Sections keep the order in which they were first written.
+ * All messages of an agent, in named sections. The section `messages` is the conversation; all other names are free
+ * (`summary`, `buffer`, …). Sections are in the order of their first write.
  */
 export class MessageStore {
   static readonly empty: MessageStore = new MessageStore(Object.freeze([]));
@@ -28,12 +28,12 @@ export class MessageStore {
     Object.freeze(this);
   }
 
-  /** A store whose conversation is the given messages. */
+  /** Creates a store with the given messages as its conversation. */
   static from(messages: Iterable<Message>): MessageStore {
     return MessageStore.empty.withSection(CONVERSATION, messages);
   }
 
-  /** The names of the sections that exist, in order. */
+  /** The names of the existing sections, in order. */
   get names(): readonly string[] {
     return this.sections.map((section) => section.name);
   }
@@ -43,25 +43,27 @@ export class MessageStore {
     return this.section(CONVERSATION);
   }
 
-  /** The messages of a section; empty when it does not exist. */
+  /** Returns the messages of a section; an empty list when the section does not exist. */
   section(name: string): Messages {
     return this.sections[this.sectionIndex(name)]?.messages ?? List.empty();
   }
 
-  /** The same with messages added at the end of a section. O(1) a message, however long the section is. */
+  /**
+   * Returns the store with messages added at the end of a section, in O(1) per message for every length of the section.
+   */
   append(name: string, messages: readonly Message[]): MessageStore {
-    requireString(name, 'the name of a section as a string');
+    requireString(name, 'a string as the name of a section');
     if (!Array.isArray(messages)) throw wrongArgument(messages, 'an array of messages');
     if (messages.length === 0) return this;
     return this.withChecked(name, this.section(name).concat(messages.map(checkedMessage)));
   }
 
   /**
-   * The same with a section replaced or added; `this` when it holds just these messages already.
-   * @throws HoldfastError `CONTEXT_INVALID` for something that is not a message.
+   * Returns the store with a section replaced or added; `this` when the section has exactly these messages.
+   * @throws HoldfastError `CONTEXT_INVALID` for an invalid message.
    */
   withSection(name: string, messages: Iterable<Message>): MessageStore {
-    requireString(name, 'the name of a section as a string');
+    requireString(name, 'a string as the name of a section');
     const present = this.section(name);
     const given = List.from(messages);
     const shared = present.commonLength(given);
@@ -71,7 +73,7 @@ export class MessageStore {
     return this.withChecked(name, beginning.concat(added));
   }
 
-  /** The same for messages that were made or checked here. @internal */
+  /** As `withSection`, for messages that are valid already. @internal */
   withChecked(name: string, messages: Messages): MessageStore {
     const [place, section] = [this.sectionIndex(name), Object.freeze({ name, messages })];
     const sections =
@@ -81,14 +83,14 @@ export class MessageStore {
     return new MessageStore(Object.freeze(sections));
   }
 
-  /** Where a section stands; -1 when it does not exist. */
+  /** Returns the index of a section; -1 when it does not exist. */
   private sectionIndex(name: string): number {
     const { sections } = this;
     for (let place = 0; place < sections.length; place++) if (sections[place]?.name === name) return place;
     return -1;
   }
 
-  /** The same without a section; `this` when there is none of that name. */
+  /** Returns the store without a section; `this` when the section does not exist. */
   withoutSection(name: string): MessageStore {
     const rest = this.sections.filter((section) => section.name !== name);
     return rest.length === this.sections.length ? this : new MessageStore(Object.freeze(rest));
@@ -98,7 +100,7 @@ export class MessageStore {
     return this.sections.map(({ name, messages }) => ({ name, messages: messages.toArray() }));
   }
 
-  /** @throws StateFormatError when the document does not fit. */
+  /** @throws StateFormatError for an invalid document. */
   static fromJSON(json: unknown): MessageStore {
     return DocumentReader.read(json, readMessageStore);
   }
@@ -108,7 +110,7 @@ export class MessageStore {
 const readMessages: Read<Messages> = (reader, value) => List.from(reader.list(value, readMessage));
 const readSection: Read<Section> = orderedReader({ name: readString, messages: readMessages });
 
-/** Reads a store. */
+/** Reads a message store. */
 export const readMessageStore: Read<MessageStore> = (reader, value) => {
   let store = MessageStore.empty;
   for (const { name, messages } of reader.list(value, readSection)) {

@@ -3,21 +3,23 @@ import type { AgentId, ExecutionId, StepId } from '../values/ids.ts';
 import type { Message } from './messages.ts';
 import { assembleMessage, TAG_NAMES } from './messages.ts';
 
-/** Where a message came from, as it stands in the metadata of every message that a step adds. */
+/**
+ * The origin of a message. A step adds these tags to the metadata of every message that it adds to the conversation.
+ */
 export interface MessageTags {
   readonly step_id: StepId;
   readonly execution_id: ExecutionId;
   readonly agent_id: AgentId;
-  /** The message is work on the way to an answer, not the answer. */
+  /** The message led to a final response and is not one. */
   readonly is_trace?: true;
 }
 
-/** Tags as the metadata of a message that has nothing else in it. */
+/** Returns tags as the metadata of a message without other metadata. */
 export function metadataOf(tags: MessageTags): JsonObject {
   return Object.freeze<JsonObject & MessageTags>({ ...tags });
 }
 
-/** A copy for the conversation that says which step made it; the tags are taken over. */
+/** Returns a copy of a message with the tags of its step. */
 export function withTags(message: Message, tags: MessageTags): Message {
   const { id, role, createdAt, content, providerOptions, metadata: own } = message;
   const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
@@ -30,7 +32,7 @@ export function withTags(message: Message, tags: MessageTags): Message {
   });
 }
 
-/** The message as the step made it; itself when it has no tags. */
+/** Returns the message without tags; the message itself when it has none. */
 export function withoutTags(message: Message): Message {
   if (!hasTags(message)) return message;
   const { id, role, content, createdAt, providerOptions } = message;
@@ -42,13 +44,13 @@ export function withoutTags(message: Message): Message {
   return assembleMessage(role, { id, content, createdAt, providerOptions, metadata: kept });
 }
 
-/** The execution that added the message; `undefined` when no step did. */
+/** Returns the id of the execution that added the message; `undefined` for a message from outside a step. */
 export function executionIdOf(message: Message): string | undefined {
   const id = message.metadata?.['execution_id'];
   return typeof id === 'string' ? id : undefined;
 }
 
-/** True for a message on the way to an answer: a tool call, a tool result, a failed attempt. */
+/** True for a trace: a message that led to a final response and is not one, such as a tool call or a tool result. */
 export function isTrace(message: Message): boolean {
   return message.metadata?.['is_trace'] === true;
 }

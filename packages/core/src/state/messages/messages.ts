@@ -24,36 +24,36 @@ import type { List } from '../values/list.ts';
 import { tryFreezeAssistantContent, tryFreezeMessage } from './plain-message.ts';
 
 /**
- * What a provider attached to a message or part, by provider name: signatures, cache marks, item ids. Opaque;
- * kept verbatim and sent back on the same part.
+ * Opaque JSON that a provider attached to a message or part, by provider name: signatures, cache marks, item ids. It is
+ * stored unchanged, and the driver sends it back on the same part.
  */
 export type ProviderOptions = JsonObject;
 
-/** What every part may carry. */
+/** The members that every part can have. */
 export interface PartBase {
   readonly providerOptions?: ProviderOptions;
 }
 
-/** Written text. */
+/** Text. */
 export interface TextPart extends PartBase {
   readonly type: 'text';
   readonly text: string;
 }
 
-/** What a model thought before it answered. */
+/** Reasoning that a model wrote before its response. */
 export interface ReasoningPart extends PartBase {
   readonly type: 'reasoning';
   readonly text: string;
 }
 
-/** The content of a file, always JSON: base64 (`data`), a URL, a provider's own file ids, or plain text. */
+/** The content of a file as JSON: base64 (`data`), a URL, a provider's own file ids, or plain text. */
 export type FileData =
   | { readonly type: 'data'; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
   | { readonly type: 'reference'; readonly reference: Readonly<Record<string, string>> }
   | { readonly type: 'text'; readonly text: string };
 
-/** A file or an image, told apart by its media type (`image/png`, `application/pdf`). */
+/** A file or an image, distinguished by its media type (`image/png`, `application/pdf`). */
 export interface FilePart extends PartBase {
   readonly type: 'file';
   readonly mediaType: string;
@@ -61,30 +61,30 @@ export interface FilePart extends PartBase {
   readonly filename?: string;
 }
 
-/** A file that a model made while it thought, such as a sketch. */
+/** A file that a model created while it reasoned, such as a sketch. */
 export interface ReasoningFilePart extends PartBase {
   readonly type: 'reasoning-file';
   readonly mediaType: string;
   readonly data: FileData;
 }
 
-/** A request of the model to run a tool. */
+/** A tool call: the model's request to run a tool. */
 export interface ToolCallPart extends PartBase {
   readonly type: 'tool-call';
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The arguments, parsed. When they could not be parsed: the raw text, and `invalid` says why. */
+  /** The parsed arguments. Unparsable arguments stay as raw text, and `invalid` states the reason. */
   readonly input: JsonValue;
-  /** The provider runs it itself and puts the result in the same message; the loop leaves it alone. */
+  /** The provider runs the tool itself and puts the result in the same message. The loop does not run the call. */
   readonly providerExecuted?: boolean;
-  /** Why the arguments are not usable, when they are not. */
+  /** The reason why the arguments are not usable. */
   readonly invalid?: string;
 }
 
-/** A part of a result that is more than text. `custom`: what only the provider named in its options understands. */
+/** A part of a tool result with more than text. Only the provider that its options name understands a `custom` part. */
 export type ToolContentPart = TextPart | FilePart | (PartBase & { readonly type: 'custom' });
 
-/** What a model reads as the result of a call. */
+/** The model output: what a model reads as the result of a call. */
 export type ToolOutput = PartBase &
   (
     | { readonly type: 'text'; readonly value: string }
@@ -95,7 +95,7 @@ export type ToolOutput = PartBase &
     | { readonly type: 'content'; readonly value: readonly ToolContentPart[] }
   );
 
-/** The result of one call. */
+/** The tool result of one call. */
 export interface ToolResultPart extends PartBase {
   readonly type: 'tool-result';
   readonly toolCallId: string;
@@ -103,21 +103,21 @@ export interface ToolResultPart extends PartBase {
   readonly output: ToolOutput;
 }
 
-/** A source that a model cited. Kept for readers; not sent back to models. */
+/** A source that a model cited. It is stored for readers and not sent back to models. */
 export interface SourcePart extends PartBase {
   readonly type: 'source';
   readonly source: JsonObject;
 }
 
-/** Something only one provider understands, kept verbatim and sent back to it. */
+/** A part that only one provider understands, stored unchanged and sent back to it. */
 export interface CustomPart extends PartBase {
   readonly type: 'custom';
   readonly kind: string;
 }
 
-/** What a person may send. */
+/** A part of a user message. */
 export type UserPart = TextPart | FilePart;
-/** What a model may answer with, in its order. */
+/** A part of an assistant message, in the order of the model. */
 export type AssistantPart =
   | TextPart
   | ReasoningPart
@@ -130,10 +130,10 @@ export type AssistantPart =
 /** Any part of any message. */
 export type MessagePart = UserPart | AssistantPart;
 
-/** What every message carries. */
+/** The members that every message has. */
 export interface MessageBase {
   readonly id: MessageId;
-  /** When it was written; unknown for one that came from elsewhere. */
+  /** When the message was written; unknown for a message from elsewhere. */
   readonly createdAt?: Instant;
   readonly providerOptions?: ProviderOptions;
   readonly metadata?: JsonObject;
@@ -156,16 +156,16 @@ export interface ToolMessage extends MessageBase {
   readonly content: readonly ToolResultPart[];
 }
 
-/** One message. A deeply frozen JSON value: `JSON.stringify` shows all of it. */
+/** One message: a deeply frozen JSON value. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-/** Who speaks in a message. */
+/** The role of a message. */
 export type MessageRole = Message['role'];
 
-/** An immutable run of messages; appending shares structure. */
+/** An immutable list of messages. Appending shares structure. */
 export type Messages = List<Message>;
 
-/** What may be said about a new message. */
+/** The options of a new message. */
 export interface MessageOptions {
   /** Default: a UUID. */
   readonly id?: string;
@@ -176,7 +176,7 @@ export interface MessageOptions {
   readonly clock?: Clock;
 }
 
-/** The values are checked where they are used. */
+/** Checks the names of the options. The values are checked where they are used. */
 export const checkMessageOptions = optionsCheck<MessageOptions>('message', {
   id: mustBe.anything,
   createdAt: mustBe.anything,
@@ -185,12 +185,12 @@ export const checkMessageOptions = optionsCheck<MessageOptions>('message', {
   clock: mustBe.clock,
 });
 
-/** A message of a person, from text or parts. */
+/** Creates a user message from text or parts. */
 export function userMessage(content: string | readonly UserPart[], options?: MessageOptions): UserMessage {
   return createMessage('user', content, options) as UserMessage;
 }
 
-/** A message of a model, from text or parts. */
+/** Creates an assistant message from text or parts. */
 export function assistantMessage(
   content: string | readonly AssistantPart[],
   options?: MessageOptions,
@@ -198,12 +198,12 @@ export function assistantMessage(
   return createMessage('assistant', content, options) as AssistantMessage;
 }
 
-/** Results of tool calls. */
+/** Creates a message with results of tool calls. */
 export function toolMessage(content: readonly ToolResultPart[], options?: MessageOptions): ToolMessage {
   return createMessage('tool', content, options) as ToolMessage;
 }
 
-/** An instruction inside a conversation. The standing one is the context's system prompt. */
+/** Creates a system message: an instruction inside the conversation. The standing instruction is the system prompt. */
 export function systemMessage(content: string, options?: MessageOptions): SystemMessage {
   return createMessage('system', content, options) as SystemMessage;
 }
@@ -224,21 +224,24 @@ function createMessage(
   });
 }
 
-/** Names in a message's metadata that only a step sets. */
+/** Metadata names that only a step sets in a message. */
 export const TAG_NAMES: ReadonlySet<string> = new Set(['step_id', 'execution_id', 'agent_id', 'is_trace']);
 
 function userMetadata(metadata: JsonObject): JsonObject {
   const json = toJsonObject(metadata);
   for (const name in json) {
     if (!TAG_NAMES.has(name)) continue;
-    throw new HoldfastError('CONTEXT_INVALID', `The metadata "${name}" of a message is set by steps only.`);
+    throw new HoldfastError(
+      'CONTEXT_INVALID',
+      `The metadata "${name}" of a message is reserved for steps. Use another name.`,
+    );
   }
   return json;
 }
 
 /**
- * Frozen copies of parts that fit the role.
- * @throws HoldfastError `CONTEXT_INVALID` naming the first part that does not.
+ * Returns frozen copies of parts that are valid for the role.
+ * @throws HoldfastError `CONTEXT_INVALID` with the path of the first invalid part.
  */
 export function checkedParts<T extends MessagePart>(role: MessageRole, parts: readonly T[]): readonly T[] {
   return checkedCopy(`content of a ${role} message`, parts, contentReaders[role]) as readonly T[];
@@ -252,17 +255,23 @@ interface MessageFields {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** The message itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. */
+/**
+ * Returns the message itself when it is deeply frozen, or else a frozen copy.
+ * @throws HoldfastError `CONTEXT_INVALID` for an invalid message.
+ */
 export function checkedMessage(message: Message): Message {
   return checkedValue('message', message, readMessage);
 }
 
-/** The call itself when it is deeply frozen, else a frozen copy. @throws HoldfastError `CONTEXT_INVALID`. */
+/**
+ * Returns the call itself when it is deeply frozen, or else a frozen copy.
+ * @throws HoldfastError `CONTEXT_INVALID` for an invalid call.
+ */
 export function checkedToolCall(call: ToolCallPart): ToolCallPart {
   return checkedValue('tool call', call, readToolCall);
 }
 
-/** A message of parts that were checked already: members in one order, empty ones left out. */
+/** Creates a message from valid parts. Members have a fixed order, and empty members are omitted. */
 export function assembleMessage(role: MessageRole, fields: MessageFields): Message {
   const { id, content, createdAt, providerOptions, metadata } = fields;
   const message: Record<string, unknown> =
@@ -289,7 +298,7 @@ interface PartReaders {
   readonly 'providerOptions?': Read<JsonObject>;
 }
 
-/** The shape of a part: its own members and the provider options that every part may have. */
+/** Returns the shape of a part: its own members, and the provider options that every part can have. */
 function partShape<const R extends Readers>(readers: R): Shape<Shaped<PartReaders & R>> {
   return shapeOf({ type: readString, ...readers, 'providerOptions?': readJsonObject });
 }
@@ -297,7 +306,7 @@ function partShape<const R extends Readers>(readers: R): Shape<Shaped<PartReader
 const TEXT = partShape({ text: readString });
 const FILE = partShape({ mediaType: readString, data: readFileData, 'filename?': readString });
 
-/** Reads what a model is shown of a result. */
+/** Reads the model output of a result. */
 export const readToolOutput: Read<ToolOutput> = readVariant('type', {
   text: partShape({ value: readString }),
   json: partShape({ value: readJson }),

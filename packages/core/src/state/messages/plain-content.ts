@@ -5,9 +5,9 @@ const TEXT_NAMES = ['type', 'text'];
 const CALL_NAMES = ['type', 'toolCallId', 'toolName', 'input'];
 
 /**
- * Frozen copies of the parts of an answer that has what nearly all have: texts and calls with just the members that they
- * need. `undefined` for any other content, which a reader must check.
- * @throws HoldfastError `NOT_JSON` for arguments of a call that cannot be JSON.
+ * Returns frozen copies of the parts of a common response: texts and calls without optional members. Returns
+ * `undefined` for any other content, which a reader must check.
+ * @throws HoldfastError `NOT_JSON` for call arguments that JSON cannot hold.
  */
 export function plainContent(content: unknown): readonly AssistantPart[] | undefined {
   if (!Array.isArray(content)) return undefined;
@@ -32,7 +32,7 @@ function plainPart(value: unknown): AssistantPart | undefined {
   return Object.freeze({ type, toolCallId, toolName, input: toJsonValue(input) });
 }
 
-/** Has the object these members, in this order, and no others? */
+/** True when the object has exactly these members in this order. */
 function hasExactMembers(value: object, names: readonly string[]): boolean {
   let count = 0;
   for (const name in value) if (name !== names[count++]) return false;

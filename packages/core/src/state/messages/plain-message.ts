@@ -2,12 +2,12 @@ import { isInstant } from '../../document.ts';
 import { isPlainObject, tryFreezeJson } from '../../json.ts';
 import { MessageId } from '../values/ids.ts';
 
-// What nearly all messages of a document are, checked in one pass without a path to tell of. `false` means no more than that
-// the readers must look at it: they read what is rare, and say what does not fit.
+// These functions check common messages of a document in one pass, without a path for errors. `false` means only that
+// the readers must check the message: they read rare messages, and report invalid ones.
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Takes over an answer or results of a model's calls: frozen, when they have nothing rare in them. */
+/** Freezes a common message of an assistant or of tools in place. Returns false for any other message. */
 export function tryFreezeMessage(value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const { id, role, content, createdAt, metadata } = value;
@@ -22,7 +22,7 @@ export function tryFreezeMessage(value: unknown): boolean {
   return true;
 }
 
-/** Takes over the content of an answer: frozen, when it has nothing but texts and calls. */
+/** Freezes the content of an assistant message in place. Returns false when it has other parts than texts and calls. */
 export function tryFreezeAssistantContent(content: unknown): boolean {
   return tryFreezeList(content, tryFreezeAssistantPart);
 }

@@ -1,20 +1,20 @@
 import { describeValue, invalidArgument } from '../../errors.ts';
 
-/** The sum of two counts. It stops at the last whole number that is exact, as what lies beyond cannot be read back. */
+/** Returns the sum of two counts, at most the largest safe integer: a larger number cannot be read back exactly. */
 export function addCounts(left: number, right: number): number {
   return Math.min(left + right, Number.MAX_SAFE_INTEGER);
 }
 
-/** The sum of two amounts. It stops at the largest number there is: JSON has no infinity. */
+/** Returns the sum of two amounts, at most the largest finite number: JSON has no infinity. */
 export function addAmounts(left: number, right: number): number {
   return Math.min(left + right, Number.MAX_VALUE);
 }
 
 /**
- * The sum of seconds worked and some more. Less than none counts as none: a clock may have gone back.
- * @throws RangeError `ARGUMENT_INVALID` for what is not a finite number.
+ * Adds seconds to the seconds worked. Negative seconds count as 0, because a clock can go backwards.
+ * @throws RangeError `ARGUMENT_INVALID` for a value that is not a finite number.
  */
 export function addSeconds(worked: number, more: number): number {
   if (Number.isFinite(more)) return addAmounts(worked, Math.max(0, more));
-  throw invalidArgument(`Time worked is a finite number of seconds, found ${describeValue(more)}.`);
+  throw invalidArgument(`Time worked must be a finite number of seconds, found ${describeValue(more)}.`);
 }

@@ -1,20 +1,20 @@
-// The values of a state are copied at every step. A copy is made by its constructor, its fields are then set, and it is
-// frozen: a literal with a spread takes three to six times as long.
+// The values of a state are copied at every step. A constructor creates the copy, a transition sets its fields and
+// freezes it. A literal with a spread takes three to six times as long.
 
-/** A copy that is being made. */
+/** A copy that is not frozen yet. */
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What a value is created with: the given fields, and those of the others that differ from their defaults. */
+/** The fields that a value is created with: the given fields are required, the others have defaults. */
 export type Init<Fields, Given extends keyof Fields> = Pick<Fields, Given> & {
   readonly [Name in keyof Fields]?: Fields[Name] | undefined;
 };
 
-/** The same object, so that the fields of a copy can be set before it is frozen. */
+/** Returns the same object with writable fields, for a copy that is not frozen yet. */
 export function draft<T>(copy: T): Draft<T> {
   return copy;
 }
 
-/** The same object, frozen. */
+/** Freezes and returns the same object. */
 export function freeze<T extends object>(copy: T): T {
   Object.freeze(copy);
   return copy;

@@ -5,19 +5,19 @@ import type { JsonValue } from '../../json.ts';
 import { orderedReader, readInstant, readJson, readString } from '../../document.ts';
 import { compact, toJsonValue } from '../../json.ts';
 
-/** An error as a value: what can be kept, compared and read back. Stack traces are left out on purpose. */
+/** An error as a JSON value, which can be stored and compared. It has no stack trace on purpose. */
 export interface ErrorRecord {
   readonly name: string;
   readonly message: string;
-  /** The stable code, when the error had one. */
+  /** The stable code, if the error had one. */
   readonly code?: string;
   /** JSON facts about the failure. */
   readonly data?: JsonValue;
-  /** What caused it. */
+  /** The cause of the error. */
   readonly cause?: ErrorRecord;
-  /** What it stands for, when it stands for several. */
+  /** The single errors, if this error combines several. */
   readonly errors?: readonly ErrorRecord[];
-  /** When `retry()` took the execution up again after this error. It then no longer makes the execution fail. */
+  /** When `retry()` resumed the execution after this error. A resolved error no longer makes the execution fail. */
   readonly resolvedAt?: Instant;
 }
 
@@ -25,14 +25,14 @@ const MAX_CAUSES = 8;
 const MAX_ERRORS = 8;
 
 /**
- * Anything that was thrown, as a record. Causes are followed up to eight deep, and of several errors eight are kept.
- * Never throws: of what cannot be read it says so.
+ * Returns the record of any thrown value, with up to eight levels of causes and eight combined errors. Never throws: an
+ * unreadable value gets a record that states this.
  */
 export function toErrorRecord(thrown: unknown, depth = 0): ErrorRecord {
   try {
     return errorRecordOf(thrown, depth);
   } catch {
-    return compact({ name: 'Error', message: 'Something was thrown that cannot be read.' });
+    return compact({ name: 'Error', message: 'The thrown value cannot be read.' });
   }
 }
 
@@ -59,7 +59,7 @@ type ErrorLike = { readonly message: string } & {
   readonly [K in Exclude<keyof ErrorRecord, 'message' | 'resolvedAt'>]?: unknown;
 };
 
-/** An error of any realm, or a record of one. */
+/** True for an error of any realm, and for a record. */
 function isErrorLike(thrown: unknown): thrown is ErrorLike {
   return (
     typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string'
@@ -71,7 +71,7 @@ function messageOfThrown(thrown: unknown): string {
   try {
     return JSON.stringify(thrown) ?? String(thrown);
   } catch {
-    return `Something that is not an error was thrown: ${describeValue(thrown)}.`;
+    return `The thrown value is not an error: ${describeValue(thrown)}.`;
   }
 }
 
@@ -97,11 +97,11 @@ export const readErrorRecord: Read<ErrorRecord> = orderedReader({
   'resolvedAt?': readResolvedAt,
 });
 
-/** Reads errors; a list of none is left out. */
+/** Reads a non-empty list of errors. */
 export const readErrorRecords: Read<readonly ErrorRecord[]> = (reader, value) =>
   reader.nonEmptyList(value, readErrorRecord);
 
-/** The same errors, marked as resolved at a moment; those that were resolved before stay as they are. @internal */
+/** Marks errors as resolved at an instant. Errors that were resolved before do not change. @internal */
 export function resolvedErrors(errors: readonly ErrorRecord[], at: Instant): readonly ErrorRecord[] {
   if (!errors.some(isUnresolved)) return errors;
   return Object.freeze(
@@ -109,7 +109,7 @@ export function resolvedErrors(errors: readonly ErrorRecord[], at: Instant): rea
   );
 }
 
-/** Does the error still make its execution fail? */
+/** True when the error still makes its execution fail. */
 export function isUnresolved({ resolvedAt }: ErrorRecord): boolean {
   return resolvedAt === undefined;
 }

@@ -6,21 +6,21 @@ import { requireClock } from '../../arguments.ts';
 
 declare const kind: unique symbol;
 
-/** A string that was checked to be an id of one kind; ids of different kinds do not mix. */
+/** A string that is checked to be an id of one kind. Ids of different kinds are different types. */
 export type Id<Kind extends string> = string & { readonly [kind]: Kind };
 
-/** Makes and checks the ids of one kind. */
+/** Creates and checks the ids of one kind. */
 export interface IdKind<Kind extends string> {
-  /** A fresh id. */
+  /** Creates a new id. */
   create(clock?: Clock): Id<Kind>;
   /**
-   * The same text as an id; the letters of a UUID become lower case, so that equal ids are equal strings.
-   * @throws HoldfastError `ID_INVALID` when it is not one.
+   * Returns the text as an id, with the letters of a UUID in lower case, so that equal ids are equal strings.
+   * @throws HoldfastError `ID_INVALID` for a value that is not an id of this kind.
    */
   parse(value: unknown): Id<Kind>;
-  /** True when the value is such an id. */
+  /** True when the value is an id of this kind. */
   is(value: unknown): value is Id<Kind>;
-  /** Reads one from a document. @internal */
+  /** Reads an id from a document. @internal */
   readonly read: Read<Id<Kind>>;
 }
 
@@ -66,7 +66,7 @@ function isIdText(text: string): boolean {
   return text.length > 0 && text.length <= MAX_TEXT_LENGTH && text.isWellFormed();
 }
 
-// A table, as every id of a document is checked when it is read and a regular expression takes four times as long.
+// Every id of a document is checked when it is read. A regular expression takes four times as long as this table.
 const HEX_DIGIT = 1;
 const DASH = 2;
 const kindOf = new Uint8Array(128);
@@ -74,7 +74,7 @@ for (const digit of '0123456789abcdef') kindOf[digit.charCodeAt(0)] = HEX_DIGIT;
 kindOf['-'.charCodeAt(0)] = DASH;
 const UUID = Array.from('00000000-0000-0000-0000-000000000000', (sign) => kindOf[sign.charCodeAt(0)]);
 
-/** RFC 9562 in lower case, of any version. */
+/** True for a UUID of any version (RFC 9562) in lower case. */
 function isUuid(text: string): boolean {
   if (text.length !== UUID.length) return false;
   for (let index = 0; index < UUID.length; index++) {
@@ -86,24 +86,24 @@ function isUuid(text: string): boolean {
 const uuidKind = <Kind extends string>(name: Kind): IdKind<Kind> =>
   idKind(name, 'a UUID in lower case', isUuid, (text) => text.toLowerCase());
 
-/** Who the agent is, over all its executions. */
+/** The identity of an agent over all its executions. */
 export type AgentId = Id<'AgentId'>;
 export const AgentId: IdKind<'AgentId'> = uuidKind('AgentId');
-/** One run of an agent. */
+/** The id of one execution. */
 export type ExecutionId = Id<'ExecutionId'>;
 export const ExecutionId: IdKind<'ExecutionId'> = uuidKind('ExecutionId');
-/** One step of a run. */
+/** The id of one step. */
 export type StepId = Id<'StepId'>;
 export const StepId: IdKind<'StepId'> = uuidKind('StepId');
-/** One tool call as it is carried out; stable over attempts, and so its idempotency key. */
+/** The id of one tool execution. It is the same for all attempts, and therefore the idempotency key. */
 export type ToolExecutionId = Id<'ToolExecutionId'>;
 export const ToolExecutionId: IdKind<'ToolExecutionId'> = uuidKind('ToolExecutionId');
 /**
- * One message of a conversation: any text, so that messages of other systems keep their ids. Ours are UUIDs, or begin with
- * that of their step.
+ * The id of one message: any text, so that messages of other systems keep their ids. Holdfast creates UUIDs, or the id
+ * of the step with a suffix.
  */
 export type MessageId = Id<'MessageId'>;
 export const MessageId: IdKind<'MessageId'> = textKind('MessageId');
-/** A session: any text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
+/** The id of a session: a text that the application chooses, 1 to 1,000 characters of well-formed Unicode. */
 export type SessionId = Id<'SessionId'>;
 export const SessionId: IdKind<'SessionId'> = textKind('SessionId');

@@ -6,21 +6,21 @@ const BITS = 5;
 
 type Node<T> = readonly (Node<T> | readonly T[])[];
 
-/** What all lists share that grew from one beginning, by appending. */
+/** The data that all lists of one lineage share: the lists that grew from one beginning by appending. */
 interface Lineage {
   entry: CacheEntry | undefined;
 }
 
 interface ListFields<T> {
   readonly length: number;
-  /** Full chunks of 32, in a tree 32 wide; `levels` 0 means that there are none. */
+  /** Full chunks of 32 elements, in a tree with 32 branches per node; `levels` 0 means that there are none. */
   readonly root: Node<T>;
   readonly levels: number;
   /** The last 0 to 31 elements. */
   readonly tail: readonly T[];
 }
 
-/** A fact about a list, by who keeps it. */
+/** A cached value of one cache. */
 interface CacheEntry {
   readonly cache: object;
   value: unknown;
@@ -30,12 +30,11 @@ interface CacheEntry {
 const EMPTY_NODE: Node<never> = Object.freeze([]);
 
 /**
- * An immutable list whose versions share structure: appending costs the same however long the list is, and an
- * older version may be appended to as well (the two then share all they have in common). Deeply frozen, and
- * built so that equal contents make equal objects.
+ * An immutable list whose versions share structure. Appending costs the same for every length, also to an older
+ * version: both versions then share their common elements. Lists are deeply frozen. Equal elements give equal structure.
  */
 export class List<T> implements Iterable<T> {
-  /** How many elements. */
+  /** The number of elements. */
   readonly length: number;
   #entry: CacheEntry | undefined;
   readonly #lineage: Lineage;
@@ -62,42 +61,48 @@ export class List<T> implements Iterable<T> {
     Object.freeze(this);
   }
 
-  /** The list of nothing; there is one. */
+  /** Returns the empty list, which is always the same object. */
   static empty<T>(): List<T> {
     return List.none;
   }
 
-  /** A list of the elements; a list is returned as it is. @throws TypeError `ARGUMENT_INVALID` for what is not iterable. */
+  /**
+   * Returns a list of the elements, or the argument when it is a list.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not iterable.
+   */
   static from<T>(elements: Iterable<T>): List<T> {
     if (elements instanceof List) return elements as List<T>;
     if (typeof (elements as Partial<Iterable<T>> | null | undefined)?.[Symbol.iterator] !== 'function')
-      throw wrongArgument(elements, 'elements to iterate over, such as an array');
+      throw wrongArgument(elements, 'an iterable, such as an array');
     return List.empty<T>().concat([...elements]);
   }
 
-  /** True when there is no element. */
+  /** True when the list has no elements. */
   get isEmpty(): boolean {
     return this.length === 0;
   }
 
-  /** The last element, `undefined` when there is none. */
+  /** The last element; `undefined` in an empty list. */
   get last(): T | undefined {
     return this.at(-1);
   }
 
-  /** The element at an index, from the end if it is negative; `undefined` beyond the ends. */
+  /** Returns the element at an index, which counts from the end if it is negative; `undefined` outside of the list. */
   at(index: number): T | undefined {
     const position = index < 0 ? this.length + index : index;
     if (position < 0 || position >= this.length) return undefined;
     return this.chunkAt(position)[position % WIDTH];
   }
 
-  /** A list with the elements added at the end. Amortised O(1) an element. */
+  /** Returns a list with the elements added at the end, in amortised O(1) per element. */
   append(...elements: readonly T[]): List<T> {
     return this.concat(elements);
   }
 
-  /** A list with all of an array added at the end; `this` when it is empty. @throws TypeError `ARGUMENT_INVALID` for another thing. */
+  /**
+   * Returns a list with the elements of an array added at the end; `this` when the array is empty.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not an array.
+   */
   concat(elements: readonly T[]): List<T> {
     if (!Array.isArray(elements)) throw wrongArgument(elements, 'an array of elements');
     if (elements.length === 0) return this;
@@ -109,7 +114,7 @@ export class List<T> implements Iterable<T> {
         { length, root, levels, tail: Object.freeze(concatExact(this.tail, elements)) },
         lineage,
       );
-    let tail = [...this.tail]; // a spread: slice() of a frozen array is twenty times slower
+    let tail = [...this.tail]; // slice() of a frozen array is twenty times slower than a spread
     let full = (this.length - tail.length) / WIDTH;
     for (let index = 0; index < elements.length; index++) {
       tail.push(elements[index] as T);
@@ -125,7 +130,7 @@ export class List<T> implements Iterable<T> {
     return new List({ length, root, levels, tail: Object.freeze(tail) }, lineage);
   }
 
-  /** The elements from one index up to another, as an array; negative ones count from the end. */
+  /** Returns the elements between two indexes as an array; negative indexes count from the end. */
   slice(from = 0, to = this.length): readonly T[] {
     const result: T[] = [];
     const end = to < 0 ? this.length + to : Math.min(to, this.length);
@@ -139,13 +144,13 @@ export class List<T> implements Iterable<T> {
     return result;
   }
 
-  /** What a function makes of each element, in order, as an array. */
+  /** Returns the results of a function for all elements, in order, as an array. */
   map<U>(make: (element: T, index: number) => U): U[] {
     requireFunction(make);
     return this.toArray().map((element, index) => make(element, index));
   }
 
-  /** The elements that a test is true for, in order, as an array. */
+  /** Returns the elements for which a test is true, in order, as an array. */
   filter<U extends T>(test: (element: T, index: number) => element is U): U[];
   filter(test: (element: T, index: number) => boolean): T[];
   filter(test: (element: T, index: number) => boolean): T[] {
@@ -153,7 +158,7 @@ export class List<T> implements Iterable<T> {
     return this.toArray().filter((element, index) => test(element, index));
   }
 
-  /** The first element that a test is true for. */
+  /** Returns the first element for which a test is true. */
   find<U extends T>(test: (element: T, index: number) => element is U): U | undefined;
   find(test: (element: T, index: number) => boolean): T | undefined;
   find(test: (element: T, index: number) => boolean): T | undefined {
@@ -163,12 +168,15 @@ export class List<T> implements Iterable<T> {
     return undefined;
   }
 
-  /** All elements as an array of the caller's own. */
+  /** Returns all elements as a new array. */
   toArray(): T[] {
     return this.slice() as T[];
   }
 
-  /** How many elements this list and another have in common from the start, by identity. Shared parts cost nothing. */
+  /**
+   * Counts the elements that this list and another have in common from the start, by identity. Shared parts cost
+   * nothing.
+   */
   commonLength(other: List<T>): number {
     if (this === other) return this.length;
     if (!(other instanceof List)) throw wrongArgument(other, 'a List, as state.messages is one');
@@ -184,7 +192,10 @@ export class List<T> implements Iterable<T> {
     return shared;
   }
 
-  /** What was appended to `other` to make this list; `undefined` when this list does not begin with all of `other`. */
+  /**
+   * Returns the elements that were appended to `other` to create this list; `undefined` when this list does not begin
+   * with all elements of `other`.
+   */
   since(other: List<T>): readonly T[] | undefined {
     return this.commonLength(other) === other.length ? this.slice(other.length) : undefined;
   }
@@ -226,7 +237,7 @@ export class List<T> implements Iterable<T> {
     return commonInTree(this.leftmost(levels), other.leftmost(levels), levels);
   }
 
-  /** The leftmost subtree with the given number of levels. */
+  /** Returns the leftmost subtree with the given number of levels. */
   private leftmost(levels: number): Node<T> {
     let node = this.root;
     for (let level = this.levels; level > levels; level--) node = node[0] as Node<T>;
@@ -235,8 +246,8 @@ export class List<T> implements Iterable<T> {
 }
 
 /**
- * What was worked out about lists, kept with each: as a WeakMap would, but at no cost to the garbage collector, which
- * has to look at every entry of one. For few keepers that are never given up.
+ * Caches a value with each list, as a WeakMap would, but without cost for the garbage collector, which visits every
+ * entry of a WeakMap. Create few caches, one for a module: a value lives as long as its list.
  */
 export class ListCache<V> {
   get(list: List<unknown>): V | undefined {
@@ -244,7 +255,7 @@ export class ListCache<V> {
   }
 
   set(list: List<unknown>, value: V): void {
-    if (list.isEmpty) return; // there is one for all
+    if (list.isEmpty) return; // all empty lists are one object
     const entry = List.entryOf(list, this);
     if (entry) entry.value = value;
     else List.addEntry(list, this, value);
@@ -252,18 +263,19 @@ export class ListCache<V> {
 }
 
 /**
- * Caches a value for the lists of one lineage: the lists that grew from one beginning by appending. Each of them finds the
- * value that was set last, a fork or a shorter list too. So store the list in the value, and compare the two lists by `since`
- * or `commonLength`. It is like a `WeakMap` that costs the garbage collector nothing. A value lives as long as its lists:
- * create one cache for a module, not one for each object. Drivers cache converted conversations this way.
+ * Caches a value for the lists of one lineage: the lists that grew from one beginning by appending. Each of them finds
+ * the value that was set last, also a fork or a shorter list. Therefore store the list in the value, and compare the
+ * two lists by `since` or `commonLength`. It is like a `WeakMap` without cost for the garbage collector. A value lives
+ * as long as its lists: create one cache for a module, not one for each object. Drivers cache converted conversations
+ * this way.
  */
 export class LineageCache<V> {
-  /** The value of the lineage that a list belongs to. */
+  /** Returns the value of a list's lineage. */
   get(list: List<unknown>): V | undefined {
     return entryOf(List.lineageOf(list).entry, this)?.value as V | undefined;
   }
 
-  /** Replaces the value of a list's lineage. An empty list has none: all empty lists are one object. */
+  /** Replaces the value of a list's lineage. An empty list has no lineage: all empty lists are one object. */
   set(list: List<unknown>, value: V): void {
     if (list.isEmpty) return;
     const lineage = List.lineageOf(list);
@@ -294,7 +306,7 @@ function withChunk<T>(node: Node<T>, level: number, chunkIndex: number, chunk: r
   return Object.freeze(copy);
 }
 
-/** How many elements stand in the subtrees that two trees share from the start. */
+/** Counts the elements in the subtrees that two trees share from the start. */
 function commonInTree<T>(left: Node<T>, right: Node<T>, level: number): number {
   let shared = 0;
   const end = Math.min(left.length, right.length);

@@ -135,14 +135,14 @@ test.for<[name: string, thrown: unknown, message: string]>([
   ['text', 'no', 'no'],
   ['nothing', undefined, 'undefined'],
   ['null', null, 'null'],
-  ['a BigInt', 10n, 'Something that is not an error was thrown: bigint 10.'],
+  ['a BigInt', 10n, 'The thrown value is not an error: bigint 10.'],
   ['a symbol', Symbol('x'), 'Symbol(x)'],
   ['an object', { a: 1 }, '{"a":1}'],
   ['something like an error', { message: 'no', code: 'E', name: 5 }, 'no'],
   ['an error whose data is no JSON', Object.assign(new Error('no'), { data: 1n, code: 5 }), 'no'],
   ['an error whose name is no text', Object.assign(new Error('no'), { name: 7 }), 'no'],
   ['an error that caused itself', cycle, 'round'],
-  ['something that cannot be shown', hostile, 'Something that is not an error was thrown: an object.'],
+  ['something that cannot be shown', hostile, 'The thrown value is not an error: an object.'],
 ])('%s can be thrown', ([, thrown, message]) => {
   const [error] = expectRoundTrip(blank.withFailure(thrown, T)).errors;
   expect(error?.message).toBe(message);

@@ -321,24 +321,24 @@ test.for(factories)('%s makes nothing that cannot be kept', ([, make, read]) => 
 const wrong = (value: unknown): never => value as never;
 const messages: readonly (readonly [message: string, act: () => unknown])[] = [
   [
-    'Expected a step as AgentStep.create() gives it, found an object.',
+    'Expected a step, as returned by AgentStep.create(), found an object.',
     () => blank.withCurrentStep(wrong({}), T),
   ],
   [
-    'Expected a step as AgentStep.create() gives it, found number 5.',
+    'Expected a step, as returned by AgentStep.create(), found number 5.',
     () => execution.withStepCompleted(wrong(5), T),
   ],
-  ['Expected usage as Usage.of() gives it, found number 5.', () => blank.withOtherUsage(wrong(5), T)],
+  ['Expected usage, as returned by Usage.of(), found number 5.', () => blank.withOtherUsage(wrong(5), T)],
   [
-    'Expected usage as Usage.of() gives it, found an object.',
+    'Expected usage, as returned by Usage.of(), found an object.',
     () => intended.withUsage(wrong({ inputTokens: 1 })),
   ],
   [
-    'Expected a store as MessageStore.from() gives it, found an array of 0.',
+    'Expected a store, as returned by MessageStore.from(), found an array of 0.',
     () => blank.withMessageStore(wrong([])),
   ],
   [
-    'Expected metadata as Metadata.from() gives it, found an object.',
+    'Expected metadata, as returned by Metadata.from(), found an object.',
     () => AgentContext.empty.with(wrong({ metadata: {} })),
   ],
   [
@@ -346,29 +346,26 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => (blank as never as { withContext: Act }).withContext(wrong(5)),
   ],
   [
-    'Expected a Continuation, as those that begin with Continuation.empty are, found null.',
+    'Expected a Continuation, such as Continuation.empty, found null.',
     () => execution.withContinuation(wrong(null)),
   ],
   [
-    'Expected a signal: an object with a reason to stop, found null.',
+    'Expected a stop signal: an object with a reason, found null.',
     () => blank.withStopSignal(wrong(null), T),
   ],
   [
-    'Expected the message of a signal as a string, found number 5.',
+    'Expected a string as the message of a stop signal, found number 5.',
     () => stopSignal({ reason: 'unknown', message: wrong(5) }),
   ],
   [
-    'Expected the source of a signal as a string, found null.',
+    'Expected a string as the source of a stop signal, found null.',
     () => stopSignal({ reason: 'unknown', source: wrong(null) }),
   ],
-  [
-    'Expected elements to iterate over, such as an array, found number 5.',
-    () => blank.withMessages(wrong(5), T),
-  ],
+  ['Expected an iterable, such as an array, found number 5.', () => blank.withMessages(wrong(5), T)],
   ['Expected an array of messages, found nothing.', () => store.append('a', wrong(undefined))],
-  ['Expected the name of a section as a string, found number 5.', () => store.withSection(wrong(5), [])],
+  ['Expected a string as the name of a section, found number 5.', () => store.withSection(wrong(5), [])],
   [
-    'Expected a name, or a key as metadataKey() gives it, found number 5.',
+    'Expected a name, or a key, as returned by metadataKey(), found number 5.',
     () => blank.withMetadata(wrong(5), 1, T),
   ],
   [
@@ -384,27 +381,30 @@ const messages: readonly (readonly [message: string, act: () => unknown])[] = [
     () => newStepMessageIds(wrong({})),
   ],
   [
-    'Expected messages as List.from() gives them, found an array of 1.',
+    'Expected messages, as returned by List.from(), found an array of 1.',
     () => step.withInput(wrong([message])),
   ],
   [
-    'Expected a response as InferenceResponse.of() gives it, found an object.',
+    'Expected a response, as returned by InferenceResponse.of(), found an object.',
     () => step.withResponse(wrong({ text: 'a' })),
   ],
   [
-    'Expected an execution as ToolExecution.create() gives it, found an object.',
+    'Expected an execution, as returned by ToolExecution.create(), found an object.',
     () => step.withToolExecution(wrong({ ...intended })),
   ],
   [
-    'Expected ids of messages as newStepMessageIds() gives them, found null.',
+    'Expected message ids, as returned by newStepMessageIds(), found null.',
     () => step.withOutput(wrong(null), T),
   ],
   ['Expected an outcome: an object with a type, found string "x".', () => running.withOutcome(wrong('x'), T)],
   [
-    'An outcome is one of succeeded, failed, blocked, denied, interrupted, found string "toString".',
+    'The type of an outcome must be one of succeeded, failed, blocked, denied, interrupted, found string "toString".',
     () => running.withOutcome(wrong({ type: 'toString' }), T),
   ],
-  ['Expected a budget as ExecutionBudget.of() gives it, found an object.', () => budget.cappedBy(wrong({}))],
+  [
+    'Expected a budget, as returned by ExecutionBudget.of(), found an object.',
+    () => budget.cappedBy(wrong({})),
+  ],
   [
     'budget takes an object with options, found null. Known options: maxSteps, maxTokens, maxSeconds, maxCost, deadline.',
     () => ExecutionBudget.of(wrong(null)),

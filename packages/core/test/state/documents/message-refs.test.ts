@@ -95,14 +95,14 @@ test.for<[views: string[], ...stored: object[]]>([
   }
 });
 
-test('a message that the store lacks is kept once, however often it is shown anew', () => {
+test('an equal message that the store lacks is written once for all views', () => {
   const { execution } = JSON.parse(JSON.stringify(stateShown(['oo', 'OoO', 'pOP']))) as {
     execution: { otherMessages: Message[] };
   };
   expect(execution.otherMessages.map(({ id }) => id)).toEqual(['o', 'p']);
 });
 
-test('messages of one id that say different things are all kept', () => {
+test('different messages with one id are all written', () => {
   const [one, other] = [userMessage('one', { id: 'same' }), userMessage('other', { id: 'same' })];
   const state = begun.withCurrentStep(AgentStep.create(List.from([one, other, one])), T);
   const restored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));

@@ -47,7 +47,7 @@ function copied(from: string, to: string): object {
   return document;
 }
 
-describe('a document in which an id is there twice is refused', () => {
+describe('a document with a repeated id is refused', () => {
   test.for([
     ['steps.0.id', 'steps.1.id', '$.execution.steps[1].id'],
     ['steps.0.id', 'currentStep.id', '$.execution.currentStep.id'],
@@ -78,7 +78,7 @@ describe('a document in which an id is there twice is refused', () => {
     );
   });
 
-  test('in a step that stands alone too', () => {
+  test('a repeated id in a separate step is refused too', () => {
     const document = JSON.parse(JSON.stringify(second)) as {
       toolExecutions: { id: string; toolCallId: string }[];
     };
@@ -88,17 +88,17 @@ describe('a document in which an id is there twice is refused', () => {
     );
   });
 
-  test('an id of a step may be that of a tool execution: they are not looked up together', () => {
+  test('a step and a tool execution can have the same id', () => {
     expect(AgentState.fromJSON(copied('steps.0.id', 'steps.1.toolExecutions.0.id')).stepCount).toBe(3);
   });
 });
 
-describe('no transition takes an id that a finished step has', () => {
+describe('a transition refuses an id of a closed step', () => {
   const again = stepOf([], first.id);
   const sameTool = stepOf([intended('b', toolOf(second, 1).id)]);
 
   test.for<[string, AgentState]>([
-    ['made here', two],
+    ['created here', two],
     ['read', restored(two)],
     ['in the next step', three],
   ])('in a state that was %s', ([, state]) => {
@@ -107,19 +107,19 @@ describe('no transition takes an id that a finished step has', () => {
       expect(() => state.withCurrentStep(step, T)).toThrow(refused);
       expect(() => execution.withStepCompleted(step, T)).toThrow(refused);
     }
-    expect(() => state.withCurrentStep(again, T)).toThrow(`A step before has the id ${first.id}.`);
-    expect(() => state.withCurrentStep(sameTool, T)).toThrow('A tool execution before has the id ');
+    expect(() => state.withCurrentStep(again, T)).toThrow(`An earlier step has the id ${first.id}.`);
+    expect(() => state.withCurrentStep(sameTool, T)).toThrow('An earlier tool execution has the id ');
     expectRoundTrip(taken(state.withCurrentStepCompleted(T), stepOf()));
   });
 
-  test('as the step in progress changes', () => {
+  test('a changed open step with an id of a closed step is refused', () => {
     const changed = third.withToolExecution(intended('b', toolOf(first).id));
     expect(() => three.withCurrentStep(changed, T)).toThrow(refused);
     expect(() => restored(three).execution?.withStepCompleted(changed, T)).toThrow(refused);
     expectRoundTrip(three.withCurrentStep(third.withToolExecution(intended('b')), T));
   });
 
-  test('states that grew from one another know their own steps only', () => {
+  test('branches of a state know only their own steps', () => {
     const [left, right] = [taken(two, third), taken(two, stepOf())];
     expect(() => taken(left, third)).toThrow(refused);
     const both = taken(right, third);
@@ -129,12 +129,12 @@ describe('no transition takes an id that a finished step has', () => {
     expect(() => taken(left, right.lastStep as AgentStep)).not.toThrow();
   });
 
-  test('one execution may have the ids of another', () => {
+  test('two executions can have the same ids', () => {
     const next = taken(two.forNextExecution(T).withExecutionStatus('inProgress', T), first);
     expect(expectRoundTrip(next).lastStep?.id).toBe(first.id);
   });
 
-  test('it costs a step the same, however many there are', () => {
+  test('the cost of a step does not depend on the number of steps', () => {
     let state = begun;
     for (let step = 0; step < 40_000; step++) state = taken(state, stepOf([]));
     let steps: List<StepExecution> = state.stepExecutions;
@@ -145,17 +145,17 @@ describe('no transition takes an id that a finished step has', () => {
 });
 
 describe('a call has one execution', () => {
-  test('another of the same call is refused, a further attempt is not', () => {
+  test('a second execution of a call is refused, another attempt is accepted', () => {
     const step = stepOf([intended('a')]);
     expect(() => step.withToolExecution(intended('a'))).toThrow(refused);
     expect(() => step.withToolExecution(intended('a'))).toThrow(
-      'A further attempt is withNextAttempt() of that one.',
+      'Use its withNextAttempt() for another attempt.',
     );
     const retried = toolOf(step).withStarted(T).withNextAttempt(T);
     expect(step.withToolExecution(retried).toolExecutions).toEqual([retried]);
   });
 
-  test('one cannot become that of another call', () => {
+  test('an execution cannot change to a call that has one', () => {
     const asked = intended('b').withApprovalRequested(T);
     const step = stepOf([intended('a'), asked]);
     const changed = asked.withDecision({ type: 'approved', at: T }, call('a'));
@@ -168,15 +168,15 @@ describe('a call has one execution', () => {
   });
 });
 
-describe('what a document may have', () => {
-  test('a message more than once, and two messages of one id: sections and compilers use them again', () => {
+describe('repetition that a document can have', () => {
+  test('a message can occur twice, and two messages can have one id, because sections and compilers reuse them', () => {
     const message = userMessage('a');
     const twin = userMessage('b', { id: message.id });
     const state = begun.withMessages([message, twin, message], T);
     expect(expectRoundTrip(state).messages.length).toBe(3);
   });
 
-  test('steps while it is pending: they were put there by hand, and nobody has taken the execution up', () => {
+  test('a pending execution can have steps, which a caller has added', () => {
     const born = taken(AgentState.empty({ at: T }), stepOf()).withCurrentStep(stepOf(), T);
     expect([expectRoundTrip(born).status, born.stepCount, born.executionCount]).toEqual(['pending', 2, 0]);
   });

@@ -14,7 +14,7 @@ describe('budgets', () => {
     maxCost,
     deadline,
   ];
-  test('what remains', () => {
+  test('remaining subtracts the spent amounts', () => {
     expect(limits(budget.remaining({ steps: 5, tokens: 3_000 }))).toEqual([
       15,
       7_000,
@@ -38,7 +38,7 @@ describe('budgets', () => {
     ]);
     expect(ExecutionBudget.unlimited().remaining({ steps: 5 })).toBe(ExecutionBudget.unlimited());
   });
-  test('the tighter of two', () => {
+  test('cappedBy returns the smaller limits', () => {
     expect(budget.cappedBy(ExecutionBudget.of({ maxSteps: 10 })).maxSteps).toBe(10);
     expect(limits(budget.cappedBy(ExecutionBudget.of({ maxSteps: 30, maxCost: 1, deadline: T })))).toEqual([
       20,
@@ -66,16 +66,16 @@ describe('budgets', () => {
   test.for(exhausted)('%j is exhausted: %s', ([init, is]) =>
     expect(ExecutionBudget.of(init).isExhausted(T)).toBe(is),
   );
-  test('a deadline is a moment, whatever number it is', () => {
+  test('a deadline can be any instant', () => {
     expect(ExecutionBudget.of({ deadline: 0 }).isExhausted(-1)).toBe(false);
     expect(ExecutionBudget.of({ deadline: 0 }).isExhausted(0)).toBe(true);
   });
-  test('no limit, and Infinity, is unlimited', () => {
+  test('an absent limit and Infinity are unlimited', () => {
     expect([ExecutionBudget.unlimited().isEmpty, budget.isEmpty]).toEqual([true, false]);
     expect(ExecutionBudget.of({ maxSteps: Infinity })).toBe(ExecutionBudget.unlimited());
     expect(ExecutionBudget.of(budget)).toBe(budget);
   });
-  test('any number of steps is another thing than no word about steps', () => {
+  test('unlimited steps differ from an absent limit of steps', () => {
     const [unsaid, unlimited] = [ExecutionBudget.of({}), ExecutionBudget.unlimited()];
     expect([unsaid.maxSteps, unlimited.maxSteps]).toEqual([undefined, Infinity]);
     expect([unsaid.isEmpty, unlimited.isEmpty]).toEqual([true, true]);
@@ -84,7 +84,7 @@ describe('budgets', () => {
     expect(unlimited.cappedBy(ExecutionBudget.of({ maxSteps: 3 })).maxSteps).toBe(3);
     expect([unsaid.toJSON(), unlimited.toJSON()]).toEqual([{}, { maxSteps: Number.MAX_SAFE_INTEGER }]);
   });
-  test('comes back from JSON', () => {
+  test('a budget is restored from JSON', () => {
     for (const one of [
       budget,
       ExecutionBudget.unlimited(),

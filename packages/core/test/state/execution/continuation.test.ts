@@ -12,8 +12,8 @@ const signalled = Continuation.empty.withSignal(first);
 const requested = Continuation.empty.withRequested();
 const overruled = signalled.withRequested().withStepBegun();
 
-describe('what speaks for stopping and for going on', () => {
-  test('keeps the signals in order, and begins a step in spite of them', () => {
+describe('a continuation', () => {
+  test('preserves the order of signals, which a new step overrides', () => {
     const both = overruled.withSignal(second);
     expect(both.signals).toEqual([first, second]);
     expect([signalled.hasNewSignals, overruled.hasNewSignals, both.hasNewSignals]).toEqual([
@@ -23,14 +23,14 @@ describe('what speaks for stopping and for going on', () => {
     ]);
     expect([overruled.isRequested, overruled.overruledSignals]).toEqual([false, 1]);
   });
-  test('knows who raised what', () => {
+  test('knows the source of each reason', () => {
     expect([signalled.includes(first), signalled.includes(second)]).toEqual([true, false]);
     expect(signalled.includes({ ...first, message: 'Again.' })).toBe(true);
     expect(signalled.withSignal(second).includes(first)).toBe(true);
     expect(signalled.includes({ ...first, source: 'other' })).toBe(false);
     expect(signalled.includes({ ...first, reason: 'unknown' })).toBe(false);
   });
-  test('keeps a copy of a signal', () => {
+  test('stores a copy of a signal', () => {
     const mine = { reason: 'unknown', message: 'a', context: { limit: [1] } } as const;
     const { signals } = Continuation.empty.withSignal(mine);
     expect(signals).toEqual([mine]);
@@ -40,7 +40,7 @@ describe('what speaks for stopping and for going on', () => {
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     );
   });
-  test('stays the same where nothing changes', () => {
+  test('stays the same when nothing changes', () => {
     expect(requested.withRequested()).toBe(requested);
     expect(signalled.withoutRequest()).toBe(signalled);
     expect(overruled.withStepBegun()).toBe(overruled);
@@ -49,14 +49,14 @@ describe('what speaks for stopping and for going on', () => {
     expect(signalled.withRequested().withoutRequest()).toEqual(signalled);
   });
   test.for([signalled, requested, overruled, overruled.withSignal(second).withRequested()])(
-    'comes back from JSON: %j',
+    'is restored from JSON: %j',
     (continuation) => {
       const restored = Continuation.fromJSON(JSON.parse(JSON.stringify(continuation)));
       assert.deepStrictEqual(restored, continuation);
       expectDeeplyFrozen(restored);
     },
   );
-  test('need not have the signals of the step before', () => {
+  test('can lack the signals of the step before', () => {
     const begun = AgentState.empty({ at: T }).withStopSignal(first, T).withStopSignal(second, T);
     const state = begun.withCurrentStep(AgentStep.create(), T).withCurrentStepCompleted(T);
     for (const signals of [[second], [first], [first, first], [second, second, first]]) {
@@ -67,13 +67,13 @@ describe('what speaks for stopping and for going on', () => {
       expectRoundTrip(restored);
     }
   });
-  test('is stored as what it says, and nothing else', () => {
+  test('has a document without empty members', () => {
     expect(JSON.parse(JSON.stringify(overruled))).toEqual({ signals: [first], overruledSignals: 1 });
     expect(JSON.parse(JSON.stringify(requested))).toEqual({ isRequested: true });
   });
 });
 
-test('a signal at every step costs every step the same, to make, to write and to read', () => {
+test('a signal at every step has the same cost at every step: to raise, to write and to read', () => {
   const steps = 40_000; // at the cost of the square this takes a minute
   let state = AgentState.empty({ at: T });
   for (let step = 0; step < steps; step++) {
@@ -90,7 +90,7 @@ test('a signal at every step costs every step the same, to make, to write and to
   expect(JSON.stringify(restored)).toBe(JSON.stringify(state));
 });
 
-describe('the signal that ranks first', () => {
+describe('the highest signal', () => {
   const [low, high, alike] = [
     stopSignal({ reason: 'unknown' }),
     stopSignal({ reason: 'stopRequested', message: 'a' }),
@@ -112,13 +112,13 @@ describe('the signal that ranks first', () => {
 });
 
 describe('a tool or a hook that stops the execution', () => {
-  test('with a text asks for a stop', () => {
+  test('with a text raises the reason stopRequested', () => {
     const stop = new AgentStop('Enough.');
     expect(stop.signal).toEqual({ reason: 'stopRequested', message: 'Enough.' });
     expect([stop.message, stop.code, stop.data]).toEqual(['Enough.', 'AGENT_STOP', stop.signal]);
     expect(hasErrorCode(stop, 'AGENT_STOP')).toBe(true);
   });
-  test('with a signal keeps its reason, its source and its facts', () => {
+  test('with a signal preserves its reason, source and facts', () => {
     expect(new AgentStop(first).signal).toEqual(first);
     expect(new AgentStop({ reason: 'completed' }).message).toBe('completed');
   });

@@ -15,9 +15,9 @@ describe('step types', () => {
   const provider: AssistantPart = { ...addCall, providerExecuted: true };
   const rows: readonly (readonly [name: string, step: AgentStep, type: string])[] = [
     ['nothing', step, 'finalResponse'],
-    ['an answer', step.withResponse(InferenceResponse.of({ text: 'a' })), 'finalResponse'],
+    ['a final response', step.withResponse(InferenceResponse.of({ text: 'a' })), 'finalResponse'],
     [
-      'a call of the provider',
+      'a call that the provider runs',
       step.withResponse(InferenceResponse.of({ content: [provider] })),
       'finalResponse',
     ],
@@ -28,12 +28,12 @@ describe('step types', () => {
     ['a call that was blocked', end(endedBy('blocked')), 'error'],
     ['a call that was denied', end(endedBy('denied')), 'error'],
     ['a call that was interrupted', end(endedBy('interrupted')), 'error'],
-    ['an error and no answer', step.withError(someError), 'error'],
+    ['an error without a response', step.withError(someError), 'error'],
     ['an error and a call', asking.withError(someError), 'error'],
   ];
   test.for(rows)('%s', ([, one, type]) => expect(one.type).toBe(type));
 
-  test('results are in call order whatever order the tools finished in', () => {
+  test('results are in call order for every order of completion', () => {
     const calls = ['a', 'b', 'c'].map((toolCallId): ToolCallPart => ({ ...addCall, toolCallId }));
     const wide = step.withResponse(
       InferenceResponse.of({ content: [{ type: 'text', text: 'so' }, ...calls] }),
@@ -57,7 +57,7 @@ describe('step types', () => {
     expect(finished.withOutput().withOutput().output).toHaveLength(2);
   });
   test.for(['length', 'content-filter', 'aborted'] as const)(
-    'calls cut short by %s get a result that says so',
+    'calls of a response with finish reason %s get a result that states the reason',
     (finishReason) => {
       const cut = step.withResponse(InferenceResponse.of({ content: [addCall], finishReason })).withOutput();
       expect(cut.output.at(-1)?.content[0]).toMatchObject({
@@ -65,7 +65,7 @@ describe('step types', () => {
       });
     },
   );
-  test('results carry what the provider attached to their calls', () => {
+  test('results have the provider options of their calls', () => {
     const providerOptions = { openai: { caller: { type: 'program', callerId: 'p' } } };
     const calls = ['a', 'b', 'c'].map((toolCallId) => ({ ...addCall, toolCallId, providerOptions }));
     const [a, b] = calls.map((one) => ToolExecution.start(one, T)) as [ToolExecution, ToolExecution];
@@ -79,7 +79,7 @@ describe('step types', () => {
     );
     expect(AgentStep.fromJSON(JSON.parse(JSON.stringify(closed)))).toEqual(closed);
   });
-  test('an answer that failed adds nothing to the conversation', () => {
+  test('a failed response adds nothing to the conversation', () => {
     expect(
       step.withResponse(InferenceResponse.of({ text: 'hal', finishReason: 'error' })).withOutput().output,
     ).toEqual([]);
@@ -91,7 +91,7 @@ describe('a step that changes', () => {
   const asked = AgentStep.create().withResponse(InferenceResponse.of({ content: [addCall] }));
   const running = asked.withToolExecution(ToolExecution.start(addCall, T));
 
-  test('stays the same where nothing does', () => {
+  test('stays the same when nothing changes', () => {
     const input = List.from([userMessage('a')]);
     const shown = asked.withInput(input);
     expect([shown.input === input, shown.withInput(input) === shown, shown.id]).toEqual([
@@ -104,7 +104,7 @@ describe('a step that changes', () => {
     const closed = asked.withOutput();
     expect(closed.withOutput()).toBe(closed);
   });
-  test('knows what was begun, from the start', () => {
+  test('knows its started calls', () => {
     expect([asked.executedToolCalls, running.executedToolCalls]).toEqual([[], [addCall]]);
     expect([asked.pendingToolCalls, running.pendingToolCalls]).toEqual([[addCall], []]);
     expect(running.withError(someError).hasErrors).toBe(true);
@@ -139,7 +139,7 @@ describe('a step that changes', () => {
       expect.objectContaining({ path: '$.toolExecutions[0].outcome.value' }),
     );
   });
-  test('keeps an answer that is not what it put into the conversation', () => {
+  test('preserves a response that differs from its output', () => {
     const document = {
       ...(throughText(asked.withOutput()) as object),
       response: throughText(asked.response),
@@ -152,11 +152,23 @@ describe('a step that changes', () => {
   test.for<[string, ToolOutcome]>([
     ['a number', { type: 'succeeded', value: 1 }],
     ['a text', { type: 'succeeded', value: 'a' }],
-    ['a value with facts', { type: 'succeeded', value: { a: 1 }, metadata: { b: 2 } }],
-    ['a value shown otherwise', { type: 'succeeded', value: 1, modelOutput: { type: 'text', value: 'a' } }],
-    ['a text shown as itself', { type: 'succeeded', value: 'a', modelOutput: { type: 'text', value: 'a' } }],
-    ['a value shown as itself', { type: 'succeeded', value: 'a', modelOutput: { type: 'json', value: 'a' } }],
-    ['a value shown as parts', { type: 'succeeded', value: 1, modelOutput: { type: 'content', value: [] } }],
+    ['a value with metadata', { type: 'succeeded', value: { a: 1 }, metadata: { b: 2 } }],
+    [
+      'a value with a different model output',
+      { type: 'succeeded', value: 1, modelOutput: { type: 'text', value: 'a' } },
+    ],
+    [
+      'a text with an equal model output',
+      { type: 'succeeded', value: 'a', modelOutput: { type: 'text', value: 'a' } },
+    ],
+    [
+      'a text with an equal model output as JSON',
+      { type: 'succeeded', value: 'a', modelOutput: { type: 'json', value: 'a' } },
+    ],
+    [
+      'a value with parts as its model output',
+      { type: 'succeeded', value: 1, modelOutput: { type: 'content', value: [] } },
+    ],
     ['an error', endedBy('failed')],
   ])('comes back from JSON with the outcome of its tool: %s', ([, outcome]) => {
     const [execution] = running.toolExecutions;

@@ -4,16 +4,16 @@ import { AgentStep, ToolExecution, Usage } from '@holdfast/core';
 import { expectDeeplyFrozen, START as T } from '../../support/arbitraries.ts';
 import { addCall, throughText } from '../../support/step-parts.ts';
 
-describe('a call that a person decides on', () => {
+describe('a call that needs approval', () => {
   const asked = ToolExecution.create(addCall).withApprovalRequested(T);
   const by = { by: 'ann', reason: 'Because.' };
 
-  test('is asked about once and waits', () => {
+  test('requests approval once and waits', () => {
     expect([asked.isAwaitingApproval, asked.isRunning, asked.startedAt]).toEqual([true, false, undefined]);
     expect(asked.withApprovalRequested(T + 1)).toBe(asked);
     expect(asked.toResultPart().output).toEqual({ type: 'error-text', value: 'The call was not started.' });
   });
-  test('approved, it can begin, perhaps with other arguments', () => {
+  test('can start after approval, also with other arguments', () => {
     const approved = asked.withDecision(
       { type: 'approved', at: T + 1, ...by },
       { ...addCall, input: { a: 2 } },
@@ -32,7 +32,7 @@ describe('a call that a person decides on', () => {
     expectDeeplyFrozen(started);
     assert.deepStrictEqual(ToolExecution.fromJSON(throughText(started)), started);
   });
-  test('denied, it has ended and says why', () => {
+  test('is completed by a denial, with its reason', () => {
     const denied = asked.withDecision({ type: 'denied', at: T + 1, ...by });
     expect(denied).toMatchObject({ startedAt: undefined, completedAt: T + 1, duration: 0 });
     expect(denied.error).toEqual({ name: 'Error', code: 'TOOL_DENIED', message: 'Because.' });
@@ -41,7 +41,7 @@ describe('a call that a person decides on', () => {
     expect(silent.error?.message).toBe('The call was denied.');
     assert.deepStrictEqual(ToolExecution.fromJSON(throughText(denied)), denied);
   });
-  test('is decided on once, and only when somebody asked', () => {
+  test('accepts one decision, and only after a request', () => {
     const approved = asked.withDecision({ type: 'approved', at: T + 1 });
     expect(approved.withDecision({ type: 'denied', at: T + 2 })).toBe(approved);
     const unasked = ToolExecution.create(addCall);
@@ -52,7 +52,7 @@ describe('a call that a person decides on', () => {
   });
 });
 
-test('what a tool used and left for later stays over its attempts', () => {
+test('usage and progress of a tool stay over its attempts', () => {
   const first = ToolExecution.start(addCall, T).withUsage(known()).withProgress({ page: 3 });
   expect(first.withUsage(Usage.none)).toBe(first);
   expect(first.withProgress({ page: 3 })).toBe(first);

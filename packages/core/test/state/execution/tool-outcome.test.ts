@@ -12,7 +12,7 @@ import { addCall, endedBy, throughText } from '../../support/step-parts.ts';
 
 const runs = cases(200);
 
-describe('what a tool outcome means', () => {
+describe('the rules of tool outcomes', () => {
   const yes = true;
   const rows: readonly (readonly [
     ToolOutcomeType,
@@ -51,9 +51,10 @@ describe('what a tool outcome means', () => {
     expect([step.type, step.hasErrors]).toEqual([makesStepError ? 'error' : 'toolExecution', hasError]);
     expect(step.executedToolCalls).toHaveLength(type === 'blocked' || type === 'denied' ? 0 : 1);
   });
-  test('those are all', () => expect(Object.keys(OUTCOME_RULES)).toEqual(rows.map(([type]) => type)));
+  test('the table lists every outcome', () =>
+    expect(Object.keys(OUTCOME_RULES)).toEqual(rows.map(([type]) => type)));
 
-  test('a running call has no outcome; another attempt keeps the key', () => {
+  test('a running call has no outcome, and another attempt has the same key', () => {
     const first = ToolExecution.start(addCall, T);
     expect([first.isRunning, first.rule, first.hasError, first.duration, first.attempt]).toEqual([
       true,
@@ -81,10 +82,10 @@ describe('what a tool outcome means', () => {
       value: 'The call was started and its outcome is unknown.',
     });
   });
-  test('ending before it started is ending at once', () => {
+  test('an end before the start has duration 0', () => {
     expect(ToolExecution.start(addCall, T).withOutcome(endedBy('failed'), T - 9).duration).toBe(0);
   });
-  test('every outcome comes back from JSON, frozen, and is a copy', () => {
+  test('every outcome is copied, frozen and restored from JSON', () => {
     fc.assert(
       fc.property(outcomes, (outcome) => {
         const execution = ToolExecution.start(addCall, T).withOutcome(outcome, T);
@@ -99,7 +100,7 @@ describe('what a tool outcome means', () => {
     value.list.push(2);
     expect(execution.value).toEqual({ list: [1] });
   });
-  test('a value becomes JSON; one that cannot, and an output that is none, is refused', () => {
+  test('a value is converted to JSON; other values and invalid outputs are refused', () => {
     const end = (outcome: object) => ToolExecution.start(addCall, T).withOutcome(outcome as ToolOutcome, T);
     expect(end({ type: 'succeeded', value: { at: new Date(0), f: () => 1 } }).value).toEqual({
       at: '1970-01-01T00:00:00.000Z',

@@ -12,21 +12,21 @@ const call = (toolCallId: string, input = {}): AssistantPart => ({
 });
 const text: AssistantPart = { type: 'text', text: 'so' };
 
-describe('what a driver may answer with', () => {
+describe('valid and invalid responses of a driver', () => {
   test.for<[string, InferenceResponseInit, readonly AssistantPart[]]>([
     ['a text', { text: 'so' }, [text]],
     ['no text', { text: '' }, []],
     ['content', { content: [text] }, [text]],
-    ['content that says what the text says', { content: [text], text: 'so' }, [text]],
-    ['nothing but why it stopped', { finishReason: 'length' }, []],
+    ['content equal to the text', { content: [text], text: 'so' }, [text]],
+    ['only a finish reason', { finishReason: 'length' }, []],
   ])('%s', ([, init, content]) => expect(InferenceResponse.of(init).content).toEqual(content));
 
-  test('a response, which stays what it is', () => {
+  test('a response is returned as it is', () => {
     const response = InferenceResponse.of({ text: 'so' });
     expect(InferenceResponse.of(response)).toBe(response);
   });
 
-  test('usage as numbers, as a value, or not at all', () => {
+  test('usage is accepted as numbers, as a Usage, or absent', () => {
     const usage = Usage.of({ inputTokens: 1, outputTokens: 2, cost: 3 });
     expect(InferenceResponse.of({ text: 'a', usage }).usage).toBe(usage);
     expect(InferenceResponse.of({ text: 'a', usage: usage.toJSON() }).usage).toEqual(usage);
@@ -36,21 +36,21 @@ describe('what a driver may answer with', () => {
   });
 
   test.for<[string, unknown, found: string]>([
-    ['nothing', undefined, 'Expected content, text or a finish reason, found nothing.'],
+    ['no response', undefined, 'Expected content, text or a finish reason, found nothing.'],
     ['null', null, 'found null.'],
     ['a text alone', 'so', 'found string "so".'],
     ['a number', 5, 'found number 5.'],
     ['an object that says nothing', {}, 'found an object.'],
-    ['a text that is none', { text: null }, '$[0].text'],
+    ['a text that is not a string', { text: null }, '$[0].text'],
     ['content that is none', { content: 'so' }, 'expected an array, found string "so".'],
     ['content that is not JSON', { content: [call('a', { n: 1n })] }, 'A BigInt in "n" is not JSON'],
-    ['a finish reason that is none', { text: 'a', finishReason: 'bored' }, '$.finishReason'],
-    ['usage that is none', { text: 'a', usage: { tokens: 1 } }, '$.tokens'],
+    ['an unknown finish reason', { text: 'a', finishReason: 'bored' }, '$.finishReason'],
+    ['invalid usage', { text: 'a', usage: { tokens: 1 } }, '$.tokens'],
   ])('but not with %s', ([, init, found]) => {
     expect(() => InferenceResponse.of(init as InferenceResponseInit)).toThrow(
       expect.objectContaining({
         code: 'INFERENCE_INVALID',
-        message: expect.stringMatching(/^The driver's answer is not valid\. ./) as string,
+        message: expect.stringMatching(/^The driver's response is not valid\. ./) as string,
       }),
     );
     expect(() => InferenceResponse.of(init as InferenceResponseInit)).toThrow(found);
@@ -63,7 +63,7 @@ describe('what a driver may answer with', () => {
   });
 });
 
-test('what it said, thought and asked for', () => {
+test('accessors return text, reasoning and tool calls', () => {
   const response = InferenceResponse.of({
     content: [{ type: 'reasoning', text: 'hm' }, text, { type: 'reasoning', text: 'm' }, call('a'), text],
   });

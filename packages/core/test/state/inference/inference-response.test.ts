@@ -5,7 +5,7 @@ import { expectDeeplyFrozen } from '../../support/arbitraries.ts';
 import { addCall, throughText } from '../../support/step-parts.ts';
 
 describe('responses', () => {
-  test('have the finish reason that their content calls for', () => {
+  test('have the default finish reason of their content', () => {
     expect(InferenceResponse.of({ text: 'a' }).finishReason).toBe('stop');
     expect(InferenceResponse.of({ content: [addCall] }).finishReason).toBe('tool-calls');
     expect(InferenceResponse.of({ content: [{ ...addCall, providerExecuted: true }] }).finishReason).toBe(
@@ -24,10 +24,10 @@ describe('responses', () => {
     { text: 'a', responseId: {} },
     { text: 'a', providerMetadata: 'x' },
   ];
-  test.for(bad)('%j is refused, not stored', (init) => {
+  test.for(bad)('%j is refused', (init) => {
     expect(() => InferenceResponse.of(init)).toThrow(expect.objectContaining({ code: 'INFERENCE_INVALID' }));
   });
-  test('come back from JSON', () => {
+  test('are restored from JSON', () => {
     const response = InferenceResponse.of({
       content: [addCall],
       rawFinishReason: 'x',

@@ -35,8 +35,8 @@ const as = (llmConfig: LlmConfig | undefined): EffectiveRequest => ({
 const settings = (state: AgentState): unknown[] => state.steps.map((step) => state.requestOf(step).llmConfig);
 const versionOf = (state: AgentState): unknown => (state.toJSON() as { readonly version: number }).version;
 
-describe('a step keeps what its model was called with', () => {
-  test('and nothing, where that is what the state says', () => {
+describe('a step records the request of its model call', () => {
+  test("no request is recorded when it equals the state's", () => {
     const state = took(took(begun, as(A)), { ...as(A), llmConfig: { temperature: 0, model: 'a' } });
     expect(state.steps.map(({ request }) => request)).toEqual([undefined, undefined]);
     expect([versionOf(state), settings(state)]).toEqual([1, [A, A]]);
@@ -45,7 +45,7 @@ describe('a step keeps what its model was called with', () => {
   const rows: readonly (readonly [string, EffectiveRequest, kept: object])[] = [
     ['another model', as(B), { llmConfig: B }],
     ['no settings', as(undefined), { llmConfig: {} }],
-    ['what the driver takes the model for', { ...as(A), model: 'real:a' }, { model: 'real:a' }],
+    ['the model as the driver resolved it', { ...as(A), model: 'real:a' }, { model: 'real:a' }],
     ['a tool choice', { ...as(A), toolChoice: { toolName: 'x' } }, { toolChoice: { toolName: 'x' } }],
   ];
   test.for(rows)('%s', ([, request, kept]) => {
@@ -58,7 +58,7 @@ describe('a step keeps what its model was called with', () => {
     expectRoundTrip(again);
   });
 
-  test('when it is called once more with something else, that', () => {
+  test('a changed request replaces the recorded one', () => {
     const state = applyOutcome(sent(begun, as(B)), { type: 'requestChanged', request: as(A), at: T });
     expect([state.currentStep?.request, versionOf(state)]).toEqual([undefined, 1]);
   });
@@ -73,41 +73,41 @@ describe('a step keeps what its model was called with', () => {
   });
 });
 
-describe('when the settings of the state change', () => {
-  test('steps keep those that they were sent with, and later ones have the new', () => {
+describe("after a change of the state's settings", () => {
+  test('earlier steps keep their settings, later steps have the new settings', () => {
     const state = expectRoundTrip(took(took(begun).withLlmConfig(B, T)));
     expect([settings(state), state.llmConfig, versionOf(state)]).toEqual([[A, B], B, 2]);
     const third = expectRoundTrip(took(state.withLlmConfig(undefined, T)));
     expect(settings(third)).toEqual([A, B, undefined]);
   });
 
-  test('and back, nothing is to be kept', () => {
+  test('after the settings change back, none are recorded', () => {
     const state = took(begun).withLlmConfig(B, T).withLlmConfig(A, T);
     expect([settings(state), versionOf(state)]).toEqual([[A], 1]);
   });
 
-  test('while a step is open, it keeps them too', () => {
+  test('an open step keeps its settings too', () => {
     const state = expectRoundTrip(closed(sent(begun).withLlmConfig(B, T)));
     expect(settings(state)).toEqual([A]);
   });
 
-  test('before the first step, nothing is to be kept', () => {
+  test('before the first step, no settings are recorded', () => {
     const state = took(begun.withLlmConfig(B, T));
     expect([settings(state), versionOf(state)]).toEqual([[B], 1]);
   });
 
-  test('after none were there, none are kept', () => {
+  test('after empty settings, empty settings are recorded', () => {
     const state = expectRoundTrip(took(begun.withLlmConfig(undefined, T)).withLlmConfig(B, T));
     expect([settings(state), versionOf(state)]).toEqual([[undefined], 2]);
   });
 
-  test('the next execution begins without them', () => {
+  test('the next execution starts without recorded settings', () => {
     const state = took(begun).withLlmConfig(B, T).withExecutionCompleted(T).withExecutionStarted(T);
     expect(versionOf(state)).toBe(1);
   });
 });
 
-describe('in a store', () => {
+describe('requests in a store', () => {
   /** Saves state after state, and reads each as another process. */
   function saves(
     states: readonly AgentState[],
@@ -129,7 +129,7 @@ describe('in a store', () => {
   const stateVersion = ({ head }: { readonly head: string }): unknown =>
     JSON.parse(head).document.state.version;
 
-  test('the head names version 2 as soon as a step needs it, and for as long as it is there', () => {
+  test('the head declares version 2 exactly while a step needs it', () => {
     const one = took(begun);
     const two = took(one, as(B));
     const three = took(two, as(A));
@@ -138,7 +138,7 @@ describe('in a store', () => {
     expect(saves([begun, one, two, three, ended, next]).map(stateVersion)).toEqual([1, 1, 2, 2, 2, 1]);
   });
 
-  test('a model that is changed does not write the steps before once more', () => {
+  test('a change of the model does not rewrite earlier steps', () => {
     let state = begun;
     const states = [state];
     for (let step = 0; step < 100; step++)
@@ -147,7 +147,7 @@ describe('in a store', () => {
     expect(Math.max(...sizes.slice(-10))).toBeLessThan(1.2 * Math.max(...sizes.slice(2, 12)));
   });
 
-  test('a request that stays the same is written once', () => {
+  test('an unchanged request is written once', () => {
     let state = begun;
     const states = [state];
     for (let step = 0; step < 4; step++)

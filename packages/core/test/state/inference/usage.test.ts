@@ -10,7 +10,7 @@ const runs = cases(200);
 
 describe('usage', () => {
   const [known, unknown] = [Usage.of({ inputTokens: 3, outputTokens: 4, cost: 1 }), Usage.unreported];
-  test('a number that nobody knows stays unknown, and is counted as unreported', () => {
+  test('an unknown number stays unknown and counts as unreported', () => {
     const sum = known.plus(unknown).plus(Usage.of({ inputTokens: 5 }));
     expect(sum.toJSON()).toEqual({
       inputTokens: 8,
@@ -38,7 +38,7 @@ describe('usage', () => {
       false,
     ]);
   });
-  test('nothing added is the same', () => {
+  test('adding no usage returns the same usage', () => {
     expect([known.plus(Usage.none), Usage.none.plus(known), known.withCost(1)]).toEqual([
       known,
       known,
@@ -55,7 +55,7 @@ describe('usage', () => {
     expect(known.withCost(2).cost).toBe(2);
     expect(unknown.withCost(2).cost).toBe(2);
   });
-  test('sums in any grouping agree, and come back from JSON', () => {
+  test('sums in any grouping are equal, and are restored from JSON', () => {
     fc.assert(
       fc.property(usages, usages, usages, (...fields) => {
         const [a, b, c] = fields.map((one) => Usage.of({ ...one, cost: undefined })) as [Usage, Usage, Usage];

@@ -6,7 +6,7 @@ import { throughText } from '../../support/step-parts.ts';
 
 describe('sections of messages', () => {
   const [a, b] = [userMessage('a'), assistantMessage('b')];
-  test('keep the order in which they were first written', () => {
+  test('are in the order of their first write', () => {
     const store = storeOf({ summary: [a], messages: [b] })
       .append('buffer', [a])
       .append('summary', [b]);
@@ -16,14 +16,14 @@ describe('sections of messages', () => {
     assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
     expectDeeplyFrozen(store);
   });
-  test('that do not exist are empty; those that are empty exist', () => {
+  test('that do not exist are empty, and empty sections can exist', () => {
     expect(MessageStore.empty.section('__proto__').length).toBe(0);
     expect(MessageStore.empty.names).toEqual([]);
     const store = storeOf({ summary: [] });
     expect(store.names).toEqual(['summary']);
     assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
   });
-  test('that hold just these messages stay as they are', () => {
+  test('with exactly these messages stay the same', () => {
     const store = MessageStore.from([a, b]);
     expect([
       store.withSection('messages', [a, b]),
@@ -38,7 +38,7 @@ describe('sections of messages', () => {
     expect(store.withSection('messages', [a, b, a]).messages.toArray()).toEqual([a, b, a]);
     expect(store.withSection('messages', []).messages.length).toBe(0);
   });
-  test('appending does not copy what was there', () => {
+  test('appending does not copy existing messages', () => {
     const store = MessageStore.from(Array.from({ length: 1_000 }, (_, index) => userMessage(String(index))));
     const after = store.append('messages', [a]);
     expect(after.messages.commonLength(store.messages)).toBe(1_000);

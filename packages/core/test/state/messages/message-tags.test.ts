@@ -12,14 +12,14 @@ const step = AgentStep.create(begun.messages)
   .withOutput();
 const state = begun.withCurrentStep(step, T).withCurrentStepCompleted(T);
 
-test('a message of a step says which execution it came from, and others do not', () => {
+test('only a message of a step names its execution', () => {
   expect([...state.messages].map(executionIdOf)).toEqual([undefined, state.executionId]);
   expect(executionIdOf(userMessage('a'))).toBeUndefined();
   const stored = { ...userMessage('a'), metadata: { execution_id: 5 } };
   expect(executionIdOf(stored)).toBeUndefined();
 });
 
-test('only `true` marks a message as work on the way to an answer', () => {
+test('only `true` marks a message as a trace', () => {
   expect([...state.messages].map(isTrace)).toEqual([false, false]);
   expect(isTrace({ ...assistantMessage('a'), metadata: { is_trace: 'yes' } })).toBe(false);
   expect(isTrace({ ...assistantMessage('a'), metadata: { is_trace: true } })).toBe(true);
@@ -36,7 +36,7 @@ function withStoredMetadata(change: (metadata: object) => object | undefined): A
   return AgentState.fromJSON(JSON.parse(JSON.stringify(document)));
 }
 
-test('the output of a step is without tags, and keeps all else that its message says', () => {
+test('the output of a step has no tags and all other metadata', () => {
   const [said] = state.lastStep?.output ?? [];
   expect(said).toEqual(step.output[0]);
   expect(said).not.toHaveProperty('metadata');
@@ -45,7 +45,7 @@ test('the output of a step is without tags, and keeps all else that its message 
   expect(Object.isFrozen(noted.lastStep?.output[0]?.metadata)).toBe(true);
 });
 
-test('a message without tags is the output as it is', () => {
+test('a message without tags is returned as it is', () => {
   for (const metadata of [undefined, { note: 1 }]) {
     const untagged = withStoredMetadata(() => metadata);
     expect(untagged.lastStep?.output[0]).toBe(untagged.messages.last);

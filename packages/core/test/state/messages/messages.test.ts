@@ -6,7 +6,7 @@ import { START as T } from '../../support/arbitraries.ts';
 import { addCall, throughText } from '../../support/step-parts.ts';
 
 describe('messages', () => {
-  test('say their text and their reasoning, whole or in parts', () => {
+  test('have text and reasoning, as a whole or by part', () => {
     const message = assistantMessage([
       { type: 'reasoning', text: 'h' },
       { type: 'text', text: 'a' },
@@ -16,7 +16,7 @@ describe('messages', () => {
     expect([textOf(message), textOf(message.content)]).toEqual(['ab', 'ab']);
     expect([reasoningOf(message), reasoningOf(message.content)]).toEqual(['hm', 'hm']);
   });
-  test('of the system are text, and come back from JSON', () => {
+  test('of the system have text only and are restored from JSON', () => {
     const message = systemMessage('Be brief.', { id: 'm', createdAt: T });
     expect(message).toEqual({
       id: 'm',
@@ -28,7 +28,7 @@ describe('messages', () => {
     assert.deepStrictEqual(MessageStore.fromJSON(throughText(store)), store);
   });
   const bad: readonly (readonly [name: string, make: () => unknown])[] = [
-    ['a call of a user', () => userMessage([addCall as never])],
+    ['a tool call in a user message', () => userMessage([addCall as never])],
     ['a file without data', () => userMessage([{ type: 'file', mediaType: 'image/png' } as never])],
     [
       'bytes',
@@ -38,16 +38,16 @@ describe('messages', () => {
         ]),
     ],
     [
-      'file ids that are no strings',
+      'file ids that are not strings',
       () =>
         userMessage([
           { type: 'file', mediaType: 'a/b', data: { type: 'reference', reference: { a: 1 as never } } },
         ]),
     ],
-    ['text of a tool', () => toolMessage([{ type: 'text', text: 'a' } as never])],
+    ['text in a tool message', () => toolMessage([{ type: 'text', text: 'a' } as never])],
     ['an unknown member', () => userMessage([{ type: 'text', text: 'a', cache: true } as never])],
     [
-      'a member of another kind of data',
+      'a member of another type of data',
       () =>
         userMessage([{ type: 'file', mediaType: 'a/b', data: { type: 'url', url: 'x', data: '' } as never }]),
     ],
@@ -60,7 +60,7 @@ describe('messages', () => {
       }),
     );
   });
-  test('keep the id and the time they came with, and refuse an id that is none', () => {
+  test('preserve their id and time, and refuse an invalid id', () => {
     expect(userMessage('a', { id: 'msg-1', createdAt: T })).toMatchObject({ id: 'msg-1', createdAt: T });
     expect(() => userMessage('a', { id: '' })).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
   });

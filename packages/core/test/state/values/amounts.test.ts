@@ -26,7 +26,7 @@ function withMember(state: AgentState, name: string, value: unknown): AgentState
   return AgentState.fromJSON(document);
 }
 
-describe('what cannot be an amount is refused', () => {
+describe('an invalid amount is refused', () => {
   test.for(odd)('%d tokens', (tokens) => {
     for (const name of [
       'inputTokens',
@@ -63,14 +63,14 @@ describe('what cannot be an amount is refused', () => {
   });
 });
 
-test('less than no time counts as none: a clock may go back', () => {
+test('negative time worked counts as 0, because a clock can go back', () => {
   expect(begun.withTimeWorked(-1, T)).toBe(begun);
   expect(begun.execution?.withStepCompleted(AgentStep.create(), T, -1).workedSeconds).toBe(0);
 });
 
-describe('a sum stops where it could not be read back', () => {
+describe('a sum stops at the largest number that can be read back', () => {
   const much = Usage.of({ inputTokens: MOST, outputTokens: MOST, cost: Number.MAX_VALUE });
-  test('of usage, in steps, in tools and beside them', () => {
+  test('a sum of usage in steps, in tools and outside them', () => {
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} } as const;
     const tool = ToolExecution.start(call, T).withUsage(much).withUsage(much);
     const step = AgentStep.create()
@@ -84,7 +84,7 @@ describe('a sum stops where it could not be read back', () => {
     const calls = Usage.fromJSON({ unreportedCalls: MOST, unpricedCalls: MOST }).plus(Usage.unreported);
     expect(calls.toJSON()).toEqual({ unreportedCalls: MOST, unpricedCalls: MOST });
   });
-  test('of time worked', () => {
+  test('a sum of time worked', () => {
     const state = begun.withTimeWorked(Number.MAX_VALUE, T);
     expect(expectRoundTrip(state.withTimeWorked(Number.MAX_VALUE, T)).execution?.workedSeconds).toBe(
       Number.MAX_VALUE,
@@ -92,7 +92,7 @@ describe('a sum stops where it could not be read back', () => {
     const execution = state.execution?.withStepCompleted(AgentStep.create(), T, Number.MAX_VALUE);
     expect(execution?.workedSeconds).toBe(Number.MAX_VALUE);
   });
-  test('of executions and of attempts', () => {
+  test('a count of executions and of attempts', () => {
     const state = withMember(AgentState.empty({ at: T }), 'executionCount', MOST);
     expect(expectRoundTrip(state.withExecutionStatus('inProgress', T)).executionCount).toBe(MOST);
     const call = { type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} } as const;
@@ -101,7 +101,7 @@ describe('a sum stops where it could not be read back', () => {
   });
 });
 
-test('a limit is kept as it can be read back', () => {
+test('a limit is stored in a form that can be read back', () => {
   const budget = ExecutionBudget.of({ maxSteps: -0, deadline: 1.5 });
   expect(budget.toJSON()).toEqual({ maxSteps: 0, deadline: 1 });
   expect(Object.is(budget.maxSteps, 0)).toBe(true);
@@ -112,7 +112,7 @@ test('a limit is kept as it can be read back', () => {
   expect(ExecutionBudget.of({ deadline: Infinity })).toBe(ExecutionBudget.of({}));
 });
 
-describe('what a provider reports and cannot be', () => {
+describe('invalid numbers of a provider', () => {
   const said = { inputTokens: 3, outputTokens: 4, cost: 1 };
   test.for(odd)('%d tokens count as not reported', (inputTokens) => {
     const { usage } = InferenceResponse.of({ text: 'a', usage: { ...said, inputTokens } });
@@ -122,19 +122,19 @@ describe('what a provider reports and cannot be', () => {
     const { usage } = InferenceResponse.of({ text: 'a', usage: { ...said, cost } });
     expect(usage.toJSON()).toEqual({ inputTokens: 3, outputTokens: 4, unpricedCalls: 1 });
   });
-  test('what can be stays as it is', () => {
+  test('valid numbers do not change', () => {
     const { usage } = InferenceResponse.of({ text: 'a', usage: { ...said, reasoningTokens: -0, cost: 0.5 } });
     expect(usage.toJSON()).toEqual({ ...said, reasoningTokens: 0, cost: 0.5 });
   });
   test.for<unknown>([5, 'x', null, { tokens: 1 }, { inputTokens: '5' }])(
-    '%j is no usage, and the driver is to be mended',
+    '%j is not usage: the response is refused',
     (usage) => {
       expect(() => InferenceResponse.of({ text: 'a', usage: usage as CallUsage })).toThrow(
         expect.objectContaining({ code: 'INFERENCE_INVALID' }),
       );
     },
   );
-  test.for(odd)('%d tokens lose no run', async (tokens) => {
+  test.for(odd)('%d tokens do not fail a run', async (tokens) => {
     const usage = { inputTokens: tokens, outputTokens: tokens, cost: -1 };
     const driver = { infer: async () => ({ text: 'Done.', usage }) };
     const loop = createAgentLoop({ driver, budget: { maxTokens: 10 }, clock: steppedClock(T) });

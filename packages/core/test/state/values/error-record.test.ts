@@ -17,9 +17,13 @@ cyclic.self = cyclic;
 
 test.for<[string, unknown, ErrorRecord]>([
   ['an error', new RangeError('no'), { name: 'RangeError', message: 'no' }],
-  ['one with a code', invalidArgument('no'), { name: 'RangeError', message: 'no', code: 'ARGUMENT_INVALID' }],
   [
-    'one with data',
+    'an error with a code',
+    invalidArgument('no'),
+    { name: 'RangeError', message: 'no', code: 'ARGUMENT_INVALID' },
+  ],
+  [
+    'an error with data',
     new HoldfastError('A', 'no', { data: { at: new Date(0) } }),
     { name: 'HoldfastError', message: 'no', code: 'A', data: { at: '1970-01-01T00:00:00.000Z' } },
   ],
@@ -37,18 +41,18 @@ test.for<[string, unknown, ErrorRecord]>([
   ['null', null, { name: 'Error', message: 'null' }],
   ['a symbol', Symbol('x'), { name: 'Error', message: 'Symbol(x)' }],
   [
-    'what JSON has no text for',
+    'a value without JSON text',
     cyclic,
-    { name: 'Error', message: 'Something that is not an error was thrown: an object.' },
+    { name: 'Error', message: 'The thrown value is not an error: an object.' },
   ],
   [
-    'a cause that is a text',
+    'a cause that is a string',
     new Error('no', { cause: 'wind' }),
     { name: 'Error', message: 'no', cause: { name: 'Error', message: 'wind' } },
   ],
 ])('%s', ([, thrown, record]) => expect(kept(thrown)).toEqual(record));
 
-describe('of many, as many as are of use', () => {
+describe('records of many errors are limited', () => {
   const errors = Array.from({ length: 10 }, (_, index) => new Error(`e${index}`));
   test('causes are followed eight deep', () => {
     let error = new Error('root');
@@ -57,14 +61,14 @@ describe('of many, as many as are of use', () => {
     for (let record = kept(error); record !== undefined; record = record.cause) messages.push(record.message);
     expect(messages).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'e6', 'e7', 'e8']);
   });
-  test('errors that contain themselves end as deep', () => {
+  test('an error that contains itself is followed eight levels deep', () => {
     const error = new AggregateError([], 'all');
     error.errors.push(error);
     let [depth, record] = [0, kept(error)];
     for (; record?.errors !== undefined; depth++) record = record.errors[0];
     expect(depth).toBe(8);
   });
-  test('of several errors the first eight are kept, in order', () => {
+  test('the first eight of several errors are in the record, in order', () => {
     expect(kept(new AggregateError(errors, 'all'))).toEqual({
       name: 'AggregateError',
       message: 'all',
@@ -73,7 +77,7 @@ describe('of many, as many as are of use', () => {
   });
   test.for<[string, unknown]>([
     ['none', []],
-    ['what is not a list', 'errors'],
+    ['a value that is not a list', 'errors'],
     ['nothing', undefined],
   ])('%s is left out', ([, value]) => {
     expect(kept({ message: 'all', errors: value })).toEqual({ name: 'Error', message: 'all' });

@@ -17,19 +17,22 @@ describe('ids', () => {
     {},
     [uuid],
   ];
-  test.for([AgentId, ExecutionId, StepId, ToolExecutionId])('a kind of UUIDs refuses all else', (kind) => {
-    expect(kind.parse(uuid)).toBe(uuid);
-    expect([kind.parse(uuid.toUpperCase()), kind.is(uuid.toUpperCase())]).toEqual([uuid, false]);
-    expect(kind.is(kind.create())).toBe(true);
-    expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
-    for (const value of bad) {
-      expect(kind.is(value)).toBe(false);
-      expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
-    }
-    expect(() => kind.create({ now: () => 0, newId: () => 'not one' })).toThrow(
-      expect.objectContaining({ code: 'ID_INVALID' }),
-    );
-  });
+  test.for([AgentId, ExecutionId, StepId, ToolExecutionId])(
+    'a kind of UUIDs refuses every other value',
+    (kind) => {
+      expect(kind.parse(uuid)).toBe(uuid);
+      expect([kind.parse(uuid.toUpperCase()), kind.is(uuid.toUpperCase())]).toEqual([uuid, false]);
+      expect(kind.is(kind.create())).toBe(true);
+      expect(kind.create({ now: () => 0, newId: () => uuid })).toBe(uuid);
+      for (const value of bad) {
+        expect(kind.is(value)).toBe(false);
+        expect(() => kind.parse(value)).toThrow(expect.objectContaining({ code: 'ID_INVALID' }));
+      }
+      expect(() => kind.create({ now: () => 0, newId: () => 'not one' })).toThrow(
+        expect.objectContaining({ code: 'ID_INVALID' }),
+      );
+    },
+  );
   test.for<[unknown, boolean]>([
     ['a', true],
     ['/../ ü \u0000 👩', true],

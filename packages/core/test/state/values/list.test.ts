@@ -26,7 +26,7 @@ function newNodes(before: List<number>, after: List<number>): number {
   return [...nodesOf(after)].filter((node) => !old.has(node)).length;
 }
 
-test.for(SIZES)('a list of %i is its array', (size) => {
+test.for(SIZES)('a list of %i has the elements of its array', (size) => {
   const array = numbers(size);
   const list = List.from(array);
   expect(list.length).toBe(size);
@@ -62,7 +62,7 @@ test.for(SIZES)('a list of %i is its array', (size) => {
   }
 });
 
-test.for(SIZES)('a list of %i is the same object inside however it was built', (size) => {
+test.for(SIZES)('a list of %i has the same structure however it was built', (size) => {
   const array = numbers(size);
   const atOnce = List.from(array);
   let oneByOne = List.empty<number>();
@@ -82,7 +82,7 @@ test.for(SIZES)('a list of %i is deeply frozen', (size) => {
   expect(() => expectDeeplyFrozen(List.from(numbers(size)))).not.toThrow();
 });
 
-test('random work on many versions agrees with plain arrays, and no older version changes', () => {
+test('random operations on many versions agree with arrays and change no older version', () => {
   const work = fc.record({
     on: fc.nat(),
     count: fc.oneof(fc.nat(3), fc.nat(40), fc.constantFrom(31, 32, 33, 992, 1024)),
@@ -114,7 +114,7 @@ test('random work on many versions agrees with plain arrays, and no older versio
   );
 });
 
-test('equal lists are equal to `toEqual` too, and unequal ones are not', () => {
+test('`toEqual` distinguishes equal and unequal lists', () => {
   expect(List.from(numbers(1_057))).toEqual(List.from(numbers(1_000)).concat(numbers(57, 1_000)));
   expect(List.from(numbers(1_057))).not.toEqual(List.from(numbers(1_056)).append(0));
 });
@@ -132,12 +132,12 @@ test('slices agree with those of an array, negative ends included', () => {
 });
 
 describe('sharing', () => {
-  test.for(SIZES)('appending one to a list of %i makes a bounded number of new nodes', (size) => {
+  test.for(SIZES)('appending to a list of %i creates a bounded number of nodes', (size) => {
     const list = List.from(numbers(size));
     expect(newNodes(list, list.append(-1))).toBeLessThanOrEqual(6);
   });
 
-  test('appending one costs the same amount of copying however long the list is', () => {
+  test('appending copies the same amount for every length of the list', () => {
     const copied = (size: number): number => {
       let [list, slots] = [List.from(numbers(size)), 0];
       for (let step = 0; step < 32; step++) {
@@ -151,7 +151,7 @@ describe('sharing', () => {
     expect(copied(30_000)).toBeLessThan(copied(64) + 4 * 32);
   });
 
-  test.for(SIZES)('two branches of a list of %i share all that was there', (size) => {
+  test.for(SIZES)('two branches of a list of %i share its elements', (size) => {
     const trunk = List.from(numbers(size));
     const [left, right] = [trunk.append(-1), trunk.append(-2)];
     expect(newNodes(left, right)).toBeLessThanOrEqual(6);
@@ -160,7 +160,7 @@ describe('sharing', () => {
     expect(left.since(right)).toBeUndefined();
   });
 
-  test.for(SIZES)('what was appended to a list of %i, to whatever length', (size) => {
+  test.for(SIZES)('since returns the elements appended to a list of %i, for every length', (size) => {
     const trunk = List.from(numbers(size));
     for (const count of [0, 1, 33, 1_024]) {
       const grown = trunk.concat(numbers(count, -count));
@@ -169,7 +169,7 @@ describe('sharing', () => {
     }
   });
 
-  test('appending nothing, and making a list of a list, is the same list', () => {
+  test('appending no elements, and creating a list from a list, return the same list', () => {
     const list = List.from(numbers(40));
     expect(list.concat([])).toBe(list);
     expect(list.append()).toBe(list);
@@ -177,7 +177,7 @@ describe('sharing', () => {
     expect(List.from([])).toBe(List.empty());
   });
 
-  test('map, filter and find are those of arrays', () => {
+  test('map, filter and find agree with those of arrays', () => {
     for (const size of SIZES) {
       const [list, array] = [List.from(numbers(size)), numbers(size)];
       expect(list.map((element, index) => element * 10 + index)).toEqual(
@@ -192,7 +192,7 @@ describe('sharing', () => {
     }
   });
 
-  test('what an array holds later does not reach the list', () => {
+  test('later changes of an array do not affect the list', () => {
     const source = [1, 2];
     const list = List.from(source);
     source.push(3);
@@ -200,7 +200,7 @@ describe('sharing', () => {
     assert.deepStrictEqual([...list], [1, 2]);
   });
 
-  test('common length is by identity', () => {
+  test('commonLength compares by identity', () => {
     const [a, b] = [List.from([{ x: 1 }]), List.from([{ x: 1 }])];
     expect(a.commonLength(b)).toBe(0);
     expect(a.since(b)).toBeUndefined();
@@ -208,7 +208,7 @@ describe('sharing', () => {
     expect(List.empty<object>().since(a)).toBeUndefined();
   });
 
-  test.for(SIZES)('lists of %i that were built apart have in common what is the same', (size) => {
+  test.for(SIZES)('lists of %i that were built separately have identical elements in common', (size) => {
     const list = List.from(numbers(size));
     expect(list.commonLength(List.from(numbers(size)))).toBe(size);
     for (const at of [0, 31, 32, 1_023, 1_024, size - 1].filter((index) => index >= 0 && index < size)) {
