@@ -210,7 +210,7 @@ describe('errors advise what to write instead', () => {
     [
       'a model for a loop',
       () => createAgentLoop({ model } as never),
-      'createAgentLoop has no option "model": give a driver, as in driver: aiSdkDriver({ model }).',
+      'createAgentLoop has no option "model": pass a driver, as in driver: aiSdkDriver({ model }).',
     ],
     [
       'a limit beside the budget',
@@ -241,7 +241,7 @@ describe('errors advise what to write instead', () => {
     [
       'parameters of a tool',
       () => tool({ ...init, parameters: schema } as never),
-      'tool "add" has no option "parameters": give the schema of the arguments, as in inputSchema:',
+      'tool "add" has no option "parameters": pass the schema of the arguments, as in inputSchema:',
     ],
     [
       'a ttl for a store',

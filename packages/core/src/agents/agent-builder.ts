@@ -18,20 +18,21 @@ import type { Tool } from '../loop/tools/tool.ts';
 import { toolsByName } from '../loop/tools/tool.ts';
 
 /**
- * Something an agent can do beside answering, such as remembering: a function that gives a builder with what it takes
- * added, tools, hooks, another compiler. It sees what the builder has so far, as `builder.options`.
+ * Adds an ability to an agent, such as a memory: a function that receives a builder and returns it with tools, hooks or
+ * settings added. It reads the builder's current options in `builder.options`.
  * @example
  * const memory: Capability = (builder) => builder.withTools(remember, recall).withHooks(showMemories);
  */
 export type Capability = (builder: AgentBuilder) => AgentBuilder;
 
 /**
- * A capability from the options that a definition gives it. They are whatever a file says: judge them, and throw.
+ * Creates a capability from the options in a definition. The options come from a file without checks: check them, and
+ * throw an error if they are invalid.
  * @example const memory: CapabilityFactory = (options) => memoryOf(memoryOptions.parse(options));
  */
 export type CapabilityFactory = (options: JsonObject) => Capability;
 
-/** The options of a loop that are one thing, not a list. */
+/** The options of a loop with a single value; the other options are lists. */
 export type AgentSettings = Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>;
 
 const checkOptions = optionsCheck<Partial<AgentLoopOptions>>('AgentBuilder.of', LOOP_OPTIONS, LOOP_ADVICE);
@@ -43,8 +44,8 @@ const checkSettings = optionsCheck<Partial<AgentSettings>>('withSettings', LOOP_
 type AgentBuilderFields = Pick<AgentBuilder, 'options' | 'capabilityFactories'>;
 
 /**
- * The options of loops as a value: add to it, branch off, and build any number of loops and agents of it. Immutable:
- * each `with…` and `use` returns a changed copy, or `this` when nothing differs.
+ * Holds the options of `createAgentLoop` as an immutable value, from which any number of loops and agents can be built.
+ * Each `with…` method and `use` returns a changed copy, or `this` when nothing changes.
  *
  * @example
  * const builder = AgentBuilder.of({ driver, prices })
@@ -55,9 +56,9 @@ type AgentBuilderFields = Pick<AgentBuilder, 'options' | 'capabilityFactories'>;
  * const runtime = new SessionRuntime({ store, agents: ({ definition }) => builder.build(definition) });
  */
 export class AgentBuilder {
-  /** What its loops are made of: the options of `createAgentLoop`. */
+  /** The options of `createAgentLoop` for the loops of this builder. */
   readonly options: Readonly<Partial<AgentLoopOptions>>;
-  /** What makes the capabilities that definitions name. */
+  /** The factories of the capabilities that definitions name. */
   readonly capabilityFactories: Readonly<Record<string, CapabilityFactory>>;
 
   private constructor({ options, capabilityFactories }: AgentBuilderFields) {
@@ -66,7 +67,9 @@ export class AgentBuilder {
     Object.freeze(this);
   }
 
-  /** A builder with these options of loops. @throws RangeError or TypeError `ARGUMENT_INVALID` as `createAgentLoop`. */
+  /**
+   * Creates a builder with these options. @throws RangeError or TypeError `ARGUMENT_INVALID` as `createAgentLoop` does.
+   */
   static of(options: Partial<AgentLoopOptions> = {}): AgentBuilder {
     const { tools = [], hooks = [], listeners = [], ...settings } = checkOptions(options);
     const empty = { options: Object.freeze({}), capabilityFactories: Object.freeze({}) };
@@ -80,9 +83,9 @@ export class AgentBuilder {
   // Changes
 
   /**
-   * The same with these settings in the place of those it has. A budget replaces a budget, with all its limits. One that is
-   * `undefined` goes back to its default; a driver has none.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown setting or a value that does not fit.
+   * Returns a builder with changed settings. A budget replaces the whole earlier budget, with all its limits.
+   * `undefined` resets a setting to its default; the driver has no default.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown setting or an invalid value.
    */
   withSettings(settings: Partial<AgentSettings>): AgentBuilder {
     const { budget } = checkSettings(settings);
@@ -96,7 +99,7 @@ export class AgentBuilder {
     return this.withOptions({ ...settings, budget: newBudget });
   }
 
-  /** The same with more tools. @throws RangeError `ARGUMENT_INVALID` when a name is taken. */
+  /** Returns a builder with additional tools. @throws RangeError `ARGUMENT_INVALID` for a duplicate name. */
   withTools(...tools: Tool[]): AgentBuilder {
     const all = withAdded(this.options.tools, tools);
     toolsByName(all ?? []);
@@ -104,24 +107,29 @@ export class AgentBuilder {
   }
 
   /**
-   * The same with more hooks: guards and structured outputs too. Those of one priority are called in the order in which
-   * they were added, by whomever.
-   * @throws TypeError `ARGUMENT_INVALID` for what is not a hook.
+   * Returns a builder with additional hooks, including guards and structured outputs. Hooks with the same priority run
+   * in the order in which they were added, by the application or by capabilities.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not a hook.
    */
   withHooks(...hooks: Hook[]): AgentBuilder {
     requireHooks(hooks);
     return this.withOptions({ hooks: withAdded(this.options.hooks, hooks) });
   }
 
-  /** The same with more listeners. @throws TypeError `ARGUMENT_INVALID` for what is not a function. */
+  /**
+   * Returns a builder with additional listeners.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not a function.
+   */
   withListeners(...listeners: AgentEventListener[]): AgentBuilder {
     for (const listener of listeners) checkArgument('A listener', listener, mustBe.function);
     return this.withOptions({ listeners: withAdded(this.options.listeners, listeners) });
   }
 
   /**
-   * The same with names by which definitions can have capabilities. Having a name changes nothing: only `build` uses it.
-   * @throws RangeError `ARGUMENT_INVALID` when a name is taken; TypeError of that code for what is not a function.
+   * Returns a builder with additional capability factories, by the names that definitions use. Only `build` uses the
+   * factories.
+   * @throws RangeError `ARGUMENT_INVALID` for a duplicate name; TypeError `ARGUMENT_INVALID` for a value that is not a
+   * function.
    */
   withCapabilityFactories(factories: Readonly<Record<string, CapabilityFactory>>): AgentBuilder {
     checkArgument('factories', factories, mustBe.object);
@@ -142,33 +150,37 @@ export class AgentBuilder {
   }
 
   /**
-   * The same with a capability, which sees what was added before it.
-   * @throws TypeError `ARGUMENT_INVALID` for what is not a capability; whatever the capability throws.
+   * Returns a builder with a capability, which receives everything that was added before it.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not a capability; any error that the capability throws.
    */
   use(capability: Capability): AgentBuilder {
     if (typeof capability !== 'function')
-      throw invalidArgument(`A capability is a function, found ${describeValue(capability)}.`, TypeError);
+      throw invalidArgument(
+        `A capability must be a function, found ${describeValue(capability)}.`,
+        TypeError,
+      );
     const changed: unknown = capability(this);
     if (changed instanceof AgentBuilder) return changed;
     const found = describeValue(changed);
-    throw invalidArgument(`A capability returns the builder that it changed, found ${found}.`, TypeError);
+    throw invalidArgument(`A capability must return an AgentBuilder, found ${found}.`, TypeError);
   }
 
   // Results
 
-  /** A loop of all that it has. @throws as `createAgentLoop`, also when there is no driver. */
+  /** Creates a loop from the options. @throws as `createAgentLoop` does, also without a driver. */
   toLoop(): AgentLoop {
     return createAgentLoop(this.options as AgentLoopOptions);
   }
 
   /**
-   * The agent of a definition. Its capabilities are added first, in the order in which it names them, after all that the
-   * builder has. Then it has of all tools, theirs included, those that `tools` names, or all when that is absent, but
-   * none that `toolsDeny` names, whether there is such a tool or not. Its budget takes the place of the builder's: the
-   * builder's limits do not count, and without `maxSteps` it may take 20 steps.
-   * @throws HoldfastError `AGENT_NOT_BUILDABLE` for names that there are not, a capability that fails, a limit of cost
-   * without prices, and a tool that must be chosen and may not be used; `CONTEXT_INVALID` for what is not a definition;
-   * as `toLoop`.
+   * Builds the agent of a definition. The capabilities of the definition are added after the builder's own options, in
+   * the order in which the definition names them. The agent then has the tools that `tools` names, or all tools when
+   * `tools` is absent, without those that `toolsDeny` names; both apply to the tools of capabilities too, and
+   * `toolsDeny` may name unknown tools. The budget of the definition replaces the builder's budget: the builder's
+   * limits do not apply, and without `maxSteps` an execution may take 20 steps.
+   * @throws HoldfastError `AGENT_NOT_BUILDABLE` for unknown names, a capability that fails, `maxCost` without prices,
+   * and a `toolChoice` of a tool that the agent may not use; `CONTEXT_INVALID` for an invalid definition; other errors
+   * as `toLoop` does.
    */
   build(definition: AgentDefinition): Agent {
     const checked = agentDefinition(definition);
@@ -185,7 +197,7 @@ export class AgentBuilder {
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message.replace(/\.$/, '') : describeValue(cause);
         const data = { capabilities: [name] };
-        throw notBuildable(agent, `cannot have the capability "${name}": ${reason}`, { data, cause });
+        throw notBuildable(agent, `cannot use the capability "${name}": ${reason}`, { data, cause });
       }
     }, this);
   }
@@ -198,7 +210,7 @@ export class AgentBuilder {
   }
 }
 
-/** One list after the other; the first when nothing is added. */
+/** Joins the lists; returns the first list when nothing is added. */
 function withAdded<T>(list: readonly T[] | undefined, added: readonly T[]): readonly T[] | undefined {
   return added.length === 0 ? list : Object.freeze([...(list ?? []), ...added]);
 }

@@ -9,7 +9,7 @@ import { createAgentLoop } from '../loop/agent-loop.ts';
 import type { Tool } from '../loop/tools/tool.ts';
 
 /**
- * A definition with the code of its names: a loop, which a session runtime takes as any other.
+ * A definition with its code: a loop that a session runtime accepts like any other loop.
  * @example
  * const writer = AgentBuilder.of({ driver, tools: [search] }).build({ name: 'writer', tools: ['search'] });
  * const state = await writer.run(writer.start('Write a haiku.'));
@@ -18,16 +18,17 @@ import type { Tool } from '../loop/tools/tool.ts';
 export interface Agent extends AgentLoop {
   readonly definition: AgentDefinition;
   /**
-   * A new state with the prompt, model and metadata of the definition, and the user's message if there is one. A state
-   * that comes from elsewhere is run as it is. Time and ids are those of the loop's clock.
+   * Creates a state with the system prompt, model settings and metadata of the definition, and a user message if
+   * `content` is passed. `run` does not add these to a state from another source. Time and ids come from the loop's
+   * clock.
    */
   start(content?: string | readonly UserPart[]): AgentState;
 }
 
-/** The agent of a checked definition, and of options with the tools and hooks of its capabilities. */
+/** Creates the agent of a checked definition, from options that include the tools and hooks of its capabilities. */
 export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopOptions>): Agent {
   const { clock = systemClock } = options;
-  // Without a driver the loop says so.
+  // createAgentLoop throws when the driver is missing.
   const loop = createAgentLoop({
     ...options,
     ...optionsOfDefinition(definition, options),
@@ -43,7 +44,7 @@ export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopO
   });
 }
 
-/** What a definition chooses of a builder's options. */
+/** The options that a definition sets, from the options of a builder. */
 function optionsOfDefinition(
   definition: AgentDefinition,
   options: Partial<AgentLoopOptions>,
@@ -53,10 +54,14 @@ function optionsOfDefinition(
   const { toolChoice = 'auto', prices } = options;
   if (typeof toolChoice === 'object' && !tools.some((tool) => tool.name === toolChoice.toolName)) {
     const data = { tools: [toolChoice.toolName] };
-    throw notBuildable(name, `may not use the tool "${toolChoice.toolName}", which it must choose`, { data });
+    throw notBuildable(
+      name,
+      `may not use the tool "${toolChoice.toolName}", but its toolChoice requires this tool`,
+      { data },
+    );
   }
   if (budget?.maxCost !== undefined && prices === undefined)
-    throw notBuildable(name, 'has a budget with maxCost, which needs the prices of the models');
+    throw notBuildable(name, 'has a budget with maxCost, which requires the prices of the models');
   return { tools, ...(budget && { budget }) };
 }
 
@@ -71,18 +76,20 @@ function allowedTools(
   return tools.filter((tool) => isWanted(tool.name) && !toolsDeny.includes(tool.name));
 }
 
-/** A definition names what there is not. */
+/** The error for unknown names in a definition. */
 export function missingNames(
   agent: string,
   kind: 'tools' | 'capabilities',
   missing: readonly string[],
   known: readonly string[],
 ): HoldfastError {
-  const problem = `names ${kind} that there are not: ${missing.join(', ')}. There are: ${known.join(', ') || 'none'}`;
-  return notBuildable(agent, problem, { data: { [kind]: missing } });
+  const noun = missing.length > 1 ? kind : kind === 'tools' ? 'tool' : 'capability';
+  const names = missing.map((name) => JSON.stringify(name)).join(', ');
+  const message = `Unknown ${noun} ${names} in agent "${agent}". Known ${kind}: ${known.join(', ') || 'none'}.`;
+  return new HoldfastError('AGENT_NOT_BUILDABLE', message, { data: { agent, [kind]: missing } });
 }
 
-/** A definition cannot be built. */
+/** The error for a definition that cannot be built. */
 export function notBuildable(
   agent: string,
   problem: string,

@@ -17,34 +17,34 @@ import type {
 } from '../loop/tools/tool-schema.ts';
 import { modelSchema } from '../loop/tools/tool-schema.ts';
 
-/** How an answer in a form of its own is asked for. */
+/** The options of structured output. */
 export interface StructuredOutputOptions {
-  /** For the model: a name of the answer. */
+  /** For the model: the name of the output. */
   readonly name?: string;
-  /** For the model: what the answer is. */
+  /** For the model: a description of the output. */
   readonly description?: string;
-  /** How often the model is asked again when its answer does not fit; default 1. */
+  /** How often the model is called again after a response that does not fit the schema; default 1. */
   readonly maxRepairs?: number;
-  /** The same as JSON Schema, for a Standard Schema that cannot describe itself. */
+  /** The JSON Schema of the output, for a Standard Schema that cannot describe itself. */
   readonly jsonSchema?: object;
 }
 
-/** A hook that holds answers to a schema, and the reader of what they say. */
+/** A hook that enforces a schema on final responses, and reads their values. */
 export interface StructuredOutput<T> extends Hook {
-  /** What a model is told of the form. */
+  /** The response format that a model receives. */
   readonly responseFormat: ResponseFormat;
   /**
-   * What the answer of a state says. Worked out of the answer's text each time, so it can be read of a stored state
-   * too, and a value that the schema transforms is made anew.
-   * @throws HoldfastError `OUTPUT_INVALID` when there is no answer, or it does not fit; TypeError `ARGUMENT_INVALID` for
-   * a schema that checks asynchronously.
+   * Reads the value of the final response of a state. The value is parsed from the response's text on each call, so it
+   * can be read from a stored state, and a value that the schema transforms is a new object each time.
+   * @throws HoldfastError `OUTPUT_INVALID` when there is no final response, or it does not fit the schema; TypeError
+   * `ARGUMENT_INVALID` for a schema with an asynchronous check.
    */
   read(state: AgentState): T;
-  /** The same for a schema that checks asynchronously. */
+  /** Does the same as `read`, also for a schema with an asynchronous check. */
   readAsync(state: AgentState): Promise<T>;
 }
 
-/** After other hooks: what they have to say of a step comes first. */
+/** Runs after other hooks, so that their changes of a step come first. */
 const LATE = -1_000;
 
 const checkOptions = optionsCheck<StructuredOutputOptions>(
@@ -61,27 +61,27 @@ const checkOptions = optionsCheck<StructuredOutputOptions>(
   },
 );
 
-/** In the metadata of a message that asks for a better answer: the step that gave the one before. */
+/** The metadata key of a repair message, with the id of the step whose response it corrects. */
 const REPAIR_OF = 'repair_of';
 
 /**
- * Has the model answer in JSON that fits a schema: a Standard Schema or a schema of the AI SDK, from which the type
- * follows, or a JSON Schema.
+ * Makes the final response of a model JSON that fits a schema: a Standard Schema or a schema of the AI SDK, from which
+ * the type is inferred, or a JSON Schema.
  *
- * While an execution lasts, its response format is the state's, in place of any other; then there is none. An answer
- * that does not fit is followed by a message that says what is wrong, and one more step, which counts as any other.
- * When all repairs are used up the execution ends `failed`, with `OUTPUT_INVALID` in its errors. A run that is forced
- * to stop is not asked for repairs.
+ * During an execution, this response format replaces that of the state; afterwards the state has none. After a response
+ * that does not fit, the hook adds a message that lists the problems, and the execution takes another step, which
+ * counts as any other. When the repairs are exhausted, the execution ends `failed` with `OUTPUT_INVALID` in its errors.
+ * After a forced stop there are no repairs.
  *
- * A Markdown code fence around the JSON is taken off; nothing else is mended. The model is told what goes into the
- * schema; `read` gives what comes out of it, so a schema may transform, and may check asynchronously.
+ * A Markdown code fence around the JSON is removed; nothing else is corrected. The model receives the input type of the
+ * schema, and `read` returns its output type, so a schema may transform values and check asynchronously.
  *
  * @example
  * const weather = structuredOutput(z.object({ city: z.string(), celsius: z.number() }));
  * const loop = createAgentLoop({ driver, hooks: [weather] });
  * const { celsius } = weather.read(await loop.run(state));
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit; HoldfastError
- * `OUTPUT_SCHEMA_INVALID` for a schema that cannot be shown to a model.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value; HoldfastError
+ * `OUTPUT_SCHEMA_INVALID` for a schema without a JSON Schema form.
  */
 export function structuredOutput<Schema extends StandardSchema>(
   schema: Schema,
@@ -102,7 +102,7 @@ export function structuredOutput(
   const { name, description, maxRepairs = 1 } = checkOptions(options);
   const purpose = {
     subjectName: 'the output',
-    subject: 'the answer',
+    subject: 'the response',
     code: 'OUTPUT_SCHEMA_INVALID',
   } as const;
   const model = modelSchema(purpose, schema, options.jsonSchema);
@@ -115,7 +115,10 @@ export function structuredOutput(
       const found = checkAnswer(model, answerOf(state));
       if (!(found instanceof Promise)) return valueOf(found);
       found.catch(() => undefined);
-      throw invalidArgument('The schema checks asynchronously: use readAsync().', TypeError);
+      throw invalidArgument(
+        'The schema has an asynchronous check. Use readAsync() instead of read().',
+        TypeError,
+      );
     },
     readAsync: async (state) => valueOf(await checkAnswer(model, answerOf(state))),
   });
@@ -142,13 +145,13 @@ function outputHook(model: ModelSchema, responseFormat: ResponseFormat, maxRepai
   };
 }
 
-/** Has the step in progress come to a signal that its answer does not outweigh? */
+/** True when the current step raised a stop signal that its final response does not override. */
 function isForcedToStop({ execution }: AgentState): boolean {
   const { signals = [], overruledSignals = 0 } = execution?.continuation ?? {};
   return signals.slice(overruledSignals).some(isForceStop);
 }
 
-/** The state after an answer: as it was, with another step asked for, or failed. */
+/** The state after a final response: unchanged, with a request for another step, or with an error. */
 async function judgeAnswer(
   model: ModelSchema,
   state: AgentState,
@@ -157,7 +160,7 @@ async function judgeAnswer(
 ): Promise<AgentState | undefined> {
   const issues = await issuesOf(model, state.currentStep);
   if (issues === undefined) return undefined;
-  // Counted in the steps and nowhere else: the count holds in any process.
+  // The count comes from the steps alone, so it is the same in any process.
   let repairs = 0;
   for (const { step } of state.stepExecutions) if (await issuesOf(model, step)) repairs++;
   if (repairs < maxRepairs) return state.withContinuationRequested(clock.now());
@@ -172,13 +175,13 @@ async function withRepairMessage(
 ): Promise<AgentState | undefined> {
   const issues = await issuesOf(model, step);
   if (issues === undefined) return undefined;
-  const content = `Your answer does not fit the form that is asked for:
+  const content = `Your response does not fit the required schema:
 ${issues.map((issue) => `- ${issue}`).join('\n')}
-Answer again with the whole JSON value, corrected, and nothing else.`;
+Respond again with the whole corrected JSON value and nothing else.`;
   return state.withUserMessage(content, { clock, metadata: { [REPAIR_OF]: step.id } }, clock.now());
 }
 
-/** A run that is taken up may have been left after the message was added. */
+/** True when the repair message exists already: an earlier run may have added it before its process died. */
 function hasRepairMessage({ messages }: AgentState, { id }: AgentStep): boolean {
   for (let index = messages.length - 1; index >= 0; index--) {
     const metadata = messages.at(index)?.metadata;
@@ -188,9 +191,9 @@ function hasRepairMessage({ messages }: AgentState, { id }: AgentStep): boolean 
   return false;
 }
 
-// Answers
+// Responses
 
-/** What is wrong with a step's answer; `undefined` when it fits, or is none. */
+/** The problems of a step's final response; `undefined` when it fits, or when the step has none. */
 async function issuesOf(
   model: ModelSchema,
   step: AgentStep | undefined,
@@ -210,16 +213,16 @@ function checkAnswer(
     value = JSON.parse(json) as JsonValue;
   } catch (error) {
     const reason = json === '' ? 'it is empty' : (error as Error).message;
-    return { issues: [`the answer: not JSON: ${reason}`, ...truncationIssues(step)] };
+    return { issues: [`the response: not JSON: ${reason}`, ...truncationIssues(step)] };
   }
   return model.check(value);
 }
 
 function truncationIssues({ response }: AgentStep): readonly string[] {
-  return response?.finishReason === 'length' ? ['the answer: cut off at the limit of output tokens'] : [];
+  return response?.finishReason === 'length' ? ['the response: truncated at the limit of output tokens'] : [];
 }
 
-/** A text without the Markdown code fence around it. */
+/** Removes the Markdown code fence around a text. */
 function withoutFence(text: string): string {
   return /^```[^\n`]*\n(.*)```$/s.exec(text.trim())?.[1]?.trim() ?? text.trim();
 }
@@ -229,7 +232,7 @@ function answerOf(state: AgentState): AgentStep {
   if (step?.isFinalResponse) return step;
   const known = state.errors.findLast(({ code }) => code === 'OUTPUT_INVALID');
   if (known) throw new HoldfastError('OUTPUT_INVALID', known.message, { data: known.data });
-  throw outputInvalid([`there is no answer: the execution is ${state.status ?? 'not begun'}`]);
+  throw outputInvalid([`there is no final response: the execution is ${state.status ?? 'not started'}`]);
 }
 
 function valueOf(found: CheckResult<unknown>): unknown {
@@ -238,6 +241,6 @@ function valueOf(found: CheckResult<unknown>): unknown {
 }
 
 function outputInvalid(issues: readonly string[]): HoldfastError {
-  const message = `The answer does not fit the schema of the output: ${issues.join('; ')}.`;
+  const message = `The response does not fit the schema of the output: ${issues.join('; ')}.`;
   return new HoldfastError('OUTPUT_INVALID', message, { data: { issues } });
 }

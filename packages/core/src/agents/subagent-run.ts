@@ -14,13 +14,15 @@ import type { ToolContext } from '../loop/tools/tool.ts';
 
 type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
 
-/** How deep an agent is that is called here. It follows from the runs in progress, and from nothing that is stored or said. */
+/**
+ * The depth of a subagent that this call runs. It depends only on the runs in progress, not on stored data or messages.
+ */
 export function nestingOf(context: ToolContext, maxDepth: number): Nesting {
   const parent = runningToolOf(context)?.parent;
   return { depth: (parent?.depth ?? 0) + 1, maxDepth: Math.min(maxDepth, parent?.maxDepth ?? maxDepth) };
 }
 
-/** One run of a subagent, within the call of a tool: what it does and uses is passed on as it happens. */
+/** One run of a subagent within a tool call. It passes progress and usage on as they occur. */
 export class SubagentRun {
   private readonly name: string;
   private readonly context: ToolContext;
@@ -35,9 +37,10 @@ export class SubagentRun {
   }
 
   /**
-   * Takes up the agent that an earlier attempt has left, or begins one, and gives its state when it is over.
-   * @throws the reason of the abort, with the state left as progress; HoldfastError `SUBAGENT_FAILED` when what was left
-   * cannot be read.
+   * Runs the subagent to its end and returns its state. Resumes the state that an earlier attempt saved, or begins a
+   * new one.
+   * @throws the reason of the abort, with the state saved as progress; HoldfastError `SUBAGENT_FAILED` when the saved
+   * state is unreadable.
    */
   async toEnd(
     loop: AgentLoop,
@@ -72,12 +75,12 @@ export class SubagentRun {
     try {
       return AgentState.fromJSON(progress);
     } catch (cause) {
-      const message = `Agent "${this.name}" cannot go on: its state, which an earlier attempt has left, cannot be read.`;
+      const message = `Agent "${this.name}" cannot resume: the state that an earlier attempt saved is unreadable.`;
       throw new HoldfastError('SUBAGENT_FAILED', message, { cause });
     }
   }
 
-  /** The state is kept whenever something was paid for or done, so that it is not done again. */
+  /** Saves the state after every change that costs money or has an effect, so that it is not repeated. */
   private follow(state: AgentState): void {
     this.report(state, hasProgressed(this.known, state));
   }
@@ -93,7 +96,7 @@ export class SubagentRun {
     if (progress !== undefined) this.context.saveProgress(progress);
   }
 
-  /** Nobody is told when nobody listens: a driver need not stream then. */
+  /** Passes events on only when the outer run has listeners; without a listener, a driver need not stream. */
   private listener(): AgentEventListener | undefined {
     const call = runningToolOf(this.context);
     if (call && !call.hasListeners) return undefined;
@@ -108,13 +111,13 @@ export class SubagentRun {
 
 const CAN_WAIT_INSIDE: ReadonlySet<Waiting['type']> = new Set(['approval', 'until', 'retry']);
 
-/** Does it wait for nothing but what can be had from outside of the call: decisions, and time? */
+/** True when the agent waits only for entries that can be resolved inside a call: decisions, instants and retries. */
 function canBeWaitedFor({ execution }: AgentState): boolean {
   const waiting = execution?.waiting ?? [];
   return waiting.length > 0 && waiting.every(({ type }) => CAN_WAIT_INSIDE.has(type));
 }
 
-/** An answer has arrived, a tool was begun, has said something or has ended, or a step is closed. */
+/** True when a response arrived, a tool execution changed, or a step was closed. */
 function hasProgressed(before: AgentState | undefined, { execution: is }: AgentState): boolean {
   const was = before?.execution;
   return (
@@ -126,16 +129,16 @@ function hasProgressed(before: AgentState | undefined, { execution: is }: AgentS
 
 // Errors
 
-/** An agent may not call this one: they would be too deep. */
+/** The error for an agent that would be nested too deep. */
 export function depthExceeded(name: string, maxDepth: number): HoldfastError {
-  const message = `Agent "${name}" was not called: agents may call agents ${maxDepth} deep, and this would be deeper. Do the task yourself.`;
+  const message = `Agent "${name}" was not called: it would exceed the maximum depth of ${maxDepth} nested agents. Do the task yourself.`;
   return new HoldfastError('SUBAGENT_DEPTH_EXCEEDED', message, { data: { maxDepth } });
 }
 
-/** Characters of an unfinished answer that the calling model is shown. */
+/** The characters of a partial response that the calling model reads. */
 const MAX_PARTIAL_LENGTH = 10_000;
 
-/** What became of an agent that has no answer, in words for the calling model. */
+/** The error for an agent without a final response, in words for the calling model. */
 export function subagentFailed(name: string, agent: AgentState): HoldfastError {
   const { status, stopReason, agentId, execution, errors } = agent;
   const uncaught = [...(execution?.latestStep?.errors ?? []), ...(execution?.errors ?? [])];
@@ -143,7 +146,7 @@ export function subagentFailed(name: string, agent: AgentState): HoldfastError {
   const steps = [...agent.steps, ...(agent.currentStep ? [agent.currentStep] : [])];
   const partial = steps.findLast(({ text }) => text !== '')?.text;
   const shown = partial?.slice(0, MAX_PARTIAL_LENGTH).toWellFormed();
-  const lastText = shown === undefined ? '' : ` What it said last: ${shown}`;
+  const lastText = shown === undefined ? '' : ` Its last text: ${shown}`;
   const codes = [...new Set(errors.flatMap(({ code }) => code ?? []))];
   return new HoldfastError(
     'SUBAGENT_FAILED',
@@ -156,10 +159,10 @@ export function subagentFailed(name: string, agent: AgentState): HoldfastError {
 }
 
 function describeEnd({ status, stopSignal, execution }: AgentState, error: string | undefined): string {
-  const why = error ?? stopSignal?.message ?? 'nobody knows why.';
+  const why = error ?? stopSignal?.message ?? 'the reason is unknown.';
   if (status === 'failed') return `failed: ${why}`;
-  if (status === 'stopped') return `was stopped before it had an answer: ${stopSignal?.message ?? why}`;
-  if (status === 'completed') return 'ended without an answer.';
+  if (status === 'stopped') return `was stopped before its final response: ${stopSignal?.message ?? why}`;
+  if (status === 'completed') return 'completed without a final response.';
   const waiting = execution?.waiting.map(({ type }) => type).join(', ') ?? 'nothing';
-  return `waits (${waiting}), and that cannot be waited for inside a call.`;
+  return `waits for ${waiting}, which is not possible inside a call.`;
 }

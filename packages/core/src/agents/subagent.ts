@@ -16,41 +16,46 @@ import type { Tool, ToolContext } from '../loop/tools/tool.ts';
 import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';
 import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 
-/** What a subagent is told: a message of the user, or a whole state to begin with. */
+/** The task of a subagent: a user message, or a whole state to begin with. */
 export type SubagentTask = string | readonly UserPart[] | AgentState;
 
-/** How a subagent's task and result are made, and how long a call may take. */
+/** The options of a subagent. */
 export interface SubagentInit<Args> {
-  /** As of a tool: letters, digits, `_` and `-`, at most 64. */
+  /** 1 to 64 letters, digits, `_` or `-`, as for a tool. */
   readonly name: string;
   /** For the model: what the agent does and when to call it. */
   readonly description: string;
-  /** What the agent does. A function is asked at each call: so a loop can have itself as a subagent. */
+  /**
+   * The loop of the agent. A function is called for each call of the agent, so a loop can contain itself as a subagent.
+   */
   readonly loop: AgentLoop | (() => AgentLoop);
   readonly systemPrompt?: string;
-  /** Default: that of the calling agent. */
+  /** Default: the model settings of the calling agent. */
   readonly llmConfig?: LlmConfig;
   /**
-   * What one call may use, besides the limits of its loop. Whatever it says, no call uses more than the calling agent has
-   * left: of tokens, seconds, cost and until its deadline all agents together, of steps each agent by itself.
+   * The limits of one call, besides the limits of its loop. No call uses more than the remaining budget of the calling
+   * agent. Tokens, seconds, cost and the deadline apply to all agents together; steps apply to each agent separately.
    */
   readonly budget?: BudgetLimits;
-  /** How many agents may be below one that nobody called; default 3. The smallest on the way down holds. */
+  /** The maximum depth of agents below the outermost one; default 3. The smallest limit on the path applies. */
   readonly maxDepth?: number;
-  /** Reads the value of the answer. The same hook is to be one of the loop's. Default: the text. */
+  /** Reads the value of the final response. Add the same hook to the hooks of the loop. Default: the text. */
   readonly output?: StructuredOutput<unknown>;
-  /** What the call comes to, as of a tool, when not the answer itself. Asked when there is an answer. */
+  /**
+   * Returns the result of the call from the agent's state, when it is not the final response itself. Called only after
+   * a final response.
+   */
   readonly toResult?: (agent: AgentState, args: Args) => unknown;
-  /** What the calling model reads of the result, when not the result itself. */
+  /** Returns what the calling model reads, when it is not the result itself. */
   readonly toModelOutput?: (value: JsonValue) => ToolOutput;
-  /** Seconds one call may take; no limit when absent. */
+  /** Seconds that one call may take; no limit when absent. */
   readonly timeoutSeconds?: number;
 }
 
-/** Makes the task of a subagent from the arguments of the call. */
+/** Creates the task of a subagent from the arguments of the call. */
 export type ToTask<Args> = (args: Args, context: ToolContext) => SubagentTask | Promise<SubagentTask>;
 
-/** How deep agents may call agents, when nothing else is said. */
+/** The default of `maxDepth`. */
 const DEFAULT_MAX_DEPTH = 3;
 
 type AnySubagentInit = SubagentInit<never> & {
@@ -64,12 +69,12 @@ const checkSubagent = optionsCheck<AnySubagentInit>(
   {
     name: mustBe.required(TOOL_NAME),
     description: mustBe.required(mustBe.string),
-    loop: mustBe.anything, // the message below names the subagent
+    loop: mustBe.anything, // checked below
     systemPrompt: mustBe.string,
     llmConfig: mustBe.object,
     budget: mustBe.object,
     maxDepth: mustBe.wholeNumber(1),
-    output: mustBe.objectWith('what structuredOutput() returns', ['readAsync']),
+    output: mustBe.objectWith('a StructuredOutput, as in structuredOutput(schema)', ['readAsync']),
     toResult: mustBe.function,
     toModelOutput: mustBe.function,
     timeoutSeconds: TIME_LIMIT,
@@ -85,7 +90,7 @@ const PROMPT: JsonObject = Object.freeze({
   properties: {
     prompt: {
       type: 'string',
-      description: 'The task, with all that the agent has to know: it sees nothing else.',
+      description: 'The task, with everything that the agent must know. The agent sees nothing else.',
     },
   },
   required: ['prompt'],
@@ -93,21 +98,21 @@ const PROMPT: JsonObject = Object.freeze({
 });
 
 /**
- * An agent as a tool: a call gives it a task, which it works on by its own loop and in its own state, and its answer is the
- * result. By default the model writes the task as `{ prompt }`; with a schema of its own `toTask` makes it from the
- * arguments.
+ * Creates a tool that runs an agent. The agent works on a task with its own loop and its own state, and its final
+ * response is the result of the call. By default the model writes the task as `{ prompt }`; with an `inputSchema`,
+ * `toTask` creates the task from the arguments.
  *
- * What the agent uses counts in the caller's totals as it is used. Its events reach the caller's listeners inside events of
- * type `subagent`. While it works its state is the progress of the call, so that a run that was left is taken up inside
- * the agent: what it was answered is not asked again, tools that have ended are not run again. When one of its tools needs
- * approval the caller is suspended for it, and the decision finds its way inside. An agent that fails, is
- * stopped, or has no answer is an error that the calling model reads, `SUBAGENT_FAILED`; one too deep is
- * `SUBAGENT_DEPTH_EXCEEDED`, before anything is called.
+ * The agent's usage counts in the caller's usage as it occurs. The caller's listeners receive the agent's events inside
+ * events of type `subagent`. The agent's state is the progress of the call, so a resumed run continues inside the
+ * agent: responses are not requested again, and completed tools do not run again. When a tool of the agent needs
+ * approval, the caller's execution is suspended, and the decision is passed on to the agent. An agent that fails, is
+ * stopped or has no final response becomes the error `SUBAGENT_FAILED`, which the calling model reads. A call that
+ * exceeds `maxDepth` fails with `SUBAGENT_DEPTH_EXCEEDED` before the agent runs.
  *
  * @example
  * const research = subagent({ name: 'research', description: 'Finds out about a topic.', loop: researchLoop });
  * const loop = createAgentLoop({ driver, tools: [research] });
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a loop.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a missing loop.
  */
 export function subagent(
   init: SubagentInit<{ readonly prompt: string }> & {
@@ -118,7 +123,7 @@ export function subagent(
 export function subagent<Schema extends StandardSchema>(
   init: SubagentInit<OutputOf<Schema>> & {
     readonly inputSchema: Schema;
-    /** The same as JSON Schema, for a schema that cannot describe itself. */
+    /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
     readonly toTask: ToTask<OutputOf<Schema>>;
   },
@@ -170,7 +175,7 @@ function promptOf(args: unknown): string {
   return (args as { readonly prompt: string }).prompt;
 }
 
-/** The agent before its first step: another one at each call. */
+/** The agent's state before its first step, with a new id for each call. */
 function stateFor(
   { systemPrompt, llmConfig }: Pick<SubagentInit<never>, 'systemPrompt' | 'llmConfig'>,
   task: SubagentTask,

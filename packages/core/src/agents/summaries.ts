@@ -6,8 +6,8 @@ import { summarize, SUMMARY_ADVICE, SUMMARY_OPTIONS } from './summarize.ts';
 import type { SummarizeOptions } from './summarize.ts';
 
 /**
- * Who writes summaries, and when. The builder's driver and prices are the default; the model is the one that the driver
- * chooses itself unless `llmConfig` names it, whatever model the agent has.
+ * The options of the capability. The builder's driver and prices are the default. Unless `llmConfig` names a model, the
+ * driver chooses it, whatever model the agent has.
  */
 export type SummariesOptions = Omit<SummarizeOptions, 'driver' | 'compiler'> & {
   readonly driver?: SummarizeOptions['driver'];
@@ -15,15 +15,15 @@ export type SummariesOptions = Omit<SummarizeOptions, 'driver' | 'compiler'> & {
 
 const checkOptions = optionsCheck<SummariesOptions>('summaries', SUMMARY_OPTIONS, {
   ...SUMMARY_ADVICE,
-  compiler: 'the builder has it, as in builder.withSettings({ compiler }).use(summaries(options))',
+  compiler: 'set it in the builder, as in builder.withSettings({ compiler }).use(summaries(options))',
 });
 
 /**
- * The capability to keep what a model is shown within a number of tokens, as `summarize` does it. What is not summarised
- * is shown as the compiler has it that the builder has so far.
+ * Creates a capability that keeps the messages that a model sees within a number of tokens, as `summarize` does.
+ * Messages that are not summarised are shown by the compiler that the builder has when the capability is added.
  * @example const builder = AgentBuilder.of({ driver, prices }).use(summaries({ maxTokens: 50_000 }));
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit; when it is used, for
- * numbers that `summarize` does not take, and without a driver.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. The capability throws
+ * the same for numbers that `summarize` refuses, and without a driver.
  */
 export function summaries(options: SummariesOptions): Capability {
   checkOptions(options);
@@ -32,7 +32,7 @@ export function summaries(options: SummariesOptions): Capability {
     const writer = options.driver ?? driver;
     if (writer === undefined)
       throw invalidArgument(
-        'Summaries need a driver: theirs, or one that the builder has before.',
+        'summaries needs a driver. Pass "driver", or set the driver of the builder first.',
         TypeError,
       );
     const { hook, compiler } = summarize({

@@ -19,38 +19,41 @@ import { nextAction } from '../loop/stepper.ts';
 import { SUMMARY_INSTRUCTIONS, summaryIn, textToSummarize } from './summary-text.ts';
 import { charactersOf, estimateTokens } from './token-estimate.ts';
 
-/** Who writes summaries, and when. */
+/** The options of `summarize`. */
 export interface SummarizeOptions {
-  /** Writes the summaries; it may be another than the loop's. */
+  /** Writes the summaries; it may differ from the driver of the loop. */
   readonly driver: Driver;
-  /** Which model writes them, and how; default: the driver's own choice. */
+  /** The model that writes the summaries, and its parameters; default: the driver chooses. */
   readonly llmConfig?: LlmConfig;
   /**
-   * Tokens a model may be shown before older messages are summarised: what the provider counted for the step before,
-   * prompt and tools included, and characters / 4 for what it did not count. Choose it well above what prompt and tools
-   * take, and within what the writing model can read.
+   * The number of tokens that a model may see before older messages are summarised. It is measured by the provider's
+   * count for the step before, which includes prompt and tools, plus characters / 4 of messages without a count. Set it
+   * well above the size of prompt and tools, and within the context of the model that writes summaries.
    */
   readonly maxTokens: number;
-  /** Tokens of the latest messages that stay as they are, by the same measure; default half of `maxTokens`. */
+  /**
+   * The number of tokens of the latest messages that are not summarised, by the same measure; default half of
+   * `maxTokens`.
+   */
   readonly keepTokens?: number;
-  /** What the writer is told to keep; there is a default. */
+  /** Instructions for the model that writes the summaries; there is a default. */
   readonly instructions?: string;
-  /** What a model sees without a summary; default `conversationWithCurrentToolTrace()`. */
+  /** Selects the messages that a model sees without a summary; default `conversationWithCurrentToolTrace()`. */
   readonly compiler?: MessageCompiler;
-  /** What models cost: makes the cost of summaries known. */
+  /** The prices of models, from which the cost of summaries is computed. */
   readonly prices?: ModelPrices;
   /**
-   * Is told why a summary failed. The run goes on without it, and tries again before the next step; what this throws
-   * ends the execution as anything that a hook throws.
+   * Receives the error of a failed summary. The run continues without the summary, and the next step attempts it again.
+   * An error that this function throws ends the execution, as for any hook.
    */
   readonly onError?: (error: unknown, context: HookContext) => void;
 }
 
-/** What a loop needs for summaries; both go into its options. */
+/** The parts of a loop that summarises; pass both to its options. */
 export interface Summarization {
   /** Writes summaries. */
   readonly hook: Hook;
-  /** Shows them. */
+  /** Shows summaries to the model. */
   readonly compiler: MessageCompiler;
 }
 
@@ -76,29 +79,30 @@ const checkOptions = optionsCheck<SummarizeOptions>(
   SUMMARY_ADVICE,
 );
 
-/** After the guards: nothing is summarised for a step that is not taken. After hooks that add messages. */
+/** Runs after the guards, so that a step that is not taken causes no summary, and after hooks that add messages. */
 const LATE = -1_000;
 const SUMMARY = 'summary';
-/** In the metadata of a summary: the last message that it stands for. */
+/** The metadata key of a summary, with the id of the last message that it stands for. */
 const THROUGH = 'summarized_through';
 
 /**
- * Keeps what a model is shown within a number of tokens: beyond it, older messages are summarised by a model before the
- * next step, and shown as one message of the user in front of the latest ones. Calls and their results stay together,
- * and at least the last message, or call with its results, stays as it is.
+ * Keeps the messages that a model sees within a number of tokens. When they exceed it, a model summarises older
+ * messages before the next step, and the summary is shown as one user message before the latest messages. Calls and
+ * their results stay together. At least the last message, or the last call with its results, is never summarised.
  *
- * The stored conversation is not changed. The summary is in the section `summary`, and says in its metadata up to which
- * message it reaches, so another process goes on with it. Each new one takes in the one before and what has fallen out
- * since. When the conversation is rewritten so that this message is gone, the summary is not used any more.
+ * The stored conversation does not change. The summary is in the section `summary`; its metadata names the last message
+ * that it stands for, so another process can continue from it. Each new summary includes the earlier one and the
+ * messages that exceed the limit since. When that last message is removed from the conversation, the summary is no
+ * longer used.
  *
- * What a summary uses counts in the totals of the execution, and the limits are asked between the calls for its parts; it
- * is not a step.
+ * The usage of a summary counts in the usage of the execution, and the limits are checked before the call for each
+ * part. A summary is not a step.
  *
  * @example
  * const { hook, compiler } = summarize({ driver, llmConfig: { model: 'openai:gpt-5-mini' }, maxTokens: 50_000 });
  * const loop = createAgentLoop({ driver, hooks: [hook], compiler });
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit: `maxTokens` is more
- * than 0, and `keepTokens` less than that.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value: `maxTokens` must be
+ * above 0, and `keepTokens` less than `maxTokens`.
  */
 export function summarize(options: SummarizeOptions): Summarization {
   requireDriver(checkOptions(options).driver);
@@ -118,7 +122,7 @@ export function summarize(options: SummarizeOptions): Summarization {
 }
 
 /**
- * Shows the summary that a state has, and of the conversation what comes after it, as the compiler has it.
+ * Creates a compiler that shows the summary of a state, and the later messages as `compiler` selects them.
  * @throws TypeError `ARGUMENT_INVALID` for a compiler that is not a function.
  */
 export function summaryCompiler(
@@ -135,7 +139,7 @@ function withSummaryInFront(summary: Message | undefined, messages: Messages): M
   return summary === undefined ? messages : List.from([summary, ...messages]);
 }
 
-/** A summary that applies, and the state with the messages that it does not stand for. */
+/** The summary in use, and the state with the messages that it does not stand for. */
 function splitAtSummary(state: AgentState): { summary: Message | undefined; rest: AgentState } {
   const summary = state.store.section(SUMMARY).last;
   const through = summary?.metadata?.[THROUGH];
@@ -152,10 +156,10 @@ function splitAtSummary(state: AgentState): { summary: Message | undefined; rest
 
 // What to summarise
 
-/** A message that stands alone, or calls with their results. */
+/** A single message, or calls with their results. */
 type Unit = readonly Message[];
 
-/** What falls out of the view, in parts that a model can read at once; none while all fits. */
+/** The messages to summarise, in parts that a model can read at once; empty while all messages fit. */
 function partsToSummarize(
   state: AgentState,
   compiler: MessageCompiler,
@@ -167,7 +171,7 @@ function partsToSummarize(
   const tokens = estimateTokens(state, view);
   if (tokens <= maxTokens) return [];
   const charactersPerToken = charactersOf(view) / tokens;
-  // Only what is in the conversation: a summary says up to which of its messages it reaches.
+  // Only messages of the conversation: a summary names the last of them that it stands for.
   const ids = new Set([...rest.messages].map(({ id }) => id));
   const units = unitsOf([...shown].filter(({ id }) => ids.has(id)));
   const falling = units.slice(0, firstKept(units, keepTokens * charactersPerToken));
@@ -184,7 +188,7 @@ function unitsOf(messages: readonly Message[]): readonly Unit[] {
   return units;
 }
 
-/** The index of the first unit that stays: the last one at least. */
+/** The index of the first unit that is not summarised; at least the last unit is not. */
 function firstKept(units: readonly Unit[], characters: number): number {
   let index = Math.max(0, units.length - 1);
   let size = charactersOf(units[index] ?? []);
@@ -196,7 +200,7 @@ function firstKept(units: readonly Unit[], characters: number): number {
   return index;
 }
 
-/** The units run together, as long as they are not too large for one part. */
+/** Joins the units into parts, as long as a part is not too large. */
 function groupUnits(units: readonly Unit[], characters: number): readonly Unit[] {
   const parts: Message[][] = [];
   let size = Infinity;

@@ -2,12 +2,13 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { Message, MessagePart, Messages } from '../state/messages/messages.ts';
 
 const CHARACTERS_PER_TOKEN = 4;
-/** A file is paid for by what it shows, not by the length of its base64: 1,000 tokens. */
+/** The size of a file: 1,000 tokens, whatever the length of its base64. */
 const FILE_CHARACTERS = 4_000;
 
 /**
- * About how many tokens a model would be shown. Where the provider counted the step before, and all of its input is
- * shown again, that count (prompt and tools included) and the added characters / 4; else all characters / 4.
+ * Estimates how many tokens the messages have. When the provider counted the step before, and all of its input is shown
+ * again, the estimate is that count (prompt and tools included) plus the added characters / 4; otherwise all characters
+ * / 4.
  */
 export function estimateTokens({ lastStep }: AgentState, view: Messages): number {
   const counted = lastStep?.response?.usage.inputTokens;
@@ -18,7 +19,7 @@ export function estimateTokens({ lastStep }: AgentState, view: Messages): number
 
 const known = new WeakMap<Message, number>();
 
-/** How many characters messages have, as JSON. */
+/** The number of characters of messages as JSON. */
 export function charactersOf(messages: Iterable<Message>): number {
   let sum = 0;
   for (const message of messages) {

@@ -38,86 +38,96 @@ import { toolsByName } from './tools/tool.ts';
 export interface AgentLoopOptions {
   /** Calls the model. */
   readonly driver: Driver;
-  /** What the model may ask for; default none. */
+  /** The tools that the model can request; default none. */
   readonly tools?: readonly Tool[];
   /** Default `auto`. */
   readonly toolChoice?: ToolChoice;
   readonly hooks?: readonly Hook[];
   /**
-   * What one execution may use. Without `maxSteps` it may take 20 steps; `Infinity` for no limit, as
-   * `ExecutionBudget.unlimited()` has it. A limit of cost needs `prices`.
+   * The limits of one execution. Without `maxSteps`, an execution may take 20 steps; `Infinity` sets no limit, as in
+   * `ExecutionBudget.unlimited()`. `maxCost` requires `prices`.
    */
   readonly budget?: BudgetLimits;
-  /** What models cost: makes the cost of answers known. */
+  /** The prices of models, from which the loop computes the cost of responses. */
   readonly prices?: ModelPrices;
-  /** How many steps may fail one after another, in all of their tool calls; no limit when absent. */
+  /** The number of consecutive steps that may fail in all of their tool calls; no limit when absent. */
   readonly maxConsecutiveFailures?: number;
-  /** What a model sees of the state, repaired whatever it is; default `conversationWithCurrentToolTrace()`. */
+  /**
+   * Selects the messages that a model sees; the loop repairs the selection. Default
+   * `conversationWithCurrentToolTrace()`.
+   */
   readonly compiler?: MessageSelector;
-  /** A failed tool is a result that the model reads (`continue`, the default), or ends the execution `failed`. */
+  /**
+   * `continue` (the default): the model reads the error of a failed tool. `fail`: a failed tool ends the execution
+   * `failed`.
+   */
   readonly toolErrors?: 'continue' | 'fail';
-  /** How many tools of one step may run at the same time; default 8. */
+  /** The number of tools of one step that may run at the same time; default 8. */
   readonly maxParallelTools?: number;
   /**
-   * Characters that a tool's value may have, as text or JSON, and the message of its error; default 100,000. A longer one
-   * is cut, in the state and for the model, and says so; an output that the tool makes for the model is its own affair.
-   * `Infinity` for no limit.
+   * The longest value of a tool, in characters of its text or JSON, and the longest message of its error; default
+   * 100,000. The loop truncates a longer one, in the state and for the model, and appends a note. A tool's own model
+   * output is not truncated. `Infinity` sets no limit.
    */
   readonly maxToolResultLength?: number;
-  /** Are told of every run of this loop. */
+  /** Receive the events of every run of this loop. */
   readonly listeners?: readonly AgentEventListener[];
   /**
-   * What listeners may see of content, as `redactedListener()` has it: those of the loop, those of a run, and the readers of
-   * streams. The states that `run`, `iterate` and `result` give are not touched.
+   * Redacts the content of events, as `redactedListener()` does, for the listeners of the loop, the listener of a run
+   * and the readers of streams. The states that `run`, `iterate` and `result` return are not redacted.
    */
   readonly redact?: Redact;
   readonly clock?: Clock;
-  /** How a call of the model is repeated that failed for a while, such as by a rate limit. */
+  /** How the loop repeats a call of the model that failed temporarily, such as by a rate limit. */
   readonly inferenceRetry?: InferenceRetryOptions;
-  /** Models to call while the agent's own model fails. A list is short for `{ models }`. */
+  /** The models to call while the agent's own model fails. A list stands for `{ models }`. */
   readonly fallback?: FallbackOptions | FallbackOptions['models'];
 }
 
 export interface RunOptions {
-  /** Aborts the run; a `RunAbort` as the reason says what the abort means, any other cancels. */
+  /**
+   * Aborts the run. A `RunAbort` as the reason determines what the abort means; any other reason cancels the execution.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Is told of this run. */
+  /** Receives the events of this run. */
   readonly onEvent?: AgentEventListener | undefined;
-  /** Limits of this run besides those of the loop, counted likewise: the tighter one holds. */
+  /** Limits of this run besides those of the loop, counted in the same way. The tighter limit applies. */
   readonly budget?: BudgetLimits | undefined;
-  /** An earlier form of the state: what has happened since, such as that a person denied a call, is announced too. */
+  /** An earlier version of the state. The run also announces the changes since then, such as a denied call. */
   readonly previousState?: AgentState | undefined;
-  /** Keeps the states of the run as it goes on. */
+  /** Saves the states of the run while it continues. */
   readonly checkpoint?: Checkpoint | undefined;
-  /** The `onExhausted` of this run, where the loop's `inferenceRetry` has none. */
+  /** The `onExhausted` of this run, when the loop's `inferenceRetry` sets none. */
   readonly onExhausted?: 'suspend' | 'fail' | undefined;
-  /** The run in which this one is a tool. @internal */
+  /** The run that executes this run as a tool. @internal */
   readonly parent?: ParentRun | undefined;
 }
 
 /**
- * A function from state to state: it takes steps until nothing is left to do or something says stop. It keeps
- * nothing between calls, so one loop can run any number of states at the same time.
+ * A function from state to state: it takes steps until the execution ends, waits or is aborted. A loop stores nothing
+ * between calls, so it can run any number of states at the same time.
  *
- * A state between executions, or with one that is over, begins a new execution, also when nothing was added since: the
- * model is asked again, and a budget counts from the start. To go on only where there is something to do, look at
- * `state.status` first. One with an unfinished execution is taken up where it stands: finished tools are not run again,
- * an answered step is not inferred again.
+ * A state without an execution, or with a terminal one, starts a new execution, even when nothing was added to the
+ * conversation: the loop calls the model again, and the budget counts from zero. Read `state.status` first to run a
+ * state only when there is work. A state with an unfinished execution resumes it: completed tools do not run again, and
+ * a step with a response causes no second inference.
  *
- * Whatever a driver, tool or hook throws ends up in the state that is returned. Only misuse throws: a TypeError or
- * RangeError `ARGUMENT_INVALID` for what is not a state and for limits that cannot be, from `iterate` and `stream` at
- * once, from `run` as a rejection.
+ * Errors that a driver, tool or hook throws are recorded in the returned state. The loop itself throws only for invalid
+ * arguments and a failed checkpoint. `iterate` and `stream` throw at once, and `run` rejects, with a TypeError or
+ * RangeError `ARGUMENT_INVALID` for a value that is not a state and for invalid limits.
  */
 export interface AgentLoop {
-  /** Runs to the end and returns the last state. */
+  /** Runs until the execution ends, waits or is aborted, and returns the last state. */
   run(state: AgentState, options?: RunOptions): Promise<AgentState>;
-  /** The state after every step, and the final one. Leaving early stops the run between two steps. */
+  /**
+   * Yields the state after every step, and the final state. A reader that stops early stops the run between two steps.
+   */
   iterate(state: AgentState, options?: RunOptions): AsyncGenerator<AgentState, undefined>;
-  /** Everything that happens, text as it arrives included; `result` is the last state. */
+  /** Streams all events, including text as it arrives; `result` is the last state. */
   stream(state: AgentState, options?: RunOptions): EventStream<AgentState>;
 }
 
-/** The options that are one thing, not a list. */
+/** The options with a single value; the other options are lists. */
 export const LOOP_SETTINGS: OptionChecks<Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>> = {
   driver: mustBe.anything, // see requireDriver
   toolChoice: TOOL_CHOICE,
@@ -161,9 +171,9 @@ const checkRunOptions = optionsCheck<RunOptions>(
 );
 
 /**
- * A loop from a driver, tools, and whatever else takes part.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, without a driver,
- * for two tools of one name, and for a hook that has none of the points.
+ * Creates a loop from a driver, tools, hooks and settings.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, a missing driver, two
+ * tools with the same name, and a hook without a hook method.
  * @example
  * const loop = createAgentLoop({ driver, tools: [add] });
  * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
@@ -204,7 +214,7 @@ function redactedListeners(
   return [redactedListener((event) => announceTo(listeners, event), redact)];
 }
 
-/** Runs to the end. @throws what a checkpoint has thrown. */
+/** Runs to the end and returns the last state. @throws the error of a failed checkpoint. */
 async function resultOf(run: AgentRun): Promise<AgentState> {
   try {
     await run.advance('end');
@@ -214,7 +224,7 @@ async function resultOf(run: AgentRun): Promise<AgentState> {
   }
 }
 
-/** The states of a run, which starts when the first of them is requested. */
+/** The states of a run, which starts when the reader requests the first of them. */
 async function* statesOf(startRun: () => AgentRun): AsyncGenerator<AgentState, undefined> {
   const run = startRun();
   try {
@@ -225,7 +235,7 @@ async function* statesOf(startRun: () => AgentRun): AsyncGenerator<AgentState, u
   }
 }
 
-/** The events of a run; a reader that leaves the stream cancels the run. */
+/** The events of a run. A reader that stops early cancels the run. */
 function streamOf(
   options: RunOptions,
   run: (options: RunOptions) => Promise<AgentState>,
@@ -237,7 +247,7 @@ function streamOf(
     const listener: AgentEventListener = onEvent ? (event) => (put(event), onEvent(event)) : put;
     return run({ ...options, signal: either, onEvent: listener });
   };
-  const leave = (): void => readerGone.abort(new RunAbort('cancel', 'The reader of the stream left.'));
+  const leave = (): void => readerGone.abort(new RunAbort('cancel', 'The reader closed the stream.'));
   return new EventStream(work, leave);
 }
 
@@ -268,7 +278,7 @@ function loopParts(options: AgentLoopOptions): LoopParts {
 
 const DEFAULT_MAX_STEPS = 20;
 
-/** The limits of the loop: the same whether they were given as a value of the class, in a definition or by a builder. */
+/** The limits of the loop. They are equal whether the caller passed an `ExecutionBudget` or an object of limits. */
 function budgetOf({ budget = {} }: AgentLoopOptions): ExecutionBudget {
   const limits = ExecutionBudget.of(budget);
   return limits.maxSteps === undefined

@@ -22,10 +22,10 @@ import { waitingOfStep, withTimeoutsApplied } from './tools/waiting.ts';
 type StepAction = Exclude<NextAction, { readonly type: 'start' | 'wait' | 'finish' | 'none' }>;
 
 /**
- * One run in progress: the interpreter of the stepper, which carries out what is next until nothing is. In its order:
+ * One run in progress. It interprets the stepper: it performs the next action until there is none, in this order:
  * BeforeExecution → [ BeforeStep → inference → tools → AfterStep → stop? ]… → OnStop → AfterExecution.
  *
- * Every error of a driver, tool or hook ends up in the state; only `result()` throws, when a state could not be kept.
+ * Errors of drivers, tools and hooks are recorded in the state. Only `result()` throws, after a failed checkpoint.
  */
 export class AgentRun {
   private readonly run: RunState;
@@ -33,12 +33,12 @@ export class AgentRun {
   private readonly toolSignal: HeldSignal;
   /** The state as the caller passed it. A closure over it in a field would make V8 promote the whole finished run. */
   private readonly initialState: AgentState;
-  /** An earlier form of it: what has happened since is announced. */
+  /** An earlier version of the state; the run announces the changes since then. */
   private readonly since: AgentState;
   private hasStarted = false;
-  /** The work of a step has begun: it is cut off in time. */
+  /** True from the start of a step's work; from then on the step deadline applies. */
   private isInStep = false;
-  /** The step in progress has calls that an earlier process has left. */
+  /** True while the open step has calls in doubt, which an earlier process started. */
   private hasCallsInDoubt = false;
 
   constructor(state: AgentState, loop: LoopParts, parts: RunParts) {
@@ -53,7 +53,7 @@ export class AgentRun {
     return this.run.state;
   }
 
-  /** Carries out what is next, until a step is closed or to the end. False when nothing is left to do. */
+  /** Performs the next actions until a step is closed, or until the end. Returns false when there is no action left. */
   async advance(until: 'step' | 'end'): Promise<boolean> {
     const { run } = this;
     if (!this.hasStarted && !(await this.begin())) return false;
@@ -68,13 +68,13 @@ export class AgentRun {
             if (await waitForRetry(run)) break;
             run.release();
             if (run.state === state) return this.suspend();
-            isOver = true; // it was cut off meanwhile
+            isOver = true; // the step deadline passed meanwhile
             break;
           case 'finish':
           case 'none':
             return await this.finish(action.type === 'none');
           case 'start':
-            return this.endRun(); // a hook has put it back
+            return this.endRun(); // a hook set the execution back to `pending`
           default: {
             const work = this.workOnStep(action);
             isOver = (typeof work === 'boolean' ? work : await work) === false;
@@ -96,14 +96,14 @@ export class AgentRun {
     return this.endRun();
   }
 
-  /** The state to go on with. @throws what a checkpoint has thrown. */
+  /** The last state of the run. @throws the error of a failed checkpoint. */
   result(): AgentState {
     const { failure } = this.run.checkpointer;
     if (failure) throw failure.error as Error;
     return this.state;
   }
 
-  /** Lets go of the caller's signal. */
+  /** Removes the listener from the caller's signal. */
   dispose(): void {
     this.toolSignal.release();
   }
@@ -111,8 +111,8 @@ export class AgentRun {
   // The beginning and the end
 
   /**
-   * BeforeExecution. Takes up what there is: a new execution, or one that was left unfinished. False when there is
-   * nothing to take up: it waits, or is another's.
+   * Calls BeforeExecution hooks and starts or resumes the execution. Returns false when the execution is suspended, or
+   * when another worker has it.
    */
   private async begin(): Promise<boolean> {
     const { run } = this;
@@ -141,12 +141,12 @@ export class AgentRun {
     return true;
   }
 
-  /** Tells what has happened to the state since it was run last. */
+  /** Announces the changes of the state since `previousState`. */
   private announceEarlier(): void {
     this.run.announce(this.since, this.initialState);
   }
 
-  /** OnStop for forced stops, then AfterExecution; gives the execution its terminal status. */
+  /** Calls OnStop hooks after a forced stop, sets the terminal status, and calls AfterExecution hooks. */
   private async finish(isOver: boolean): Promise<false> {
     const { run, loop } = this;
     run.release();
@@ -162,7 +162,9 @@ export class AgentRun {
     return false;
   }
 
-  /** Leaves the execution as it is. What was kept is not changed by the moment since: it would be kept once more. */
+  /**
+   * Ends the run without ending the execution. A saved state is not changed: new work time would require another save.
+   */
   private endRun(): false {
     const { run } = this;
     run.release();
@@ -170,7 +172,7 @@ export class AgentRun {
     return false;
   }
 
-  /** The execution waits: all that the step lacks are decisions. */
+  /** Suspends the execution: the open step needs only decisions, time or a retry. */
   private suspend(): false {
     const { run } = this;
     const step = run.state.currentStep;
@@ -181,7 +183,7 @@ export class AgentRun {
 
   // Steps
 
-  /** The work of a step begins, once: its time is counted, and it is cut off in time. */
+  /** Begins the work of a step once: starts counting its time and sets the step deadline. */
   private enterStep(): void {
     if (this.isInStep) return;
     this.isInStep = true;
@@ -190,8 +192,8 @@ export class AgentRun {
   }
 
   /**
-   * Does what the step needs next. Returns a promise only where that takes time; `false`, or a promise of it, when nothing
-   * more is to be done in the step.
+   * Performs an action of a step. Returns a promise only when the action takes time. The result, or the promised
+   * result, is `false` when the step needs no further action.
    */
   private workOnStep(action: StepAction): Promise<unknown> | boolean {
     const { run } = this;
@@ -211,7 +213,7 @@ export class AgentRun {
     }
   }
 
-  /** Is there anything to wait for before a step begins? */
+  /** True when there is work before a step begins: limits, hooks or a save. */
   private get hasPreparations(): boolean {
     const { run, loop } = this;
     const { hooks } = loop;
@@ -222,7 +224,7 @@ export class AgentRun {
     );
   }
 
-  /** The limits, then BeforeStep, then the step, unless something speaks against it. */
+  /** Checks the limits, calls BeforeStep hooks, and begins the step unless the execution was stopped. */
   private async prepareStep(): Promise<void> {
     const { run } = this;
     if (run.checkpointer.hasUnsavedStep(run.state)) await run.checkpointer.save(run, 'step');
@@ -231,7 +233,7 @@ export class AgentRun {
     const limitsChecked = run.enforceLimits();
     const isStopped = typeof limitsChecked === 'boolean' ? limitsChecked : await limitsChecked;
     if (!run.isAbandoned()) await this.callHooks('beforeStep');
-    // A limit may have raised its signal in the step before: that holds too.
+    // A limit may have raised its signal in the step before; that signal counts as well.
     if (isStopped || run.signalCount > signalCount) run.withdrawRequest();
     if (nextAction(run.state).type === 'beginStep') this.beginStep(run.now());
   }
@@ -248,14 +250,14 @@ export class AgentRun {
     return new ToolRound(run, run.signals.forTools(toolSignal.signal), calls, inDoubt);
   }
 
-  /** Takes up calls that an earlier process has left, and runs the others. False when these are calls of this run. */
+  /** Resolves the calls in doubt and runs the other calls. Returns false when the calls belong to this run. */
   private async resumeTools(inDoubt: readonly ToolExecution[]): Promise<boolean> {
     if (!this.hasCallsInDoubt) return false;
     this.hasCallsInDoubt = false;
     return this.toolRound(this.run.state.currentStep?.callsToRun ?? [], inDoubt).runCalls();
   }
 
-  /** AfterStep, the last thing that happens in a step. */
+  /** Calls AfterStep hooks, the last part of a step. */
   private async completeStep(): Promise<false> {
     const { run } = this;
     await run.checkpointer.save(run, 'outcome');
@@ -263,7 +265,7 @@ export class AgentRun {
     return false;
   }
 
-  /** Is the step in progress to be closed, as nothing more comes of it? Not when the execution waits, or is left. */
+  /** True when the open step must be closed. False while the execution waits, and when the run hands it over. */
   private mustCloseStep(isStuck: boolean): boolean {
     const { run } = this;
     if (run.state.currentStep === undefined || run.isHandedOver()) return false;
@@ -278,7 +280,7 @@ export class AgentRun {
     this.isInStep = false;
   }
 
-  /** Does a call wait for something inside, as a subagent does? */
+  /** True when a call waits inside, as a subagent does. */
   private get hasWaitingCalls(): boolean {
     return some(this.run.state.currentStep?.toolExecutions ?? [], isWaitingInside);
   }
@@ -290,7 +292,7 @@ export class AgentRun {
 
   // Hooks and time
 
-  /** The hooks of a point, each of them whatever the one before threw. */
+  /** Calls the hooks of a point. A hook that throws does not prevent the next one. */
   private async callEach(point: StatePoint): Promise<void> {
     for (const hook of this.loop.hooks.at(point)) {
       if (this.run.isAbandoned()) return;
@@ -303,7 +305,7 @@ export class AgentRun {
     }
   }
 
-  /** The hooks of a point, one after the other. A promise only when one of them returned one. */
+  /** Calls the hooks of a point in order. Returns a promise only when one of them does. */
   private callHooks(point: StatePoint, from = 0): Promise<void> | undefined {
     const hooks = this.loop.hooks.at(point);
     for (let index = from; index < hooks.length; index++) {

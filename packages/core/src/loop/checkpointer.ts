@@ -2,7 +2,7 @@ import type { AgentState } from '../state/agent-state.ts';
 import type { Checkpoint, CheckpointPoint } from './checkpoint.ts';
 import type { RunSignals } from './stopping/run-signals.ts';
 
-/** A run, as far as its state is kept. */
+/** The members of a run that a checkpointer uses. */
 interface CheckpointedRun {
   readonly state: AgentState;
   readonly signals: RunSignals;
@@ -10,14 +10,14 @@ interface CheckpointedRun {
   changeFrom(base: AgentState, changed: AgentState): void;
 }
 
-/** What of a run has been kept, and how more of it is. */
+/** Saves the states of one run, one save at a time. */
 export class Checkpointer {
   private readonly checkpoint: Checkpoint | undefined;
-  /** As it was kept last, or given. */
+  /** The state as it was saved last, or as it was passed to the run. */
   private saved: AgentState;
   private pendingSave: Promise<void> | undefined;
   private queuedSave: Promise<void> | undefined;
-  /** Why nothing more can be kept: the run ends with it. */
+  /** The error of a failed checkpoint: nothing more is saved, and the run ends with this error. */
   failure: { readonly error: unknown } | undefined;
 
   constructor(state: AgentState, checkpoint: Checkpoint | undefined) {
@@ -25,24 +25,24 @@ export class Checkpointer {
     this.checkpoint = checkpoint;
   }
 
-  /** Is there anybody to keep it? */
+  /** True when the run has a checkpoint. */
   get isEnabled(): boolean {
     return this.checkpoint !== undefined;
   }
 
-  /** Whether the state was kept as it is. */
+  /** True when this state was saved and has not changed since. */
   isSaved(state: AgentState): boolean {
     return this.isEnabled && state === this.saved;
   }
 
-  /** Was a step closed since? */
+  /** True when a step was closed after the last save. */
   hasUnsavedStep({ stepExecutions }: AgentState): boolean {
     return !stepExecutions.isEmpty && stepExecutions !== this.saved.execution?.stepExecutions;
   }
 
   /**
-   * Keeps the state of a run. A promise only when there is something to keep. One is kept after the other; those who ask
-   * while one is under way share the next.
+   * Saves the state of a run. Returns a promise only when there is something to save. The saves of a run follow one
+   * another; callers that wait during a save share the next one.
    */
   save(run: CheckpointedRun, point: CheckpointPoint): Promise<void> | undefined {
     const { checkpoint } = this;
@@ -68,7 +68,7 @@ export class Checkpointer {
     const base = run.state;
     try {
       const state = await checkpoint.save(base, point);
-      const hasGoneOn = run.state !== base; // a tool has said something, which is not kept yet
+      const hasGoneOn = run.state !== base; // a tool reported progress or usage, which is not saved yet
       if (state !== base) run.changeFrom(base, state);
       this.saved = hasGoneOn ? state : run.state;
     } catch (error) {
@@ -77,7 +77,7 @@ export class Checkpointer {
     }
   }
 
-  /** May a tool with effects be called? When not, the run is lost. */
+  /** True when a tool with effects may run. When it may not, the run is lost. */
   async mayAct(run: CheckpointedRun): Promise<boolean> {
     const may = this.checkpoint?.mayAct?.() ?? true;
     if (await may) return true;

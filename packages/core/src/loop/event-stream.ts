@@ -1,11 +1,11 @@
 import type { AgentEvent } from './events.ts';
 
 /**
- * Events in the order in which they happen, for one reader. `result` is the last state of the run; leaving the
- * stream early (`break`, `return`) aborts the run.
+ * The events of a run in order, for one reader. `result` is the last state of the run. A reader that stops early
+ * (`break`, `return`) aborts the run.
  */
 export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, undefined> {
-  /** Settles when the run is over, also when nobody reads the events. */
+  /** Settles at the end of the run, even when the events are not read. */
   readonly result: Promise<Result>;
   private readonly onLeave: () => void;
   private queue: AgentEvent[] = [];
@@ -14,7 +14,7 @@ export class EventStream<Result> implements AsyncIterableIterator<AgentEvent, un
   private isReaderGone = false;
   private readonly waiting: ((result: IteratorResult<AgentEvent, undefined>) => void)[] = [];
 
-  /** Starts the work; it is handed the function that puts events into the stream. */
+  /** Starts the work, and passes it the function that adds events to the stream. */
   constructor(work: (put: (event: AgentEvent) => void) => Promise<Result>, leave: () => void) {
     this.onLeave = leave;
     this.result = work((event) => this.put(event)).finally(() => this.end());

@@ -14,7 +14,7 @@ import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import { executionWithId } from '../state/execution/tool-executions.ts';
 import type { InferenceDelta } from './inference/driver.ts';
 
-/** What happened, without where and when. */
+/** The content of an event, without its instant and state. */
 export type EventBody =
   | { readonly type: 'execution-started' }
   | { readonly type: 'execution-resumed' }
@@ -25,7 +25,7 @@ export type EventBody =
   /** `stepNumber` counts from 1. */
   | { readonly type: 'step-started'; readonly stepId: StepId; readonly stepNumber: number }
   | { readonly type: 'step-completed'; readonly stepExecution: StepExecution; readonly stepNumber: number }
-  /** `request`: what the model is really called with, after all hooks. */
+  /** `request`: the effective request, after all hooks. */
   | {
       readonly type: 'inference-started';
       readonly stepId: StepId;
@@ -34,19 +34,21 @@ export type EventBody =
     }
   | { readonly type: 'inference-delta'; readonly stepId: StepId; readonly delta: InferenceDelta }
   | { readonly type: 'inference-completed'; readonly stepId: StepId; readonly response: InferenceResponse }
-  /** A call of the model failed. `retryAt`: when it is repeated; absent when it waits for `retry()`. */
+  /**
+   * A call of the model failed. `retryAt`: when the loop repeats the call; absent when the call waits for `retry()`.
+   */
   | {
       readonly type: 'inference-failed';
       readonly stepId: StepId;
       readonly error: ErrorRecord;
       readonly retryAt: Instant | undefined;
     }
-  /** The failed call of the model is repeated: discard the deltas that arrived before. `attempt` counts from 1. */
+  /** The loop repeats the failed call of the model: discard the deltas that arrived before. `attempt` counts from 1. */
   | { readonly type: 'step-restarted'; readonly stepId: StepId; readonly attempt: number }
-  /** Once for each try. */
+  /** Emitted once for each attempt. */
   | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
-  /** Instead of `tool-completed`, for a call that hooks have forbidden. */
+  /** Emitted instead of `tool-completed` for a call that hooks blocked. */
   | {
       readonly type: 'tool-blocked';
       readonly stepId: StepId;
@@ -56,7 +58,7 @@ export type EventBody =
   | { readonly type: 'continuation-evaluated'; readonly shouldStop: boolean; readonly explanation: string }
   | { readonly type: 'stop-signal-raised'; readonly signal: StopSignal }
   | { readonly type: 'usage-updated'; readonly usage: Usage }
-  /** Something happened in the run of a subagent. Of a subagent's subagent, one is inside the other. */
+  /** An event from the run of a subagent. Events of a subagent's subagent are nested. */
   | {
       readonly type: 'subagent';
       readonly toolCallId: string;
@@ -64,31 +66,31 @@ export type EventBody =
       readonly event: AgentEvent;
     };
 
-/** One thing that happened in a run. A closed union: a switch over `type` can be complete. */
+/** An event of a run. The union is closed: a switch over `type` can be complete. */
 export type AgentEvent = EventBody & {
   readonly at: Instant;
-  /** The state right after it. */
+  /** The state right after the event. */
   readonly state: AgentState;
 };
 
 export type AgentEventType = AgentEvent['type'];
 
-/** Is told what happens. What it throws changes nothing. */
+/** Receives events. An error that a listener throws is ignored. */
 export type AgentEventListener = (event: AgentEvent) => void;
 
-/** Tells every listener. What one throws, at once or later, harms nobody. */
+/** Passes an event to every listener. An error that a listener throws, now or later, is ignored. */
 export function announceTo<E>(listeners: readonly ((event: E) => void)[], event: E): void {
   for (const listener of listeners) {
     try {
       const result: unknown = listener(event);
       if (isThenable(result)) Promise.resolve(result).catch(() => undefined);
     } catch {
-      // A listener's error changes nothing.
+      // The error of a listener is ignored.
     }
   }
 }
 
-/** Is it a promise? By its method: one of another realm is of another class. */
+/** True for a promise. The check is by method, because a promise of another realm has another class. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
@@ -100,7 +102,7 @@ const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: EventBody['type'] } = {
   failed: 'execution-failed',
 };
 
-/** What happened between two states of a run, in order. The loop announces this, and only this, of its states. */
+/** The events between two states of a run, in order. The loop announces exactly these events for a change of state. */
 export function eventsBetween(before: AgentState, after: AgentState): readonly EventBody[] {
   const found: EventBody[] = [];
   if (before.execution !== after.execution) {
@@ -153,7 +155,7 @@ function collectRetries(
   }
 }
 
-/** The earlier form of a step, which may have been closed since, or have been closed before. */
+/** The earlier version of a step, which may have been open or closed. */
 function stepBefore({ currentStep, lastStep }: AgentState, { id }: AgentStep): AgentStep | undefined {
   if (currentStep?.id === id) return currentStep;
   return lastStep?.id === id ? lastStep : undefined;
@@ -170,7 +172,7 @@ function toolEventBody(
   return { type, stepId, toolExecution, blockedBy: toolExecution.blockedBy };
 }
 
-/** Each try is announced as a start; progress and usage in between are not. */
+/** Each attempt is announced as a start; the progress and usage reported in between are not announced. */
 function toolProgress(
   known: ToolExecution | undefined,
   is: ToolExecution,

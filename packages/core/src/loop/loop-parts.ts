@@ -17,7 +17,7 @@ import { parentBudget } from './parent-run.ts';
 import type { ParentRun } from './parent-run.ts';
 import type { Tool } from './tools/tool.ts';
 
-/** What a loop is made of; see `AgentLoopOptions`. */
+/** The parts of a loop; see `AgentLoopOptions`. */
 export interface LoopParts {
   readonly driver: Driver;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -29,32 +29,34 @@ export interface LoopParts {
   readonly maxParallelTools: number;
   readonly maxResultLength: number;
   readonly budget: ExecutionBudget;
-  /** What a limit of cost needs, when the loop knows prices. */
+  /** The prices for a cost limit, when the loop has prices. */
   readonly cost: CostLimitOptions | undefined;
   readonly clock: Clock;
   readonly retry: RetryPolicy;
   readonly fallback: Fallback | undefined;
 }
 
-/** What is given to one run. */
+/** The parts of one run. */
 export interface RunParts {
   readonly signal: AbortSignal;
   readonly listeners: readonly AgentEventListener[];
-  /** What has happened since is announced. */
+  /** The run announces the changes since this state. */
   readonly previousState?: AgentState | undefined;
-  /** Keeps the states of the run as it goes on. */
+  /** Saves the states of the run while it continues. */
   readonly checkpoint?: Checkpoint | undefined;
-  /** The run in which this one is a tool. */
+  /** The run that executes this run as a tool. */
   readonly parent?: ParentRun | undefined;
 }
 
-/** The options of a run that change the loop for it. */
+/** The options of a run that change its loop. */
 interface LoopChanges extends Pick<RunParts, 'parent'> {
   readonly budget?: BudgetLimits | undefined;
   readonly onExhausted?: RetryPolicy['onExhausted'];
 }
 
-/** The loop for one run of a state. @throws `ARGUMENT_INVALID` for what is not a state, and limits that cannot be. */
+/**
+ * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits.
+ */
 export function loopFor(
   state: AgentState,
   loop: LoopParts,
@@ -69,7 +71,7 @@ function withRunRetry(loop: LoopParts, onExhausted: LoopChanges['onExhausted']):
   return { ...loop, retry: { ...loop.retry, onExhausted } };
 }
 
-/** The loop for one run, within limits of its own and what its parent has left. */
+/** The loop for one run, with the limits of the run and the remaining budget of its parent. */
 function withRunLimits(loop: LoopParts, budget: BudgetLimits = {}, parent?: ParentRun): LoopParts {
   const limits = ExecutionBudget.of(budget);
   const guards = [...guardsFor(limits, loop.cost), ...(parent ? [parentBudget(parent, loop.cost)] : [])];

@@ -1,28 +1,28 @@
-/** What to write instead of an option that a function does not have, by its name. */
+/** Advice for options that a function does not have, by the name of the option. */
 type Advice = Readonly<Record<string, string>>;
 
-const DRIVER = 'give a driver, as in driver: aiSdkDriver({ model })';
-const BUDGET = 'limits of a run are in "budget", as in budget: { maxSteps: 5 }';
-const PROMPT = 'the state has it, as in AgentState.empty().withSystemPrompt("Be brief.")';
-const MESSAGES = 'run a state that has them, as in loop.run(AgentState.empty().withUserMessage("Hello"))';
-const SETTINGS = 'the state has it, as in state.withLlmConfig({ temperature: 0 })';
-const OUTPUT = 'give a hook, as in hooks: [structuredOutput(schema)]';
-const LISTENERS = 'give listeners, as in listeners: [eventListener("step-completed", listener)]';
+const DRIVER = 'pass a driver, as in driver: aiSdkDriver({ model })';
+const BUDGET = 'set the limits in "budget", as in budget: { maxSteps: 5 }';
+const PROMPT = 'set it in the state, as in AgentState.empty().withSystemPrompt("Be brief.")';
+const MESSAGES = 'add them to the state, as in loop.run(AgentState.empty().withUserMessage("Hello"))';
+const SETTINGS = 'set it in the state, as in state.withLlmConfig({ temperature: 0 })';
+const OUTPUT = 'pass a hook, as in hooks: [structuredOutput(schema)]';
+const LISTENERS = 'pass listeners, as in listeners: [eventListener("step-completed", listener)]';
 const CHANGES =
-  'give a hook that changes the request of a step, as in hooks: [{ beforeInference: (request) => ({ request: { ...request, toolChoice: "none" } }) }]';
-const TELEMETRY = 'give a listener that records events, as in listeners: [(event) => record(event)]';
-const SIGNAL = 'give it to the run, as in loop.run(state, { signal })';
+  'pass a hook that changes the request of a step, as in hooks: [{ beforeInference: (request) => ({ request: { ...request, toolChoice: "none" } }) }]';
+const TELEMETRY = 'pass a listener that records events, as in listeners: [(event) => record(event)]';
+const SIGNAL = 'pass it to the run, as in loop.run(state, { signal })';
 
 export const LOOP_ADVICE: Advice = {
   model: DRIVER,
   provider: DRIVER,
-  maxRetries: 'the driver retries, as in driver: aiSdkDriver({ model, maxRetries: 2 })',
+  maxRetries: 'set it in the driver, as in driver: aiSdkDriver({ model, maxRetries: 2 })',
   maxSteps: BUDGET,
   maxTokens: BUDGET,
   maxSeconds: BUDGET,
   maxCost: BUDGET,
   deadline: BUDGET,
-  stopWhen: `${BUDGET}; other conditions are hooks, as in hooks: [finishReason("length")]`,
+  stopWhen: `${BUDGET}; pass other conditions as hooks, as in hooks: [finishReason("length")]`,
   system: PROMPT,
   systemPrompt: PROMPT,
   instructions: PROMPT,
@@ -45,18 +45,18 @@ export const LOOP_ADVICE: Advice = {
   providerOptions: SETTINGS,
   signal: SIGNAL,
   abortSignal: SIGNAL,
-  name: 'a definition has it, as in AgentBuilder.of({ driver }).build({ name: "assistant" })',
-  store: 'a runtime has it, as in new SessionRuntime({ store, agents: { assistant: loop } })',
+  name: 'set it in a definition, as in AgentBuilder.of({ driver }).build({ name: "assistant" })',
+  store: 'pass it to a runtime, as in new SessionRuntime({ store, agents: { assistant: loop } })',
 };
 
 export const RUN_ADVICE: Advice = {
   abortSignal: 'write "signal"',
-  listeners: 'a run has one listener, as in onEvent: listener',
+  listeners: 'pass one listener, as in onEvent: listener',
   maxSteps: BUDGET,
   maxTokens: BUDGET,
   maxSeconds: BUDGET,
   maxCost: BUDGET,
-  tools: 'the loop has them, as in createAgentLoop({ driver, tools })',
+  tools: 'pass them to the loop, as in createAgentLoop({ driver, tools })',
 };
 
 export const BUILDER_ADVICE: Advice = {
@@ -65,9 +65,9 @@ export const BUILDER_ADVICE: Advice = {
   listeners: 'add them with withListeners(listener)',
 };
 
-const ARGUMENTS = 'give the schema of the arguments, as in inputSchema: z.object({ city: z.string() })';
-const EXECUTE = 'give the function, as in execute: ({ a, b }) => a + b';
-const TIMEOUT = 'give seconds, as in timeoutSeconds: 30';
+const ARGUMENTS = 'pass the schema of the arguments, as in inputSchema: z.object({ city: z.string() })';
+const EXECUTE = 'pass the function, as in execute: ({ a, b }) => a + b';
+const TIMEOUT = 'set it in seconds, as in timeoutSeconds: 30';
 
 export const TOOL_ADVICE: Advice = {
   parameters: ARGUMENTS,
@@ -80,21 +80,21 @@ export const TOOL_ADVICE: Advice = {
   call: EXECUTE,
   timeout: TIMEOUT,
   timeoutMs: TIMEOUT,
-  maxRetries: 'give tries, as in retry: { maxAttempts: 3 }',
-  retries: 'give tries, as in retry: { maxAttempts: 3 }',
+  maxRetries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
+  retries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
   requiresApproval: 'write "needsApproval"',
   readOnly: 'write effect: "readOnly"',
   idempotent: 'write effect: "idempotent"',
-  isResumable: 'add it to what tool() returns, as in { ...tool(init), isResumable: true }',
+  isResumable: 'add it to the tool, as in { ...tool(init), isResumable: true }',
 };
 
 export const SUBAGENT_ADVICE: Advice = {
-  agent: 'give its loop, as in loop: researchLoop',
-  driver: 'its loop has it, as in loop: createAgentLoop({ driver })',
-  tools: 'its loop has them, as in loop: createAgentLoop({ driver, tools })',
+  agent: 'pass its loop, as in loop: researchLoop',
+  driver: 'pass it to its loop, as in loop: createAgentLoop({ driver })',
+  tools: 'pass them to its loop, as in loop: createAgentLoop({ driver, tools })',
   model: 'write llmConfig: { model: "openai:gpt-5" }',
   instructions: 'write "systemPrompt"',
-  maxSteps: 'limits of a call are in "budget", as in budget: { maxSteps: 5 }',
-  execute: 'its loop does the work; toResult makes the result of its state',
+  maxSteps: 'set the limits of a call in "budget", as in budget: { maxSteps: 5 }',
+  execute: 'its loop does the work; "toResult" returns the result from its state',
   timeout: TIMEOUT,
 };

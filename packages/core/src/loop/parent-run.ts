@@ -8,25 +8,29 @@ import { GUARD_PRIORITY, modelIdOfState } from './stopping/guards.ts';
 import type { Hook, HookContext } from './hooks/hook.ts';
 import { requirePrice } from './stopping/model-prices.ts';
 
-/** What a run that is a tool of another one has from it. */
+/** The connection of a run to its parent, the run that executes it as a tool. */
 export interface ParentRun {
-  /** How far below a run that is nobody's tool: 1 for its subagents. */
+  /** The depth below the outermost run: 1 for a subagent of that run. */
   readonly depth: number;
-  /** The deepest that is allowed. */
+  /** The maximum depth. */
   readonly maxDepth: number;
   /**
-   * What the parent has left at this moment. What this run uses is counted there as it is used, so it is not to be
-   * subtracted once more; steps are not, so `maxSteps` counts from the start of this run's execution.
+   * The remaining budget of the parent. It already includes the usage of this run, which counts there as it occurs, so
+   * do not subtract that usage again. Steps do not count there: `maxSteps` counts from the start of this run's
+   * execution.
    */
   readonly remaining: () => ExecutionBudget;
-  /** Is handed every state of the run, before listeners are told of it. */
+  /** Receives every state of the run before listeners receive its events. */
   readonly follow: (state: AgentState) => void;
 }
 
-/** Stops before a step when the parent has nothing left. The parent's own time-outs arrive by the signal of the run. */
+/**
+ * A guard that stops before a step when the parent has no remaining budget. The parent's own deadlines abort the run
+ * through its signal.
+ */
 export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | undefined): Hook {
   const checkLimit = (state: AgentState, { state: known, clock }: HookContext): StopSignal | undefined => {
-    // The parent knows of what was used up to the state of the context.
+    // The parent has counted the usage up to the state of the context.
     const { totalTokens: tokens, cost: spent } = state.usage.since(known.usage);
     const budgetLeft = remaining().remaining({ tokens, ...(spent !== undefined && { cost: spent }) });
     return exhaustedLimitSignal(budgetLeft, state.stepCount, clock.now());
@@ -44,7 +48,7 @@ export function parentBudget({ remaining }: ParentRun, cost: CostLimitOptions | 
 
 const SOURCE = 'parentBudget';
 
-/** The first limit that is used up. */
+/** The stop signal of the first exhausted limit. */
 function exhaustedLimitSignal(
   budgetLeft: ExecutionBudget,
   stepCount: number,
@@ -61,6 +65,6 @@ function exhaustedLimitSignal(
   const first = found.find(([isUsedUp]) => isUsedUp);
   if (first === undefined) return undefined;
   const [, reason, what] = first;
-  const message = `What the calling agent had left of its ${what} is used up.`;
+  const message = `The calling agent has no ${what} remaining.`;
   return stopSignal({ reason, message, source: SOURCE });
 }

@@ -20,25 +20,25 @@ import type { ToolOutcome } from '../state/execution/tool-outcome.ts';
 import type { AgentEvent, AgentEventListener, EventBody } from './events.ts';
 
 /**
- * Says what may be seen of content: a text, or the JSON of arguments, results and other data. For a text whatever it
- * returns is shown as text. An event for which it throws is not passed on.
+ * Redacts content: a text, or the JSON of arguments, results and other data. A result that replaces a text is shown as
+ * text. An event for which the function throws is dropped.
  */
 export type Redact = (content: JsonValue) => JsonValue;
 
 /**
- * A listener that sees no content but what `redact` leaves of it; by default nothing at all.
+ * Returns a listener that receives only the content that `redact` returns; by default no content.
  *
- * Content is what models, tools and people said: texts, reasoning, arguments, results, messages and data of errors and
- * stop signals. Names of tools, hooks and models, ids, times, counts, usage, finish and stop reasons, and the names and codes of
- * errors stay. Files, sources and what only a provider understands are left out.
+ * Content is the text of models, tools and people: texts, reasoning, arguments, results, and the messages and data of
+ * errors and stop signals. The listener still receives the names of tools, hooks and models, ids, times, counts, usage,
+ * finish and stop reasons, and the names and codes of errors. Files, sources and provider options are omitted.
  *
- * - An event's `state` is an outline: the agent, its model, status, times, usage, stop signals, and the errors of the
- *   latest step and outside any. It has no messages, system prompt, metadata or steps; `stepCount` is 0.
- * - A step has its answer and tool executions, and neither input nor output messages.
- * - There are no `inference-delta` events: what is to be hidden may be split between two pieces. The whole text comes
- *   with `inference-completed`.
+ * - An event's `state` is an outline: the agent, its model, status, times, usage, stop signals, the errors of the
+ *   latest step, and errors outside any step. It has no messages, system prompt, metadata or steps; `stepCount` is 0.
+ * - A step has its response and tool executions, but no input or output messages.
+ * - There are no `inference-delta` events, because secret content may be split between two pieces.
+ *   `inference-completed` has the whole text.
  *
- * @throws TypeError `ARGUMENT_INVALID` for what is not a function.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not a function.
  * @example
  * const masked = redactedListener(exporter, (content) => (typeof content === 'string' ? maskEmails(content) : '[data]'));
  */
@@ -59,7 +59,7 @@ function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefine
   return body && { ...body, at: event.at, state: outlineOf(event.state, redact) };
 }
 
-/** Member by member: what is added to an event later is not passed on before it is named here. */
+/** Copies each member by name, so a member that is added to an event later is not passed on until it is named here. */
 function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
   switch (event.type) {
     case 'execution-started':
@@ -102,7 +102,7 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
       return inner && { type, toolCallId, toolName, event: inner };
     }
     default:
-      // Not known here, so not passed on; the compiler names the event that was forgotten.
+      // An unknown event is dropped. The compiler reports the missing case.
       return void (event satisfies never);
   }
 }
@@ -156,7 +156,7 @@ function redactedRequest({ model, llmConfig, toolChoice }: EffectiveRequest): Ef
   return { model, llmConfig: llmConfig && settingsOf(llmConfig), toolChoice };
 }
 
-/** The request of a step that keeps one. */
+/** The redacted request of a step that stores one. */
 function redactedStepRequest(request: StepRequest | undefined): StepRequest | undefined {
   if (request?.llmConfig === undefined) return request;
   return { ...request, llmConfig: settingsOf(request.llmConfig) };
@@ -174,7 +174,7 @@ function outlineOfExecution(execution: ExecutionState, redact: Redact): Executio
     .withTimeWorked(execution.workedSeconds)
     .withLlmConfig(execution.llmConfig && settingsOf(execution.llmConfig))
     .withContinuation(redactedContinuation(execution.continuation, redact));
-  // Those of earlier steps are not looked for: that would cost more with every step.
+  // Errors of earlier steps are omitted: reading them would cost more with every step.
   const errors = [...(execution.latestStep?.allErrors ?? []), ...execution.errors];
   return errors
     .reduce((known, error) => known.withError(redactedError(error, redact)), outline)

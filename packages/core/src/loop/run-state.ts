@@ -19,8 +19,8 @@ import { applyChecked, nextAction, rebaseToolChanges } from './stepper.ts';
 import { WorkTime } from './stopping/work-time.ts';
 
 /**
- * The state of one run in progress: the only variable there is. Whatever changes it goes through `change`, which
- * tells the listeners, and changes nothing once the run is lost; whatever a hook, tool or driver threw ends up in it.
+ * The state of one run in progress, its only variable. Every change goes through `change`, which notifies the listeners
+ * and does nothing once the run is lost. Errors of hooks, tools and drivers are recorded in the state.
  */
 export class RunState {
   state: AgentState;
@@ -29,10 +29,10 @@ export class RunState {
   readonly parent: ParentRun | undefined;
   readonly signals: RunSignals;
   readonly checkpointer: Checkpointer;
-  /** While the end is prepared: it is announced as one change. */
+  /** True while the end is prepared, which is announced as one change. */
   private isBatching = false;
   readonly work: WorkTime;
-  /** Ids of the system's clock are new: nobody has to look for them among those there are. */
+  /** The ids of the system clock are new, so the loop does not search for duplicates. */
   private readonly hasNewIds: boolean;
 
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
@@ -58,16 +58,14 @@ export class RunState {
     this.announce(before, state);
   }
 
-  /**
-   * Takes in what a hook made of `base`. What tools have said in the meantime, of progress and usage, stays.
-   */
+  /** Applies the change that a hook made to `base`, and keeps the progress and usage that tools reported meanwhile. */
   changeFrom(base: AgentState, changed: AgentState): void {
     this.change(rebaseToolChanges(this.state, base, changed, this.now()));
   }
 
   /**
-   * Takes in what a hook made before a call to a model. When it used something, the limits are asked again, unless the
-   * step is stopped already. A promise only when a limit returned one.
+   * Applies the change that a hook made before a call of a model. When the hook used tokens, the limits are checked
+   * again, unless the step is already stopped. Returns a promise only when a guard does.
    */
   changeBeforeCall(state: AgentState): Promise<unknown> | undefined {
     const before = this.state.execution?.otherUsage;
@@ -77,7 +75,7 @@ export class RunState {
     return asked instanceof Promise ? asked : undefined;
   }
 
-  /** Is a model still to be called in this step? */
+  /** True when the open step still needs a call of a model. */
   private mayCall(): boolean {
     if (!this.mayBegin()) return false;
     const { type } = nextAction(this.state);
@@ -89,18 +87,21 @@ export class RunState {
     return this.loop.hooks.checkLimits(state, this.context);
   }
 
-  /** Stops by the first limit that is used up. True when there is one; a promise only when a guard returned one. */
+  /**
+   * Stops the execution by the first limit that is used up, and returns true if there is one. Returns a promise only
+   * when a guard does.
+   */
   enforceLimits(): boolean | Promise<boolean> {
     const found = this.loop.hooks.checkLimits(this.state, this.context);
     if (found instanceof Promise) return this.inTime(found).then((signal) => this.raiseOnce(signal));
     return this.raiseOnce(found);
   }
 
-  // What is waited for
+  // Hooks
 
   /**
-   * Calls a hook. A promise only when it returned one, which comes to nothing when the hook does not settle in the time
-   * that it has once the run was told to stop.
+   * Calls a hook. Returns a promise only when the hook does. The promise resolves to `undefined` when the hook does not
+   * settle within its grace after an abort.
    */
   callHook<P extends HookPoint>(
     hook: Hook,
@@ -113,34 +114,34 @@ export class RunState {
   }
 
   private inTime<T>(promise: Promise<T | undefined>): Promise<T | undefined> {
-    // Between steps no timer aborts the signal.
+    // Between steps, no timer aborts the signal.
     const until = this.signals.isArmed ? undefined : this.loop.hooks.stepDeadline(this.context)?.at;
     const { signal } = this;
     return withinGrace(promise, { signal, until, clock: this.loop.clock, onTimeout: () => this.giveUp() });
   }
 
-  /** A hook has not had its say: what it was asked about is not over as it is. */
+  /** Records the abort after a hook exceeded its grace, unless the execution is terminal. */
   private giveUp(): undefined {
     if (!this.state.execution?.isTerminal) this.checkAbort();
   }
 
-  /** How many stop signals there are. */
+  /** The number of stop signals. */
   get signalCount(): number {
     return this.state.execution?.continuation.signals.length ?? 0;
   }
 
-  /** Another step was asked for, and is not to be. */
+  /** Withdraws the request for another step. */
   withdrawRequest(): void {
     this.change(this.state.withoutContinuationRequested(this.now()));
   }
 
-  /** Stops: a request for another step that was made before is withdrawn. */
+  /** Raises a stop signal and withdraws an earlier request for another step. */
   raise(signal: StopSignal): void {
     const at = this.now();
     this.change(this.state.withStopSignal(signal, at).withoutContinuationRequested(at));
   }
 
-  /** Changes that are announced as one. */
+  /** Announces several changes as one. */
   async asOneChange(work: () => Promise<void>): Promise<void> {
     const before = this.state;
     this.isBatching = true;
@@ -155,15 +156,18 @@ export class RunState {
     if (listeners.length > 0) announceTo(listeners, { ...happening, at: this.now(), state: this.state });
   }
 
-  /** Tells what has happened between two states. */
+  /** Announces the events between two states. */
   announce(before: AgentState, after: AgentState): void {
     if (this.listeners.length === 0 || this.isBatching || before === after) return;
     for (const happening of eventsBetween(before, after)) this.emit(happening);
   }
 
-  // What was thrown
+  // Errors
 
-  /** Puts what was thrown into the state: a stop as a signal, all else as an error, of which OnError is told. */
+  /**
+   * Records a thrown value in the state: an `AgentStop` as a stop signal, any other value as an error. Then calls
+   * OnError hooks for an error.
+   */
   async recordThrown(thrown: unknown): Promise<void> {
     if (this.isAbandoned()) return;
     const isOver = this.state.execution?.isTerminal;
@@ -188,31 +192,31 @@ export class RunState {
 
   // Aborts
 
-  /** Aborts when the run does, or when the present step is cut off. */
+  /** Aborts when the run is aborted, and at the step deadline. */
   get signal(): AbortSignal {
     return this.signals.current;
   }
 
-  /** Sees to it that the step that begins is cut off in time. */
+  /** Sets the deadline of the step that begins. */
   arm(): void {
     if (!this.loop.hooks.hasDeadlines) return;
     const deadline = this.loop.hooks.stepDeadline(this.context);
     if (deadline) this.signals.arm(deadline, this.loop.clock);
   }
 
-  /** The step is over. When it was cut off after its answer had arrived in full, that stays an answer. */
+  /** Ends the step's deadline. When the deadline passed after the final response had arrived, the response stays. */
   release(): void {
     const stop = this.signals.release();
     if (stop && !this.state.currentStep?.isFinalResponse) this.raiseOnce(stop);
   }
 
-  /** May something be begun that costs time or money? Takes note of an abort, and of a cut-off that is due. */
+  /** True when work that costs time or money may start. Records an abort, and a step deadline that has passed. */
   mayBegin(): boolean {
     this.signals.checkTimer();
     return this.checkAbort() === undefined;
   }
 
-  /** Takes note of an abort, once. A cancel becomes a stop signal; otherwise the run is left as it is. */
+  /** Records an abort, once. A cancel becomes a stop signal; after any other abort the state does not change. */
   checkAbort(): AbortKind | undefined {
     const abort = this.signals.readAbort();
     this.raiseOnce(abort?.stop);
@@ -224,12 +228,12 @@ export class RunState {
     return signal !== undefined;
   }
 
-  /** Another process has the execution: from here on nothing is changed. */
+  /** True when another worker has the execution; from then on the state does not change. */
   isAbandoned(): boolean {
     return this.signals.isAbandoned();
   }
 
-  /** Is the step in progress to be left open, for another process? */
+  /** True when the open step must stay open for another process. */
   isHandedOver(): boolean {
     return this.signals.isHandedOver();
   }
@@ -250,14 +254,14 @@ export class RunState {
     return readClock(this.loop.clock);
   }
 
-  /** Counts the seconds worked since they were counted last. */
+  /** Adds the seconds worked since the last count. */
   countWork(): void {
     const at = this.now();
     const seconds = this.work.count(at);
     if (!this.isAbandoned()) this.state = this.state.withTimeWorked(seconds, at);
   }
 
-  /** Seconds worked in this execution, up to now. */
+  /** The seconds worked in this execution until now. */
   get workedSeconds(): number {
     return (this.state.execution?.workedSeconds ?? 0) + this.work.secondsAt(this.now());
   }

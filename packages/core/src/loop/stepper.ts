@@ -19,17 +19,17 @@ import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 
 /**
- * What is to be done with a state.
+ * The next action for a state.
  *
- * - `start`: take the execution up (there is none, or nobody works on it yet)
- * - `beginStep`: nothing is in progress and nothing speaks for stopping
- * - `infer`: the current step has its input and no answer
- * - `resolveTools`: these were started by a process that is gone, and nobody knows how they ended
- * - `runTools`: these calls were not begun, and nobody needs to be asked about them any more
- * - `closeStep`: the current step has all it will get
- * - `wait`: the execution is suspended, or is to be: all that the step still lacks are decisions
- * - `finish`: the execution is over but for its terminal status
- * - `none`: it is over
+ * - `start`: start or resume the execution; there is none yet, or it is `pending`
+ * - `beginStep`: begin a step; no step is open and no stop signal or error ends the execution
+ * - `infer`: call the model; the current step has its input and no response
+ * - `resolveTools`: resolve these calls in doubt, which a dead process started
+ * - `runTools`: run these calls; they have not started and need no further approval
+ * - `closeStep`: close the current step; it needs nothing more
+ * - `wait`: suspend the execution, or leave it suspended; the current step needs only decisions, time or a retry
+ * - `finish`: set the terminal status
+ * - `none`: the execution is terminal
  */
 export type NextAction =
   | { readonly type: 'start' | 'finish' | 'none' }
@@ -38,48 +38,52 @@ export type NextAction =
   | { readonly type: 'resolveTools'; readonly toolExecutions: readonly ToolExecution[] }
   | { readonly type: 'wait'; readonly waiting: readonly Waiting[] };
 
-/** What came of doing it. */
+/** The result of an action, which `applyOutcome` applies to the state. */
 export type StepperOutcome =
-  /** The id is that of the execution if a new one begins. */
+  /** `executionId` becomes the id of a new execution; a resumed execution retains its own. */
   | { readonly type: 'started'; readonly executionId: ExecutionId; readonly at: Instant }
   | { readonly type: 'stepBegun'; readonly stepId: StepId; readonly input: Messages; readonly at: Instant }
-  /** The model is shown something else than what the step began with. */
+  /** A hook replaced the messages that the step began with. */
   | { readonly type: 'inputChanged'; readonly input: Messages; readonly at: Instant }
-  /** The model is called with something else than the state says, or than was said before. */
+  /** The request differs from the settings of the state, or from the recorded request. */
   | { readonly type: 'requestChanged'; readonly request: EffectiveRequest; readonly at: Instant }
   | { readonly type: 'inferred'; readonly response: InferenceResponse; readonly at: Instant }
-  /** The model was called and gave no usable answer: the call is to be repeated. */
+  /** The model gave no usable response, and the loop repeats the call. */
   | {
       readonly type: 'inferenceFailed';
       readonly failure: InferenceFailure;
-      /** The model to call instead of the agent's own; absent: the agent's own. */
+      /** The model to call instead of the agent's own; the agent's own when absent. */
       readonly fallback?: ExecutionFallback | undefined;
       readonly at: Instant;
     }
-  /** The failed call of the model is repeated now. */
+  /** The loop repeats the failed call of the model now. */
   | { readonly type: 'inferenceRetried'; readonly at: Instant }
-  /** A tool was started, or has ended: `outcome` tells which. */
+  /** A tool started or completed, as its `outcome` shows. */
   | { readonly type: 'toolAdvanced'; readonly toolExecution: ToolExecution; readonly at: Instant }
-  /** Several tool calls advanced, as one change. */
+  /** Several tool executions changed at the same time. */
   | {
       readonly type: 'toolsAdvanced';
       readonly toolExecutions: readonly ToolExecution[];
       readonly at: Instant;
     }
-  /** Something threw. It does not end the execution by itself: close what is open and finish. */
+  /**
+   * A part of the loop threw. The error alone does not end the execution: the loop closes the open step and finishes.
+   */
   | { readonly type: 'failed'; readonly error: unknown; readonly at: Instant }
-  /** The ids are for the messages that the step adds; the seconds are those worked since they were counted last. */
+  /**
+   * `messageIds` are for the messages that the step adds. `workedSeconds` are the seconds worked since the last count.
+   */
   | {
       readonly type: 'stepClosed';
       readonly messageIds: StepMessageIds;
       readonly workedSeconds?: number;
       readonly at: Instant;
     }
-  /** Nothing can be done until somebody, or the time, has its say. */
+  /** The execution waits for a decision, an instant, a child or input. */
   | { readonly type: 'suspended'; readonly waiting: readonly Waiting[]; readonly at: Instant }
   | { readonly type: 'finished'; readonly at: Instant };
 
-/** Tools run only for an answer that ended for one of these reasons. */
+/** The finish reasons of a response whose tools run. */
 const RUNS_TOOLS: ReadonlySet<FinishReason> = new Set(['stop', 'tool-calls']);
 
 const START: NextAction = Object.freeze({ type: 'start' });
@@ -90,8 +94,8 @@ const FINISH: NextAction = Object.freeze({ type: 'finish' });
 const NONE: NextAction = Object.freeze({ type: 'none' });
 
 /**
- * What to do next. Pure: it follows from the state alone, in any process.
- * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+ * Returns the next action. Pure: the result depends on the state alone, in any process.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not a state.
  */
 export function nextAction(state: AgentState): NextAction {
   requireState(state, 'nextAction');
@@ -119,7 +123,7 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   return { type: 'wait', waiting: toolExecutions.flatMap(waitingOfCall) };
 }
 
-/** What a call waits for: a decision, or whatever a subagent waits for that it is. */
+/** What a call waits for: a decision, or the entries that the subagent inside it waits for. */
 export function waitingOfCall(execution: ToolExecution): readonly Waiting[] {
   if (execution.isAwaitingApproval) return [{ type: 'approval', toolExecutionId: execution.id }];
   return execution.waitingInside;
@@ -129,12 +133,12 @@ function isWaiting(execution: ToolExecution): boolean {
   return execution.isAwaitingApproval || execution.waitingInside.length > 0;
 }
 
-/** Was it started, and does it wait for nobody? */
+/** True for a call that was started and waits for nothing. */
 function isInDoubt(execution: ToolExecution): boolean {
   return execution.isRunning && !isWaiting(execution);
 }
 
-/** May tools of the current step be started? They may run already. */
+/** True when tools of the current step may start. Some of them may already run. */
 export function canRunTools({ execution }: AgentState): boolean {
   const step = execution?.currentStep;
   if (execution === undefined || step?.response === undefined) return false;
@@ -143,9 +147,9 @@ export function canRunTools({ execution }: AgentState): boolean {
 }
 
 /**
- * The state after an action came to an outcome. Pure.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an id that something before has, what is not a state, and an outcome
- * of an unknown type.
+ * Returns the state after an action had an outcome. Pure.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an id that the state already contains, for a value that is not a
+ * state, and for an unknown type of outcome.
  */
 export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentState {
   requireState(state, 'applyOutcome');
@@ -153,7 +157,7 @@ export function applyOutcome(state: AgentState, outcome: StepperOutcome): AgentS
   return applyChecked(state, outcome, false);
 }
 
-/** The same. `hasNewIds`: the ids of the outcome were just made at random, and are not looked for. */
+/** Does the same as `applyOutcome`. With `hasNewIds`, the ids are random and new, so no duplicates are searched for. */
 export function applyChecked(state: AgentState, outcome: StepperOutcome, hasNewIds: boolean): AgentState {
   const { at } = outcome;
   switch (outcome.type) {
@@ -221,21 +225,21 @@ function withFailure(
 }
 
 /**
- * The step that is worked on: the open one. Of an execution that is over the last one: a hook may have ended it while an
- * answer or calls were under way, which still belong to its step.
+ * The step that the loop works on: the open step, or the last step of a terminal execution. A hook may end the
+ * execution while an inference or calls run; their results still belong to that step.
  */
 export function stepAtWork({ currentStep, execution }: AgentState): AgentStep | undefined {
   return currentStep ?? (execution?.isTerminal ? execution.lastStepExecution?.step : undefined);
 }
 
-/** The answer that came after a hook had ended the execution. */
+/** Records a response that arrived after a hook ended the execution. */
 function withLateResponse(state: AgentState, response: InferenceResponse, at: Instant): AgentState {
   const step = stepAtWork(state);
   if (step === undefined || step.response !== undefined) return state;
   return state.withLastStep(step.withResponse(response), at);
 }
 
-/** Calls that were started, or have ended, when a hook had ended the execution. */
+/** Records the started and completed calls of a step whose execution a hook has ended. */
 function withLateTools(state: AgentState, executions: readonly ToolExecution[], at: Instant): AgentState {
   const step = stepAtWork(state);
   if (step === undefined) return state;
@@ -247,7 +251,7 @@ function withLateTools(state: AgentState, executions: readonly ToolExecution[], 
   return late.length === 0 ? state : state.withLastStep(step.withToolExecutions(late), at);
 }
 
-/** What a hook made of `base`, and what tools have said of progress and usage between `base` and `now`. */
+/** Rebases a hook's result: keeps the progress and usage that tools reported between `base` and `now`. */
 export function rebaseToolChanges(
   now: AgentState,
   base: AgentState,
@@ -262,7 +266,7 @@ export function rebaseToolChanges(
     const was = executionIn(base, id);
     if (toolExecution === was) continue;
     const isHooks = executionIn(changed, id) !== was;
-    // What ran when the hook ended the execution is marked as interrupted.
+    // A call that ran when the hook ended the execution is marked as interrupted.
     if (!isHooks || (isOver && was?.isRunning))
       state = applyOutcome(state, { type: 'toolAdvanced', toolExecution, at });
   }
@@ -273,7 +277,7 @@ function executionIn(state: AgentState, id: ToolExecutionId): ToolExecution | un
   return stepAtWork(state)?.toolExecutions.find((execution) => execution.id === id);
 }
 
-/** The state with what the model of the open step is called with. */
+/** Records the effective request in the open step. */
 function withEffectiveRequest(
   state: AgentState,
   { model, llmConfig, toolChoice }: EffectiveRequest,

@@ -5,17 +5,17 @@ import type { EventLine, Tone } from './event-lines.ts';
 import { eventLines } from './event-lines.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
 
-/** What is shown, and where. */
+/** The options of `consoleObserver`. */
 export interface ConsoleObserverOptions {
-  /** Takes one line, without its end; default `console.log`. */
+  /** Writes one line, without its line end; default `console.log`. */
   readonly write?: (line: string) => void;
   /** Colours by ANSI sequences, for a terminal; default false. */
   readonly colors?: boolean;
-  /** What the model says, line by line as it arrives; default true. */
+  /** Shows the text of the model line by line as it arrives; default true. */
   readonly showText?: boolean;
-  /** What the model thinks, likewise; default false. */
+  /** Shows the reasoning of the model in the same way; default false. */
   readonly showReasoning?: boolean;
-  /** Characters of arguments, results and messages that are shown; default 120. */
+  /** The number of characters of arguments, results and messages that are shown; default 120. */
   readonly maxLength?: number;
 }
 
@@ -28,13 +28,14 @@ const checkOptions = optionsCheck<ConsoleObserverOptions>('consoleObserver', {
 });
 
 /**
- * A listener that makes runs readable in a terminal: executions, steps, what the model says, tool calls with their
- * arguments and results, usage and cost, why it stopped, errors. Runs of agents that have a parent are set in; those of
- * subagents are told apart by their names. Control characters are replaced, so that nothing that a model or tool says can drive the terminal.
+ * Creates a listener that prints runs to a terminal: executions, steps, texts of the model, tool calls with their
+ * arguments and results, usage and cost, stop reasons, and errors. Runs of agents with a parent are indented; those of
+ * subagents are labelled with their names. Control characters are replaced, so that no text of a model or tool can
+ * control the terminal.
  *
  * @example
  * const loop = createAgentLoop({ driver, listeners: [consoleObserver({ colors: true })] });
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value.
  */
 export function consoleObserver(options: ConsoleObserverOptions = {}): AgentEventListener {
   const { write = writeToConsole, colors = false, maxLength = 120 } = checkOptions(options);
@@ -56,13 +57,13 @@ function writeToConsole(line: string): void {
   console.log(line);
 }
 
-/** All of them but the tab. */
+/** All control characters except the tab. */
 const CONTROL_CHARACTERS = /[^\P{Cc}\t]/gu;
 
-/** The lines of a subagent stand below the call that it serves. */
+/** The indentation of a subagent's lines, which are below its call. */
 const DEPTH_OF_CALLS = 3;
 
-/** What happened in the innermost agent, and the names of the agents on the way there. */
+/** The event of the innermost agent, and the names of the agents on the path to it. */
 function innermost(outerEvent: AgentEvent): {
   readonly event: AgentEvent;
   readonly names: readonly string[];
@@ -76,7 +77,7 @@ function innermost(outerEvent: AgentEvent): {
   return { event, names };
 }
 
-/** How far inside another agent's run it happened. */
+/** The indentation of the lines of an agent with a parent. */
 function depthOf({ state }: AgentEvent): number {
   return state.parentAgentId === undefined ? 0 : 2;
 }
@@ -95,14 +96,14 @@ function painted(text: string, tone: Tone): string {
   return color === undefined ? text : `\u{1B}[${color}m${text}\u{1B}[0m`;
 }
 
-/** A text that is arriving: the line that has no end yet. */
+/** The start of a line whose end has not arrived. */
 interface Arriving {
   readonly type: InferenceDelta['type'];
   readonly id: string;
   readonly rest: string;
 }
 
-/** Puts together the pieces of the inferences in progress. */
+/** Joins the deltas of the inferences in progress to lines. */
 class StreamedTexts {
   private readonly arriving = new Map<StepId, Arriving>();
   private readonly shown: ReadonlySet<string>;
@@ -115,7 +116,7 @@ class StreamedTexts {
   linesOf(event: AgentEvent): readonly EventLine[] {
     switch (event.type) {
       case 'inference-started':
-        // Begun once more after a crash: what had arrived comes again.
+        // After a crash the inference starts again, and its deltas arrive again.
         this.arriving.delete(event.stepId);
         return [];
       case 'inference-delta':
@@ -140,7 +141,7 @@ class StreamedTexts {
     const before = this.arriving.get(stepId);
     const isSame = before?.type === type && before.id === id;
     const unended = `${isSame ? before.rest : ''}${text}`;
-    // Split only at the end of a line: a long one comes in many pieces.
+    // Split only at line ends: a long line arrives in many pieces.
     const lines = text.includes('\n') ? unended.split('\n') : [unended];
     const rest = lines.pop() ?? '';
     this.arriving.set(stepId, { type, id, rest });
@@ -153,7 +154,7 @@ class StreamedTexts {
     return lines;
   }
 
-  /** For a driver that does not stream. */
+  /** The lines of a whole text, for a driver that does not stream. */
   private whole({ type, text }: { readonly type: 'text' | 'reasoning'; readonly text: string }): EventLine[] {
     return this.shown.has(type) ? text.split('\n').map((line) => textLine(type, line)) : [];
   }

@@ -7,17 +7,17 @@ import type { Usage } from '../state/inference/usage.ts';
 import type { AgentEvent } from '../loop/events.ts';
 import type { AgentEventOf } from './observe.ts';
 
-/** What kind of news a line is. */
+/** The kind of a line, which determines its colour. */
 export type Tone = 'heading' | 'plain' | 'detail' | 'good' | 'bad';
 
-/** One line about a run. `level` says how far inside: 0 the execution, 1 a step, 2 what happens in a step. */
+/** One line about a run. `level` is the indentation: 0 for the execution, 1 for a step, 2 for the events of a step. */
 export interface EventLine {
   readonly level: number;
   readonly tone: Tone;
   readonly text: string;
 }
 
-/** What an event says, in lines; none for one that others say as well. Texts of models are not among them. */
+/** The lines of an event; none for an event whose content other events repeat. Texts of models are not included. */
 export function eventLines(event: AgentEvent, maxLength: number): readonly EventLine[] {
   switch (event.type) {
     case 'execution-started':
@@ -66,7 +66,7 @@ function endLines({ state }: AgentEvent, maxLength: number): readonly EventLine[
   const status = execution.status as keyof typeof END_TONES;
   const why = [...execution.waiting.map(({ type }) => type), ...(state.stopReason ? [state.stopReason] : [])];
   const facts = [
-    // An outline, as a redacted event has it, does not know its steps.
+    // The outline of a redacted event has no steps.
     ...(execution.stepCount > 0 ? [steps(execution.stepCount)] : []),
     usageInWords(execution.usage),
     seconds(state.executionDuration),
@@ -84,7 +84,7 @@ function startInWords({ type, state }: AgentEvent): string {
   return `▶ execution ${executionCount} ${how}${model}`;
 }
 
-/** Of a call to another model than the one that the state names. */
+/** The line of a call to another model than the state names. */
 function modelLines({ request, state }: AgentEventOf<'inference-started'>): readonly EventLine[] {
   const isNamed = request.llmConfig?.model === state.llmConfig?.model;
   return isNamed ? [] : [line(2, 'detail', `model ${request.model ?? 'of the driver'}`)];
@@ -104,7 +104,7 @@ function callInWords(event: ToolEvent, maxLength: number): string {
   return `${callNumber(event)}${name} ${jsonInShort(args, maxLength)}${again}`;
 }
 
-/** Which call of the step it is, when there are several: two may be of the same tool. */
+/** The number of the call in its step, when there are several: two calls may use the same tool. */
 function callNumber({ state, toolExecution }: ToolEvent): string {
   const calls = state.currentStep?.requestedToolCalls ?? [];
   const index = calls.findIndex(({ toolCallId }) => toolCallId === toolExecution.call.toolCallId);
@@ -139,7 +139,7 @@ function usageInWords(usage: Usage): string {
   const { inputTokens = 0, outputTokens = 0, cost, unreportedCalls, unpricedCalls } = usage;
   const words = [`${inputTokens} in`, `${outputTokens} out`];
   if (unreportedCalls > 0) words.push(`${unreportedCalls} not reported`);
-  // With calls whose cost is unknown it is a lower bound.
+  // With calls of unknown cost, the sum is a lower bound.
   if (cost !== undefined) words.push(`${unpricedCalls > 0 ? 'at least ' : ''}$${dollars(cost)}`);
   return words.join(', ');
 }
@@ -156,7 +156,7 @@ function jsonInShort(value: JsonValue, maxLength: number): string {
   return truncateLine(JSON.stringify(value), maxLength);
 }
 
-/** In one line, and cut visibly. */
+/** Puts a text into one line and marks its truncation. */
 function truncateLine(text: string, maxLength: number): string {
   const isLong = text.length > maxLength;
   const kept = isLong ? `${text.slice(0, maxLength).toWellFormed()}…` : text;

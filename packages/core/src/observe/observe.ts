@@ -2,7 +2,7 @@ import { checkArgument, mustBe, similarName } from '../arguments.ts';
 import { describeValue, invalidArgument } from '../errors.ts';
 import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/events.ts';
 
-/** The events of a type. */
+/** The events with a type. */
 export type AgentEventOf<T extends AgentEventType> = Extract<AgentEvent, { readonly type: T }>;
 
 const TYPES = mustBe.listOf(
@@ -45,8 +45,8 @@ function requireEventType(type: string): void {
 }
 
 /**
- * A listener that is told of one type of event, or of some.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for a type that does not exist, and a listener that is not a function.
+ * Creates a listener that receives only events of one type, or of several.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown type, and for a listener that is not a function.
  * @example
  * const loop = createAgentLoop({ driver, listeners: [eventListener('tool-completed', ({ toolExecution }) => count(toolExecution.name))] });
  */
@@ -62,6 +62,6 @@ export function eventListener<T extends AgentEventType>(
   const wanted: ReadonlySet<AgentEventType> = new Set<AgentEventType>(
     typeof types === 'string' ? [types] : types,
   );
-  // What it returns is handed on: a promise among it may be rejected, which is for the loop to know.
+  // The result is returned, so that the loop handles the rejection of a promise.
   return (event) => (wanted.has(event.type) ? listener(event as AgentEventOf<T>) : undefined);
 }

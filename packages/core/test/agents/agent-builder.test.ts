@@ -54,7 +54,7 @@ const memory =
   };
 
 describe('a builder', () => {
-  test('builds the loop that its options make', async () => {
+  test('builds a loop from its options', async () => {
     const script = [call('a'), call('nowhere'), 'Done.'];
     const options = { tools: [does('a')], toolErrors: 'fail', toolChoice: 'required' } as const;
     const { builder, driver } = scripted(script, options);
@@ -64,7 +64,7 @@ describe('a builder', () => {
     expect(driver.requests[0]?.toolChoice).toBe('required');
   });
 
-  test('hands every option on, those it has no word for too', () => {
+  test('passes every option on, including those without a method', () => {
     const { driver } = scripted();
     const options: Required<AgentLoopOptions> = {
       driver,
@@ -94,7 +94,7 @@ describe('a builder', () => {
     expect(added).toEqual(AgentBuilder.of(options));
   });
 
-  test('is a value: a change is a copy, and nothing changed is the same', () => {
+  test('is a value: a change returns a copy, and no change returns the same builder', () => {
     const { builder, driver } = scripted(undefined, { budget: { maxSteps: 5 } });
     const before = { ...builder.options };
     const named = builder.withCapabilityFactories({ memory: () => memory([]) });
@@ -118,7 +118,7 @@ describe('a builder', () => {
     expect(builder.withCapabilityFactories({}).use((same) => same)).toBe(builder);
   });
 
-  test('keeps nothing that its maker can still change', async () => {
+  test('is not affected by later changes to the options that it received', async () => {
     const [tools, hooks, budget] = [[does('a')], [] as Hook[], { maxSteps: 2 }];
     const builder = AgentBuilder.of({ driver: scriptedDriver(...endless), tools, hooks, budget });
     tools.push(does('b'));
@@ -128,7 +128,7 @@ describe('a builder', () => {
     expect((await builder.toLoop().run(told())).stepCount).toBe(2);
   });
 
-  test('is used again: agents of one builder, and builders of one definition, know nothing of each other', async () => {
+  test('builds independent agents from one builder and from one definition', async () => {
     const { builder } = scripted(['One.', 'Two.']);
     const definition: AgentDefinition = Object.freeze({ name: 'writer', tools: ['a'], capabilities: {} });
     const [first, second] = [builder.build(definition), builder.build({ name: 'clerk', tools: [] })];
@@ -139,14 +139,14 @@ describe('a builder', () => {
     expect(first.definition).toEqual(definition);
   });
 
-  test('says at once what is wrong', () => {
+  test('throws at once for invalid arguments', () => {
     const { builder } = scripted();
     const wrong = { code: 'ARGUMENT_INVALID' };
     const says = (work: () => unknown, message: string): void =>
       expect(work).toThrow(expect.objectContaining({ ...wrong, message: expect.stringContaining(message) }));
     says(() => builder.withTools(does('c'), does('a')), 'two tools named "a"');
     for (const none of [undefined, null, 'a', { name: 'a' }])
-      says(() => AgentBuilder.of({ tools: [none as never] }), 'A tool is what tool() returns, found');
+      says(() => AgentBuilder.of({ tools: [none as never] }), 'A tool must be created by tool(), found');
     says(() => AgentBuilder.of({ tools: [does('a'), does('a')] }), 'two tools named "a"');
     says(() => AgentBuilder.of().toLoop(), 'needs a driver');
     says(() => AgentBuilder.of().build({ name: 'writer' }), 'needs a driver');
@@ -155,20 +155,20 @@ describe('a builder', () => {
       says(() => builder.withSettings({ driver: driver as never }), 'needs a driver');
       says(() => AgentBuilder.of({ driver: driver as never }), 'needs a driver');
     }
-    says(() => builder.use(undefined as never), 'A capability is a function, found nothing');
-    says(() => builder.use((() => undefined) as never), 'returns the builder that it changed, found nothing');
+    says(() => builder.use(undefined as never), 'A capability must be a function, found nothing');
+    says(() => builder.use((() => undefined) as never), 'must return an AgentBuilder, found nothing');
     says(() => builder.withCapabilityFactories({ memory: {} as never }), '"memory" must be a function');
     const named = builder.withCapabilityFactories({ memory: () => memory([]) });
     says(
       () => named.withCapabilityFactories({ memory: () => memory([]) }),
       'two capabilities named "memory"',
     );
-    says(() => AgentBuilder.of().use(summaries({ maxTokens: 5 })), 'need a driver');
+    says(() => AgentBuilder.of().use(summaries({ maxTokens: 5 })), 'needs a driver');
   });
 });
 
 describe('a capability', () => {
-  test('adds a tool, a hook and what the model sees', async () => {
+  test('adds a tool, a hook and a compiler', async () => {
     const log: string[] = [];
     const { builder, driver } = scripted([call('remember'), 'Done.']);
     const state = await builder.use(memory(log)).toLoop().run(told());
@@ -180,7 +180,7 @@ describe('a capability', () => {
     expect(state.messages.at(0)).toMatchObject({ content: [{ text: 'Go' }] });
   });
 
-  test('sees what was added before it, so one may stand around another', async () => {
+  test('receives what was added before it, so a capability can wrap another', async () => {
     const { builder, driver } = scripted();
     const forgetful: Capability = (before) => {
       const { compiler = (state) => state.messages } = before.options;
@@ -190,7 +190,7 @@ describe('a capability', () => {
     expect(saidIn(driver.requests[0]?.messages ?? [])).toEqual(saidIn([userMessage('Go')]));
   });
 
-  test('has its hooks called in the order of addition, those of a definition last; priority goes before', async () => {
+  test('has its hooks called in the order of addition, those of a definition last, after priority', async () => {
     const log: string[] = [];
     const adds =
       (...hooks: readonly Hook[]): Capability =>
@@ -210,7 +210,7 @@ describe('a capability', () => {
     expect(log).toEqual(['urgent', 'own', 'used', 'later', 'second', 'first']);
   });
 
-  test('summaries: older messages are summarised by the builder’s driver, around the compiler it has', async () => {
+  test('summaries() summarises older messages with the builder’s driver and compiler', async () => {
     const { builder, driver } = scripted(['They greet.', 'Done.'], {
       prices: { m: { input: 1, output: 1 } },
     });
@@ -228,7 +228,7 @@ describe('a capability', () => {
 });
 
 describe('a definition', () => {
-  test('begins with its prompt, model and metadata', async () => {
+  test('starts with its prompt, model and metadata', async () => {
     const { builder, driver } = scripted();
     const llmConfig = { model: 'openai:gpt-5', temperature: 0 };
     const definition = { name: 'writer', systemPrompt: 'Be brief.', llmConfig, metadata: { team: 'docs' } };
@@ -246,7 +246,7 @@ describe('a definition', () => {
     expect(driver.requests[0]).toMatchObject({ systemPrompt: 'Be brief.', llmConfig });
   });
 
-  test('takes its times and ids from the clock of the loop', () => {
+  test('uses times and ids from the clock of the loop', () => {
     const make = () => scripted().builder.build({ name: 'writer' }).start('Hi');
     expect(make()).toEqual(make());
   });
@@ -264,13 +264,13 @@ describe('a definition', () => {
     [{ capabilities: { memory: {} }, tools: ['a'] }, ['a']],
     [{ capabilities: { memory: {} }, toolsDeny: ['remember'] }, ['a', 'b']],
   ];
-  test.each(grants)('of %j may use %j', async (definition, allowed) => {
+  test.each(grants)('%j allows the tools %j', async (definition, allowed) => {
     const { builder, driver } = scripted();
     await runOf(builder.withCapabilityFactories({ memory: () => memory([]) }), definition);
     expect(toolsSeen(driver)).toEqual(allowed);
   });
 
-  test('denies a tool whatever the model asks for', async () => {
+  test('denies a tool even when the model requests it', async () => {
     const { builder } = scripted([call('a', 'b'), 'Done.'], {
       tools: [does('a', () => expect.unreachable()), does('b')],
     });
@@ -281,7 +281,7 @@ describe('a definition', () => {
     ]);
   });
 
-  test('hands its capabilities their options', async () => {
+  test('passes options to its capabilities', async () => {
     const { builder, driver } = scripted();
     const ready = builder.withCapabilityFactories({ memory: ({ fact }) => memory([], fact as string) });
     await runOf(ready, { capabilities: { memory: { fact: 'Likes coffee.' } } });
@@ -296,7 +296,7 @@ describe('a definition', () => {
     expect([tokens.stepCount, tokens.stopReason]).toEqual([5, 'tokenLimitReached']);
   });
 
-  test('without a budget has the builder’s', async () => {
+  test('without a budget has the budget of the builder', async () => {
     const own = await runOf(scripted(endless, { budget: { maxSteps: 4 } }).builder, {});
     expect([own.stepCount, own.stopReason]).toEqual([4, 'stepsLimitReached']);
     const none = await runOf(scripted(endless).builder, {});
@@ -304,7 +304,7 @@ describe('a definition', () => {
   });
 
   test.each([{}, { maxTokens: 1e9 }, ExecutionBudget.of({ maxTokens: 1e9 })])(
-    'with the budget %j in place of the builder’s stops at 20 steps',
+    'with the budget %j, which replaces that of the builder, stops at 20 steps',
     async (budget) => {
       const { builder } = scripted(endless, { budget: { maxSteps: 4 } });
       const state = await runOf(builder, { budget });
@@ -313,7 +313,7 @@ describe('a definition', () => {
   );
 
   test.each([{ maxSteps: Infinity }, ExecutionBudget.unlimited()])(
-    'with the budget %j takes any number of steps',
+    'with the budget %j may take any number of steps',
     async (budget) => {
       const { builder } = scripted([...endless, 'Done.'], { budget: { maxSteps: 4 } });
       const state = await runOf(builder, { budget });
@@ -321,7 +321,7 @@ describe('a definition', () => {
     },
   );
 
-  test('can cost no more than it says', async () => {
+  test('costs no more than its budget allows', async () => {
     const { builder } = scripted(endless, { prices: { m: { input: 1e5, output: 0 } } });
     const state = await runOf(builder, { budget: { maxCost: 2 }, llmConfig: { model: 'm' } });
     expect([state.stepCount, state.cost, state.stopReason]).toEqual([2, 2, 'costLimitReached']);
@@ -339,7 +339,7 @@ describe('a definition', () => {
     expect(heard).toEqual(['x', 'x']);
   });
 
-  test('that cannot be built says whose it is, what is missing and what there is', () => {
+  test('that cannot be built throws an error with the agent, the unknown names and the known names', () => {
     const { builder } = scripted();
     const ready = builder.withCapabilityFactories({
       memory: () => memory([]),
@@ -352,44 +352,52 @@ describe('a definition', () => {
       expect(() => from.build({ name: 'writer', ...definition })).toThrow(
         expect.objectContaining({
           code: 'AGENT_NOT_BUILDABLE',
-          message: `Agent "writer" ${message}.`,
+          message: `${message}.`,
           data: { agent: 'writer', ...data },
         }),
       );
     says(
       { tools: ['a', 'serach', 'raed'] },
-      'names tools that there are not: serach, raed. There are: a, b',
+      'Unknown tools "serach", "raed" in agent "writer". Known tools: a, b',
       {
         tools: ['serach', 'raed'],
       },
     );
-    // What only a capability has that it did not ask for.
-    says({ tools: ['remember'] }, 'names tools that there are not: remember. There are: a, b', {
+    // A tool of a capability that the definition does not name.
+    says({ tools: ['remember'] }, 'Unknown tool "remember" in agent "writer". Known tools: a, b', {
       tools: ['remember'],
     });
     says(
       { capabilities: { memory: {}, toString: {} } },
-      'names capabilities that there are not: toString. There are: memory, broken, clashing',
+      'Unknown capability "toString" in agent "writer". Known capabilities: memory, broken, clashing',
       { capabilities: ['toString'] },
     );
     says(
       { capabilities: { memory: {} } },
-      'names capabilities that there are not: memory. There are: none',
+      'Unknown capability "memory" in agent "writer". Known capabilities: none',
       { capabilities: ['memory'] },
       builder,
     );
-    says({ capabilities: { broken: {} } }, 'cannot have the capability "broken": no such file', {
-      capabilities: ['broken'],
-    });
+    says(
+      { capabilities: { broken: {} } },
+      'Agent "writer" cannot use the capability "broken": no such file',
+      {
+        capabilities: ['broken'],
+      },
+    );
     says(
       { capabilities: { clashing: {} } },
-      'cannot have the capability "clashing": There are two tools named "a"',
+      'Agent "writer" cannot use the capability "clashing": There are two tools named "a"',
       { capabilities: ['clashing'] },
     );
-    says({ budget: { maxCost: 1 } }, 'has a budget with maxCost, which needs the prices of the models', {});
+    says(
+      { budget: { maxCost: 1 } },
+      'Agent "writer" has a budget with maxCost, which requires the prices of the models',
+      {},
+    );
     says(
       { toolsDeny: ['a'] },
-      'may not use the tool "a", which it must choose',
+      'Agent "writer" may not use the tool "a", but its toolChoice requires this tool',
       { tools: ['a'] },
       ready.withSettings({ toolChoice: { toolName: 'a' } }),
     );
@@ -407,7 +415,7 @@ describe('in a session runtime', () => {
     budget: { maxSteps: 2 },
   };
 
-  test('an agent is the loop of its name', async () => {
+  test('an agent is found as the loop of its name', async () => {
     const { builder, driver } = scripted(endless);
     const writer = builder.build(definition);
     const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { writer } });
@@ -420,7 +428,7 @@ describe('in a session runtime', () => {
     ]);
   });
 
-  test('a builder builds each session’s own definition, in any process', async () => {
+  test('a builder builds the agent of each session’s definition, in any process', async () => {
     const store = new MemorySessionStore();
     const process = (script: readonly ScriptedAnswer[]): SessionRuntime => {
       const { builder } = scripted(script);

@@ -13,7 +13,7 @@ const invalid = (...issues: string[]) =>
   expect.objectContaining({ code: 'OUTPUT_INVALID', data: { issues } });
 const said = (messages: Iterable<Message>): string[] => [...messages].map((message) => textOf(message));
 
-describe('an answer that fits', () => {
+describe('a response that fits the schema', () => {
   test('is read, without a second inference', async () => {
     const output = structuredOutput(weather, { name: 'weather', description: 'How it is there.' });
     const { state, driver } = await observe({ script: [fits], hooks: [output] });
@@ -31,7 +31,7 @@ describe('an answer that fits', () => {
     expect(output.read(readBack(state))).toEqual({ city: 'Ulm', celsius: 21 });
   });
 
-  test('may come after tools', async () => {
+  test('may follow tool calls', async () => {
     const output = structuredOutput({ type: 'array', items: { type: 'number' } });
     const script: ScriptedAnswer[] = [{ calls: { add: {} } }, '[4]'];
     const { state, driver } = await observe({ script, tools: [does('add')], hooks: [output] });
@@ -40,14 +40,14 @@ describe('an answer that fits', () => {
     expect(output.read(state)).toEqual([4]);
   });
 
-  test('may be transformed: what is stored is what the model said', async () => {
+  test('may be transformed; the state stores the text of the model', async () => {
     const output = structuredOutput(z.object({ day: z.iso.date().transform((day) => new Date(day)) }));
     const { state } = await observe({ script: ['{"day":"2026-01-02"}'], hooks: [output] });
     expect(output.read(readBack(state)).day).toEqual(new Date('2026-01-02'));
     expect(state.finalResponse).toBe('{"day":"2026-01-02"}');
   });
 
-  test('may be checked asynchronously, and is then read so', async () => {
+  test('may be checked asynchronously, and is then read with readAsync()', async () => {
     const output = structuredOutput(z.string().refine(async (text) => text === 'yes', 'not yes'));
     const { state, driver } = await observe({ script: ['"no"', '"yes"'], hooks: [output] });
     driver.assertComplete();
@@ -55,7 +55,7 @@ describe('an answer that fits', () => {
     expect(() => output.read(state)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   });
 
-  test('leaves the state without a format, so that another loop gets plain answers', async () => {
+  test('leaves no response format in the state, so another loop gets plain responses', async () => {
     const { state } = await observe({ script: [fits], hooks: [structuredOutput(weather)] });
     expect(state.responseFormat).toBeUndefined();
     const { driver } = await observe({ state: state.withUserMessage('And now?'), script: ['Fine.'] });
@@ -63,7 +63,7 @@ describe('an answer that fits', () => {
   });
 });
 
-describe('what is taken for JSON', () => {
+describe('text that is parsed as JSON', () => {
   const answered = async (text: string) => {
     const output = structuredOutput({}, { maxRepairs: 0 });
     const { state } = await observe({ script: [{ text }], hooks: [output] });
@@ -87,17 +87,17 @@ describe('what is taken for JSON', () => {
     ['words before a fence', 'Here:\n```json\n{"a":1}\n```'],
     ['a fence that does not end', '```json\n{"a":1}'],
     ['a comma too many', '{"a":1,}'],
-    ['nothing', ''],
+    ['an empty text', ''],
   ];
-  test.each(other)('not: %s', async (_, text) => {
+  test.each(other)('invalid: %s', async (_, text) => {
     const { state } = await answered(text);
     expect(state.status).toBe('failed');
-    expect(state.errors[0]?.message).toMatch(/^The answer does not fit .*: the answer: not JSON: /);
+    expect(state.errors[0]?.message).toMatch(/^The response does not fit .*: the response: not JSON: /);
   });
 });
 
-describe('an answer that does not fit', () => {
-  test('is asked for once more, with what is wrong', async () => {
+describe('a response that does not fit the schema', () => {
+  test('is followed by one repair request that lists the problems', async () => {
     const output = structuredOutput(weather);
     const { state, driver } = await observe({ script: [misfit, fits], hooks: [output] });
     expect(state.status).toBe('completed');
@@ -105,15 +105,15 @@ describe('an answer that does not fit', () => {
     expect(said(driver.requests[1]?.messages ?? [])).toEqual([
       'Go',
       misfit,
-      'Your answer does not fit the form that is asked for:\n' +
+      'Your response does not fit the required schema:\n' +
         `- ${issue}\n` +
-        'Answer again with the whole JSON value, corrected, and nothing else.',
+        'Respond again with the whole corrected JSON value and nothing else.',
     ]);
     expect(state.stepCount).toBe(2);
     expect(state.usage.toJSON()).toMatchObject({ inputTokens: 20, outputTokens: 10 });
   });
 
-  test('is said to have every fault that the schema finds', async () => {
+  test('lists every problem that the schema finds', async () => {
     const output = structuredOutput(weather, { maxRepairs: 0 });
     const { state } = await observe({ script: ['{"celsius":"warm"}'], hooks: [output] });
     const city = 'city: Invalid input: expected string, received undefined';
@@ -121,7 +121,7 @@ describe('an answer that does not fit', () => {
     expect(() => output.read(readBack(state))).toThrow(invalid(city, issue));
   });
 
-  test('ends the execution failed when the repairs are used up', async () => {
+  test('ends the execution failed when the repairs are exhausted', async () => {
     const script = ['Warm.', misfit, '{}', fits];
     const output = structuredOutput(weather, { maxRepairs: 2 });
     const { state, driver } = await observe({ script, hooks: [output] });
@@ -132,7 +132,7 @@ describe('an answer that does not fit', () => {
     expect(() => output.read(state)).toThrow(state.errors[0]?.message);
   });
 
-  test('has its repairs anew in the next execution', async () => {
+  test('has new repairs in the next execution', async () => {
     const output = structuredOutput(weather);
     const first = await observe({ script: [misfit, misfit], hooks: [output] });
     const state = first.state.withUserMessage('Again');
@@ -140,26 +140,26 @@ describe('an answer that does not fit', () => {
     expect(output.read(second.state).celsius).toBe(21);
   });
 
-  test('by JSON Schema too', async () => {
+  test('is found by a JSON Schema too', async () => {
     const output = structuredOutput({ type: 'object', required: ['a'] }, { maxRepairs: 0 });
     expect((await observe({ script: ['{}'], hooks: [output] })).state.errors).toEqual([
       invalid('a: required, but missing'),
     ]);
     expect((await observe({ script: ['7'], hooks: [output] })).state.errors).toEqual([
-      invalid('the answer: expected object, found number 7'),
+      invalid('the response: expected object, found number 7'),
     ]);
   });
 
-  test('says so when it was cut off', async () => {
+  test('states that it was truncated', async () => {
     const output = structuredOutput(weather, { maxRepairs: 0 });
     const script: ScriptedAnswer[] = [{ text: '{"city":', finishReason: 'length' }];
     const { state } = await observe({ script, hooks: [output] });
-    expect(state.errors[0]?.message).toContain('cut off at the limit of output tokens');
+    expect(state.errors[0]?.message).toContain('truncated at the limit of output tokens');
   });
 });
 
-describe('what else has a say', () => {
-  test('a repair is a step, and a limit of steps holds', async () => {
+describe('repairs and other reasons to stop or continue', () => {
+  test('a repair counts as a step, within the step limit', async () => {
     const output = structuredOutput(weather, { maxRepairs: 5 });
     const { state } = await observe({ script: [misfit, misfit], hooks: [output], budget: { maxSteps: 2 } });
     expect([state.status, state.stopReason, state.stepCount]).toEqual(['stopped', 'stepsLimitReached', 2]);
@@ -167,7 +167,7 @@ describe('what else has a say', () => {
     expect(() => output.read(state)).toThrow(invalid(issue));
   });
 
-  test('a forced stop is not asked for repairs', async () => {
+  test('a forced stop allows no repairs', async () => {
     const stops: Hook = {
       afterStep: (state) => state.withStopSignal({ reason: 'userRequested', message: 'Enough.' }),
     };
@@ -181,17 +181,21 @@ describe('what else has a say', () => {
       },
     };
     const unbegun = await observe({ hooks: [output, throws] });
-    expect(() => output.read(unbegun.state)).toThrow(invalid('there is no answer: the execution is stopped'));
-    expect(() => output.read(told())).toThrow(invalid('there is no answer: the execution is not begun'));
+    expect(() => output.read(unbegun.state)).toThrow(
+      invalid('there is no final response: the execution is stopped'),
+    );
+    expect(() => output.read(told())).toThrow(
+      invalid('there is no final response: the execution is not started'),
+    );
   });
 
-  test('a stop for the reason that the model ended its answer is no obstacle', async () => {
+  test('a stop for the finish reason of a response does not prevent a repair', async () => {
     const output = structuredOutput(weather);
     const { state } = await observe({ script: [misfit, fits], hooks: [output, finishReason('stop')] });
     expect([state.status, output.read(state).celsius]).toEqual(['completed', 21]);
   });
 
-  test('a step that another hook asks for does not need a repair', async () => {
+  test('a step that another hook requests needs no repair message', async () => {
     const more: Hook = {
       afterStep: (state) => (state.stepCount === 1 ? state.withContinuationRequested() : undefined),
     };
@@ -201,7 +205,7 @@ describe('what else has a say', () => {
   });
 });
 
-test('a run that was left between an answer and its repair is taken up by another process', async () => {
+test('a run that ended between a response and its repair is resumed by another process', async () => {
   const output = structuredOutput(weather);
   const leaving = new AbortController();
   const left: AgentState[] = [];
@@ -227,12 +231,12 @@ test('a run that was left between an answer and its repair is taken up by anothe
   }
 });
 
-test.each([-1, 1.5, Number.NaN])('maxRepairs %s is misuse', (maxRepairs) => {
+test.each([-1, 1.5, Number.NaN])('maxRepairs %s throws', (maxRepairs) => {
   const make = () => structuredOutput(weather, { maxRepairs });
   expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });
 
-test('a schema that cannot be shown to a model needs one beside it', () => {
+test('a schema that cannot describe itself needs a JSON Schema', () => {
   const standard = { version: 1, vendor: 'mine', validate: (value: unknown) => ({ value }) } as const;
   const schema = { '~standard': standard };
   expect(() => structuredOutput(schema)).toThrow(expect.objectContaining({ code: 'OUTPUT_SCHEMA_INVALID' }));

@@ -81,12 +81,12 @@ async function abortedAt(place: string, kind: AbortKind) {
 const whole: World = { journal: [] };
 const expected = await rootOf(whole).run(told());
 
-test('a run of three levels, uninterrupted', () => {
+test('an uninterrupted run of three levels completes', () => {
   expect(whole.journal).toEqual(ALL);
   expect([expected.status, expected.usage.totalTokens]).toEqual(['completed', 6 * TOKENS]);
 });
 
-describe('cancelled in the middle, every level ends', () => {
+describe('a cancel during a call ends every level', () => {
   test.each(ALL)('%s', async (place) => {
     const { state, journal } = await abortedAt(place, 'cancel');
     const levels = levelsOf(state);
@@ -106,7 +106,7 @@ describe('cancelled in the middle, every level ends', () => {
   });
 });
 
-describe('left in the middle and taken up by another process, it comes to the same', () => {
+describe('a run that yields is resumed by another process with the same result', () => {
   test.each(ALL)('%s', async (place) => {
     const { state, journal } = await abortedAt(place, 'yield');
     expect(state.status).toBe('inProgress');
@@ -120,7 +120,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     expect(last.executionId).toBe(state.executionId);
   });
 
-  test('again and again, at every place', async () => {
+  test('after a yield at every point', async () => {
     let state = told();
     const journal: string[] = [];
     for (const place of ALL) {
@@ -135,7 +135,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     expect(journal).toHaveLength(6 * 2 + 1);
   });
 
-  test('beside tools of the same step, which end or are not begun', async () => {
+  test('beside tools of the same step, which complete or do not start', async () => {
     const ran: string[] = [];
     const controller = new AbortController();
     const plain = (name: string): Tool =>
@@ -179,7 +179,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     expect(last.usage.totalTokens).toBe(3 * TOKENS);
   });
 
-  test('by a process that is told to stop, every call has an outcome', async () => {
+  test('by a process that is aborted, with an outcome for every call', async () => {
     const { state } = await abortedAt('deep 1', 'yield');
     const journal: string[] = [];
     const last = expectSound(
@@ -190,7 +190,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
     expect(last.usage).toEqual(state.usage);
   });
 
-  test('by a loop that does not have the agent any more', async () => {
+  test('by a loop that no longer has the agent', async () => {
     const { state } = await abortedAt('deep 1', 'yield');
     const driver = driverFor('root', 'mid', { journal: [] });
     const last = expectSound(await createAgentLoop({ driver }).run(readBack(state)));
@@ -199,7 +199,7 @@ describe('left in the middle and taken up by another process, it comes to the sa
   });
 });
 
-test.each(ALL)('lost in the middle, at %s, nothing is changed from then on', async (place) => {
+test.each(ALL)('a run that is lost at %s changes nothing afterwards', async (place) => {
   const controller = new AbortController();
   const seen: [AgentState, boolean][] = [];
   const onEvent = ({ state }: AgentEvent): void => void seen.push([state, controller.signal.aborted]);
@@ -223,8 +223,8 @@ async function momentsOf(): Promise<readonly (readonly [number, string, AgentSta
 }
 const moments = await momentsOf();
 
-describe('cut at any moment, nothing is done twice, and all that was used is counted once', () => {
-  test('there are moments inside of every agent', () => {
+describe('an interruption at any instant repeats no work and counts all usage once', () => {
+  test('the interruptions reach every agent', () => {
     const kinds = new Set(moments.map(([, moment]) => moment));
     for (const kind of ['usage-updated', 'mid › deep › tool-started', 'mid › deep › tool-completed'])
       expect(kinds).toContain(kind);

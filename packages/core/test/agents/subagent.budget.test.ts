@@ -171,73 +171,70 @@ const ways: readonly Way[] = [
   },
 ];
 
-describe.each(limits)(
-  'a limit of %s is never exceeded by more than the call in flight',
-  (name, limit, reason) => {
-    test.each(ways)('$name', async ({ loop, calls = {} }) => {
-      const start = nextStart();
-      const models = new Models(start);
-      const state = await toEnd(loop(models, limit(start)), models.clock);
-      const expected = calls[name] ?? 5;
-      expect(models.calls).toBe(expected);
-      expect([state.status, state.stopReason, state.executionCount]).toEqual(['stopped', reason, 1]);
-      expect(state.usage.totalTokens).toBe(expected * TOKENS);
-      expect(state.cost).toBe(expected * DOLLARS);
-      expect(state.execution?.workedSeconds).toBe(expected * SECONDS);
-      expect(state.stepCount).toBeLessThanOrEqual(5);
-      expectPaired(state.messages);
-    });
+describe.each(limits)('the limit of %s is exceeded at most by the call in flight', (name, limit, reason) => {
+  test.each(ways)('$name', async ({ loop, calls = {} }) => {
+    const start = nextStart();
+    const models = new Models(start);
+    const state = await toEnd(loop(models, limit(start)), models.clock);
+    const expected = calls[name] ?? 5;
+    expect(models.calls).toBe(expected);
+    expect([state.status, state.stopReason, state.executionCount]).toEqual(['stopped', reason, 1]);
+    expect(state.usage.totalTokens).toBe(expected * TOKENS);
+    expect(state.cost).toBe(expected * DOLLARS);
+    expect(state.execution?.workedSeconds).toBe(expected * SECONDS);
+    expect(state.stepCount).toBeLessThanOrEqual(5);
+    expectPaired(state.messages);
+  });
 
-    test('of a subagent itself, as its tool declares it', async () => {
-      const start = nextStart();
-      const models = new Models(start);
-      const options = { clock: models.clock, prices };
-      const child = createAgentLoop({
-        ...options,
-        driver: models.asking('a'),
-        tools: [does('a')],
-        budget: unlimited,
-      });
-      const budget = { ...limit(start), ...(name === 'deadline' && { deadline: start + 55_000 }) };
-      const parent = createAgentLoop({
-        ...options,
-        driver: models.asking('worker'),
-        tools: [worker(child, budget)],
-        hooks: [{ afterStep: (now) => now.withStopSignal({ reason: 'stopRequested', message: 'Enough.' }) }],
-      });
-      const state = await parent.run(told().withLlmConfig({ model: 'm' }, 1));
-      expect(models.calls).toBe(6);
-      expect(state.steps[0]?.toolExecutions[0]?.error).toMatchObject({
-        code: 'SUBAGENT_FAILED',
-        data: { status: 'stopped', stopReason: reason },
-      });
-      expect(state.usage.totalTokens).toBe(600);
+  test('the budget that a subagent’s tool declares is enforced', async () => {
+    const start = nextStart();
+    const models = new Models(start);
+    const options = { clock: models.clock, prices };
+    const child = createAgentLoop({
+      ...options,
+      driver: models.asking('a'),
+      tools: [does('a')],
+      budget: unlimited,
     });
-
-    test('a declared budget does not exceed what the caller has left', async () => {
-      const start = nextStart();
-      const models = new Models(start);
-      const options = { clock: models.clock, prices };
-      const child = createAgentLoop({
-        ...options,
-        driver: models.asking('a'),
-        tools: [does('a')],
-        budget: unlimited,
-      });
-      const much = { maxSteps: 50, maxTokens: 5_000, maxSeconds: 500, maxCost: 50, deadline: start + HOUR };
-      const parent = createAgentLoop({
-        ...options,
-        driver: models.asking('worker'),
-        tools: [worker(child, much)],
-        budget: { ...unlimited, ...limit(start) },
-      });
-      await parent.run(told().withLlmConfig({ model: 'm' }, 1));
-      expect(models.calls).toBe(name === 'steps' ? 15 : 5);
+    const budget = { ...limit(start), ...(name === 'deadline' && { deadline: start + 55_000 }) };
+    const parent = createAgentLoop({
+      ...options,
+      driver: models.asking('worker'),
+      tools: [worker(child, budget)],
+      hooks: [{ afterStep: (now) => now.withStopSignal({ reason: 'stopRequested', message: 'Enough.' }) }],
     });
-  },
-);
+    const state = await parent.run(told().withLlmConfig({ model: 'm' }, 1));
+    expect(models.calls).toBe(6);
+    expect(state.steps[0]?.toolExecutions[0]?.error).toMatchObject({
+      code: 'SUBAGENT_FAILED',
+      data: { status: 'stopped', stopReason: reason },
+    });
+    expect(state.usage.totalTokens).toBe(600);
+  });
 
-describe('time that is up while code runs without a pause, so that no timer goes off', () => {
+  test('a declared budget does not exceed the caller’s remaining budget', async () => {
+    const start = nextStart();
+    const models = new Models(start);
+    const options = { clock: models.clock, prices };
+    const child = createAgentLoop({
+      ...options,
+      driver: models.asking('a'),
+      tools: [does('a')],
+      budget: unlimited,
+    });
+    const much = { maxSteps: 50, maxTokens: 5_000, maxSeconds: 500, maxCost: 50, deadline: start + HOUR };
+    const parent = createAgentLoop({
+      ...options,
+      driver: models.asking('worker'),
+      tools: [worker(child, much)],
+      budget: { ...unlimited, ...limit(start) },
+    });
+    await parent.run(told().withLlmConfig({ model: 'm' }, 1));
+    expect(models.calls).toBe(name === 'steps' ? 15 : 5);
+  });
+});
+
+describe('a time limit that expires while code blocks timers', () => {
   const times: readonly (readonly [string, (start: Instant) => BudgetLimits])[] = [
     ['seconds', () => ({ maxSeconds: 60 })],
     ['deadline', (start) => ({ deadline: start + 60_000 })],
@@ -268,7 +265,7 @@ describe('time that is up while code runs without a pause, so that no timer goes
 });
 
 describe('a budget of one run', () => {
-  test.each(limits)('holds beside that of the loop: %s', async (_, limit, reason) => {
+  test.each(limits)('is enforced beside that of the loop: %s', async (_, limit, reason) => {
     const start = nextStart();
     const models = new Models(start);
     const loop = alone()(models, {})(new AbortController());
@@ -276,14 +273,14 @@ describe('a budget of one run', () => {
     expect([models.calls, state.stopReason]).toEqual([5, reason]);
   });
 
-  test('of cost needs prices', async () => {
+  test('with maxCost requires prices', async () => {
     const loop = createAgentLoop({ driver: driverOf(async () => ({ text: 'Hi.' })) });
     await expect(loop.run(told(), { budget: { maxCost: 1 } })).rejects.toMatchObject({
       code: 'ARGUMENT_INVALID',
     });
   });
 
-  test('is what its tools are told of', async () => {
+  test('is part of the remaining budget that tools read', async () => {
     const left: unknown[] = [];
     const looks = does('a', (_, { remaining }) => void left.push(remaining().toJSON()));
     const models = new Models(nextStart());
@@ -296,11 +293,11 @@ describe('a budget of one run', () => {
   });
 });
 
-describe('a limit of cost for a subagent without prices', () => {
+describe('a cost limit for a subagent without prices', () => {
   test.each([
     ['without any', undefined],
-    ['without that of its model', { other: { input: 1, output: 1 } }],
-  ])('%s is a clear error, before its model is called', async (_, known) => {
+    ['without the price of its model', { other: { input: 1, output: 1 } }],
+  ])('%s fails with a clear error before its model is called', async (_, known) => {
     const models = new Models(nextStart());
     const child = createAgentLoop({
       clock: models.clock,
@@ -321,7 +318,7 @@ describe('a limit of cost for a subagent without prices', () => {
     expect(state.errors).toMatchObject([
       {
         code: 'SUBAGENT_FAILED',
-        message: expect.stringContaining('no price for model "m"'),
+        message: expect.stringContaining('needs a price for model "m"'),
         cause: { code: 'PRICE_UNKNOWN' },
       },
       { code: 'SUBAGENT_FAILED', data: { stopReason: 'stepsLimitReached' } },
@@ -329,7 +326,7 @@ describe('a limit of cost for a subagent without prices', () => {
   });
 });
 
-describe('agents side by side share what is left', () => {
+describe('parallel agents share the remaining budget', () => {
   const costs = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 30 });
   const shares = fc.record({
     agents: fc.integer({ min: 1, max: 5 }),
@@ -339,7 +336,7 @@ describe('agents side by side share what is left', () => {
     ticks: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 10 }),
   });
 
-  test('at most the calls in flight go beyond it, and all that was used is counted once', async () => {
+  test('the calls in flight exceed it at most, and all usage is counted once', async () => {
     await fc.assert(
       fc.asyncProperty(shares, async ({ agents, levels, maxTokens, costs: all, ticks }) => {
         let [begun, spent] = [0, 0];

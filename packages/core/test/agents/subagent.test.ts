@@ -44,7 +44,7 @@ const resultsOf = (state: AgentState): readonly unknown[] =>
   );
 
 describe('an agent as a tool', () => {
-  test('works on the task in a state of its own, and its answer is the result', async () => {
+  test('works on the task in its own state, and its final response is the result', async () => {
     const { loop, ended } = childOf([{ calls: { add: {} } }, 'Found.'], { tools: [does('add')] });
     const { state } = await observe({
       state: told('Go').withSystemPrompt('Parent.').withLlmConfig({ model: 'm' }),
@@ -62,7 +62,7 @@ describe('an agent as a tool', () => {
     expect(state.steps[0]?.toolExecutions[0]?.progress).toBeUndefined();
   });
 
-  test('two calls of one step run side by side, as two agents', async () => {
+  test('runs twice in parallel for two calls of one step', async () => {
     const meeting = deferred();
     let arrived = 0;
     const driver = driverOf(async ({ messages }) => {
@@ -87,7 +87,7 @@ describe('an agent as a tool', () => {
     expect(new Set(ended.map(({ agentId }) => agentId)).size).toBe(2);
   });
 
-  test('takes arguments of its own schema, and makes the task of them', async () => {
+  test('takes arguments of its own schema and creates the task from them', async () => {
     const { loop, ended } = childOf(['Found.']);
     const inputSchema = z.object({ topic: z.string(), depth: z.number().default(2) });
     const { state } = await observe({
@@ -106,7 +106,7 @@ describe('an agent as a tool', () => {
     expect(resultsOf(state)).toEqual([{ topic: 'bees', steps: 1 }]);
   });
 
-  test('may begin with a state, of which each call makes an agent of its own', async () => {
+  test('may start from a state, from which each call creates its own agent', async () => {
     const begin = told('Known before').withMetadata('k', 1).withUserMessage('And now?');
     const { loop, ended } = childOf(['Found.', 'Found again.']);
     const find = subagent({ ...named, loop, toTask: () => begin });
@@ -119,7 +119,7 @@ describe('an agent as a tool', () => {
     expect(new Set([begin, ...ended].map(({ agentId }) => agentId)).size).toBe(3);
   });
 
-  test('gives the value of a structured output', async () => {
+  test('returns the value of a structured output', async () => {
     const output = structuredOutput(z.object({ celsius: z.number() }));
     const { loop } = childOf(['{"celsius": 21}'], { hooks: [output] });
     const { state } = await observe({
@@ -129,7 +129,7 @@ describe('an agent as a tool', () => {
     expect(resultsOf(state)).toEqual([{ celsius: 21 }]);
   });
 
-  test('can be called by hand, as any tool', async () => {
+  test('can be executed directly, as any tool', async () => {
     const { loop } = childOf(['Found.']);
     const [used, seen]: [number[], string[]] = [[], []];
     const context = toolContext({
@@ -146,7 +146,7 @@ describe('an agent as a tool', () => {
     [{ budget: { maxSteps: -1 } }, RangeError],
     [{ loop: {} as AgentLoop }, TypeError],
     [{ name: 'not a name' }, RangeError],
-  ])('%j cannot be', (init, Kind) => {
+  ])('%j is refused', (init, Kind) => {
     const { loop } = childOf([]);
     const make = (): Tool => subagent({ ...named, loop, ...init });
     expect(make).toThrow(Kind);
@@ -154,7 +154,7 @@ describe('an agent as a tool', () => {
   });
 });
 
-describe('an agent that does not come to an answer is an error that the caller reads', () => {
+describe('an agent without a final response becomes an error that the caller reads', () => {
   const working: ScriptedAnswer = {
     content: [
       { type: 'text', text: 'Half of it.' },
@@ -166,13 +166,13 @@ describe('an agent that does not come to an answer is an error that the caller r
     [
       'failed with a code',
       [['no JSON'], { hooks: [structuredOutput(z.object({}), { maxRepairs: 0 })] }],
-      'Agent "find" failed: The answer does not fit',
+      'Agent "find" failed: The response does not fit',
       { data: { status: 'failed', codes: ['OUTPUT_INVALID'] }, cause: { code: 'OUTPUT_INVALID' } },
     ],
     [
-      'stopped, with what it said last',
+      'stopped, with its last text',
       [[working], { tools: [does('add')], budget: { maxSteps: 1 } }],
-      'Agent "find" was stopped before it had an answer: 1 of 1 steps are used up. What it said last: Half of it.',
+      'Agent "find" was stopped before its final response: 1 of 1 steps are used up. Its last text: Half of it.',
       { data: { status: 'stopped', stopReason: 'stepsLimitReached' } },
     ],
     [
@@ -184,7 +184,7 @@ describe('an agent that does not come to an answer is an error that the caller r
           hooks: [{ afterStep: (state) => state.withExecutionStatus('suspended', 1) }],
         },
       ],
-      'Agent "find" waits (input), and that cannot be waited for inside a call. What it said last: Half of it.',
+      'Agent "find" waits for input, which is not possible inside a call. Its last text: Half of it.',
       { data: { status: 'suspended' } },
     ],
   ];
@@ -196,7 +196,7 @@ describe('an agent that does not come to an answer is an error that the caller r
     expect(state.errors).toMatchObject([{ code: 'SUBAGENT_FAILED', ...error }]);
   });
 
-  test('also when it takes too long; what it used is counted', async () => {
+  test('also after a timeout, with its usage counted', async () => {
     const clock = manualClock();
     const driver = driverOf(async (_, { signal }) => {
       clock.advance(10_000);
@@ -214,7 +214,7 @@ describe('an agent that does not come to an answer is an error that the caller r
     expect([ended[0]?.status, state.usage.inputTokens]).toEqual(['stopped', 27]);
   });
 
-  test('also when it cannot be begun', async () => {
+  test('also when it cannot start', async () => {
     const loop = (): AgentLoop => {
       throw new Error('no such agent');
     };
@@ -225,7 +225,7 @@ describe('an agent that does not come to an answer is an error that the caller r
   test.each([
     ['completed', ['Found.'], { value: 'Found.' }],
     ['failed', [new Error('down')], { reason: { code: 'SUBAGENT_FAILED', data: { status: 'failed' } } }],
-  ])('one that had %s before its process was lost is not run again', async (_, script, expected) => {
+  ])('an agent that had %s before its process died is not run again', async (_, script, expected) => {
     const over = await scriptedLoop(script).run(told());
     const { loop, driver } = childOf([]);
     const context = toolContext({ progress: toJsonValue(over), attempt: 2 });
@@ -234,7 +234,7 @@ describe('an agent that does not come to an answer is an error that the caller r
     expect(driver.requests).toEqual([]);
   });
 
-  test('also when the state that was left cannot be read', async () => {
+  test('also when the saved state is unreadable', async () => {
     const { loop, driver } = childOf([]);
     const context = toolContext({ progress: { format: 'holdfast/agent-state', version: 99 }, attempt: 2 });
     const called = (async () => subagent({ ...named, loop }).execute({ prompt: 'x' }, context))();
@@ -243,7 +243,7 @@ describe('an agent that does not come to an answer is an error that the caller r
   });
 });
 
-describe('depth', () => {
+describe('the depth of subagents', () => {
   /** An agent that has itself as a subagent, and calls it at once. */
   function recursive(maxDepth?: number): { loop: AgentLoop; calls: () => number } {
     let calls = 0;
@@ -268,7 +268,7 @@ describe('depth', () => {
     [undefined, 3],
     [1, 1],
     [2, 2],
-  ])('recursion with maxDepth %s ends %d deep, without a call', async (maxDepth, deep) => {
+  ])('with maxDepth %s, recursion ends at depth %d without a call', async (maxDepth, deep) => {
     const { loop, calls } = recursive(maxDepth);
     const errors: string[] = [];
     const onEvent = (event: AgentEvent): void => {
@@ -286,7 +286,7 @@ describe('depth', () => {
     expect(errors).toEqual(['SUBAGENT_DEPTH_EXCEEDED']);
   });
 
-  test('the smallest limit on the way down holds', async () => {
+  test('is limited by the smallest maxDepth on the path', async () => {
     const inner = childOf(['Inner.']);
     const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });
     const outer = subagent({ ...named, loop: middle.loop, maxDepth: 1 });
@@ -297,7 +297,7 @@ describe('depth', () => {
     ]);
   });
 
-  test('a tool that calls an agent with what it was given does not get around it', async () => {
+  test('is not bypassed by a tool that passes its context on', async () => {
     const inner = childOf(['Inner.']);
     const find = subagent({ ...named, loop: inner.loop });
     const sneaky = tool({
@@ -316,13 +316,13 @@ describe('depth', () => {
   });
 });
 
-describe('what listeners of the caller are told', () => {
+describe('events that the caller’s listeners receive', () => {
   const scenario = (script: readonly ScriptedAnswer[] = ['Found.']) => {
     const { loop, driver } = childOf(script);
     return { script: [ask(), 'Done.'], tools: [subagent({ ...named, loop })], child: driver };
   };
 
-  test('events of the agent come between the start and the end of its call, inside events of the caller', async () => {
+  test('come between the start and the end of the call, inside events of the caller', async () => {
     const { child: _, ...run } = scenario();
     const { events, state } = await observe(run);
     const inShort = events.map((event) => (event.type === 'subagent' ? `  ${event.event.type}` : event.type));
@@ -348,7 +348,7 @@ describe('what listeners of the caller are told', () => {
     }
   });
 
-  test('of an agent two levels down, one is inside the other', async () => {
+  test('of an agent two levels down are nested', async () => {
     const inner = childOf(['Inner.']);
     const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });
     const { events } = await observe({
@@ -363,7 +363,7 @@ describe('what listeners of the caller are told', () => {
     expect(depths.filter((depth) => depth !== undefined)).toEqual([2, 1, 0]);
   });
 
-  test('when nobody listens, the agent’s driver is not asked to stream', async () => {
+  test('are not requested from the agent’s driver without a listener', async () => {
     const streams: boolean[] = [];
     const driver = driverOf(async (_, { onDelta }) => {
       streams.push(onDelta !== undefined);
@@ -379,7 +379,7 @@ describe('what listeners of the caller are told', () => {
     expect(streams).toEqual([false, true]);
   });
 
-  test('a mask covers them too', async () => {
+  test('are redacted too', async () => {
     const seen: AgentEvent[] = [];
     const { child: _, ...run } = scenario(['hunter2']);
     const { events } = await observe({
@@ -394,7 +394,7 @@ describe('what listeners of the caller are told', () => {
     expect(inner(seen)).toEqual(inner(events).filter((type) => type !== 'inference-delta'));
   });
 
-  test('in a terminal they stand below the call, with the names of the agents', async () => {
+  test('are printed below the call in a terminal, with the names of the agents', async () => {
     const lines: string[] = [];
     const inner = childOf(['Inner.']);
     const middle = childOf([ask(), 'Middle.'], { tools: [subagent({ ...named, loop: inner.loop })] });

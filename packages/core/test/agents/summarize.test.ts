@@ -80,8 +80,8 @@ const shownIn = ({ driver }: Observation): string[] =>
 const read = ({ writer }: Summarized, index = 0): string =>
   textOf(writer.requests[index]?.messages.at(0) ?? []);
 
-describe('a conversation that grows beyond the limit', () => {
-  test('is shown as it is below it', async () => {
+describe('a conversation that exceeds the limit', () => {
+  test('is shown unchanged below the limit', async () => {
     const seen = await observeSummarized([], { script: [...calls(3), done] });
     expect(shownIn(seen).at(-1)).toBe('Go c1 =c1 c2 =c2 c3 =c3');
     expect(seen.state.store.names).toEqual(['messages']);
@@ -100,7 +100,7 @@ describe('a conversation that grows beyond the limit', () => {
     ]);
   });
 
-  test('keeps its stored messages, and counts what the summary used beside the steps', async () => {
+  test('retains its stored messages, and counts the usage of the summary besides the steps', async () => {
     const plain = await observe({ script: [...calls(4), done], tools: [look] });
     const usage = { inputTokens: 300, outputTokens: 20, cost: 0.5 };
     const { state } = await observeSummarized([{ text: 'Looked.', usage }], { script: [...calls(4), done] });
@@ -110,7 +110,7 @@ describe('a conversation that grows beyond the limit', () => {
     expect(state.usage.toJSON()).toEqual({ ...usage, unreportedCalls: 5, unpricedCalls: 5 });
   });
 
-  test('is written out for the writer, who has settings of its own', async () => {
+  test('is written as text for a model with its own settings', async () => {
     const seen = await observeSummarized(
       ['Looked.'],
       { script: [...calls(4), done], state: told('Find it').withLlmConfig({ model: 'big' }) },
@@ -134,7 +134,7 @@ describe('a conversation that grows beyond the limit', () => {
     expect(request?.systemPrompt).toMatch(/^You write the summary/);
   });
 
-  test('has the former summary and what fell out since in the next one', async () => {
+  test('has the earlier summary and the newly excluded messages in the next summary', async () => {
     const seen = await observeSummarized(['One.', 'Two.'], { script: [...calls(8), done] });
     seen.writer.assertComplete();
     const written = read(seen, 1);
@@ -161,7 +161,7 @@ describe('a conversation that grows beyond the limit', () => {
     expect(shownIn(seen)[0]).toMatch(/^S: Five\. 18 \.* 19 \.* And\?$/);
   });
 
-  test('is the same every time', async () => {
+  test('is summarised the same way every time', async () => {
     const run = async () => {
       const { hook, compiler } = summarize({ driver: scriptedDriver('Looked.'), maxTokens: 500 });
       const options = { tools: [look], script: [...calls(4), done], clock: steppedClock(7) };
@@ -171,8 +171,8 @@ describe('a conversation that grows beyond the limit', () => {
   });
 });
 
-describe('how much is shown', () => {
-  test('is what the provider counted, when it did', async () => {
+describe('the number of messages shown', () => {
+  test('follows the count of the provider, when it is reported', async () => {
     const counted = (inputTokens: number): ScriptedAnswer => ({
       ...(call(`c${inputTokens}`) as object),
       usage: { inputTokens, outputTokens: 1 },
@@ -183,7 +183,7 @@ describe('how much is shown', () => {
     expect(shownIn(await observeSummarized(['Much.'], { script: much })).at(-1)).toBe('S: Much. c480 =c480');
   });
 
-  test('a file counts as what it shows, not as its base64', async () => {
+  test('counts a file as 1,000 tokens, not by its base64', async () => {
     const data = { type: 'data', data: 'A'.repeat(100_000) } as const;
     const state = told().withUserMessage([{ type: 'file', mediaType: 'image/png', data }]);
     const file = { script: [done], state };
@@ -195,7 +195,7 @@ describe('how much is shown', () => {
     expect(read(named, 1)).toContain('user: [a file: image/png]');
   });
 
-  test('the latest messages stay, as many as keepTokens has room for, one at least', async () => {
+  test('includes the latest messages within keepTokens, and at least one', async () => {
     const end = async (keepTokens: number): Promise<string | undefined> =>
       shownIn(await observeSummarized(['S1.', 'S2.'], { script: [...calls(4), done] }, { keepTokens })).at(
         -1,
@@ -209,46 +209,49 @@ describe('how much is shown', () => {
 describe('a summary that fails', () => {
   const failures: readonly (readonly [name: string, answer: ScriptedAnswer, message: string])[] = [
     ['by an error', new Error('down'), 'down'],
-    ['by saying nothing', { text: ' ' }, 'The model wrote no summary; it ended with "stop".'],
+    ['by an empty response', { text: ' ' }, 'The model wrote no summary; it ended with "stop".'],
     [
       'by a filter',
       { text: 'Loo', finishReason: 'content-filter' },
       'The model wrote no summary; it ended with "content-filter".',
     ],
     [
-      'by breaking off',
+      'by a response without a finish reason',
       { text: 'Loo', finishReason: 'other' },
       'The model wrote no summary; it ended with "other".',
     ],
     ['by calling a tool', call('x'), 'The model wrote no summary; it ended with "tool-calls".'],
   ];
-  test.each(failures)('%s: the run goes on, and tries again', async (_, answer, message) => {
-    const errors: unknown[] = [];
-    const onError = (error: unknown): void => void errors.push(error);
-    const seen = await observeSummarized(
-      [answer, 'No.', 'Yes.'],
-      { script: [...calls(5), done] },
-      { onError },
-    );
-    expect(seen.state.status).toBe('completed');
-    expect(errors).toEqual([expect.objectContaining({ message })]);
-    expect(shownIn(seen)[4]).toBe('Go c1 =c1 c2 =c2 c3 =c3 c4 =c4');
-    expect(shownIn(seen)[5]).toBe('S: Yes. c5 =c5');
-  });
+  test.each(failures)(
+    '%s: the run continues, and the next step attempts the summary again',
+    async (_, answer, message) => {
+      const errors: unknown[] = [];
+      const onError = (error: unknown): void => void errors.push(error);
+      const seen = await observeSummarized(
+        [answer, 'No.', 'Yes.'],
+        { script: [...calls(5), done] },
+        { onError },
+      );
+      expect(seen.state.status).toBe('completed');
+      expect(errors).toEqual([expect.objectContaining({ message })]);
+      expect(shownIn(seen)[4]).toBe('Go c1 =c1 c2 =c2 c3 =c3 c4 =c4');
+      expect(shownIn(seen)[5]).toBe('S: Yes. c5 =c5');
+    },
+  );
 
-  test('is paid for all the same', async () => {
+  test('is still billed', async () => {
     const answer = { text: '', usage: { inputTokens: 300, outputTokens: 0 } };
     const { state } = await observeSummarized([answer], { script: [...calls(4), done] });
     expect(state.execution?.otherUsage.inputTokens).toBe(300);
   });
 
-  test('keeps the parts that came before it', async () => {
+  test('retains the parts that were written before the failure', async () => {
     const state = told().withMessages(Array.from({ length: 12 }, () => userMessage('.'.repeat(380))));
     const { state: end } = await observeSummarized(['One.', new Error('down')], { state, script: [done] });
     expect(inShort(end.store.section('summary'))).toEqual(['S: One.']);
   });
 
-  test('may be made to end the run', async () => {
+  test('can end the run', async () => {
     const onError = (): never => {
       throw new AgentStop('No summary, no run.');
     };
@@ -256,7 +259,7 @@ describe('a summary that fails', () => {
     expect([state.status, state.stopSignal?.message]).toEqual(['stopped', 'No summary, no run.']);
   });
 
-  test('by an abort is nobody’s error', async () => {
+  test('by an abort is not reported as an error', async () => {
     const errors: unknown[] = [];
     const leaving = new AbortController();
     const goes: ScriptedAnswer = (_, { signal }) => {
@@ -272,13 +275,13 @@ describe('a summary that fails', () => {
   });
 });
 
-describe('what else has a say', () => {
-  test('nothing is summarised for a step that is not taken', async () => {
+describe('summaries and other parts of a run', () => {
+  test('a step that is not taken causes no summary', async () => {
     const seen = await observeSummarized([], { script: calls(4), budget: { maxSteps: 4 } });
     expect([seen.state.stopReason, seen.writer.requests.length]).toEqual(['stepsLimitReached', 0]);
   });
 
-  test('what a summary used counts in the limits', async () => {
+  test('the usage of a summary counts in the limits', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 0 };
     const budget = { maxTokens: 900, maxSteps: 9 };
     const { state } = await observeSummarized([{ text: 'Dear.', usage }], { script: calls(6), budget });
@@ -296,14 +299,14 @@ describe('what else has a say', () => {
     ['a guard', { hooks: [tokenLimit(500)] }, 'tokenLimitReached'],
     ['a run', { run: { budget: { maxTokens: 500 } } }, 'tokenLimitReached'],
     ['a hook', { hooks: [{ checkLimit: limitOfMine }] }, 'costLimitReached'],
-  ])('the limit of %s holds between the parts of a summary', async (_, scenario, reason) => {
+  ])('the limit of %s is enforced between the parts of a summary', async (_, scenario, reason) => {
     const seen = await observeSummarized(writes(5), { ...scenario, script: [], state: long });
     expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual([reason, 500]);
     expect([seen.writer.requests.length, seen.driver.requests.length]).toEqual([5, 0]);
     expect(seen.state.store.section('summary').length).toBe(1);
   });
 
-  test('what the calling agent has left holds between them too', async () => {
+  test('the caller’s remaining budget is enforced between the parts too', async () => {
     const writer = scriptedDriver(...writes(3));
     const { hook, compiler } = summarize({ driver: writer, maxTokens: 500 });
     const loop = scriptedLoop([], { hooks: [hook], compiler });
@@ -317,14 +320,14 @@ describe('what else has a say', () => {
     writer.assertComplete();
   });
 
-  test('who cancels need not wait for the last part', async () => {
+  test('a cancellation takes effect before the next part', async () => {
     let asked = 0;
     const hooks = [cancellation(() => ++asked > 3)];
     const seen = await observeSummarized(writes(3), { hooks, script: [], state: long });
     expect([seen.state.stopReason, seen.state.usage.totalTokens]).toEqual(['userRequested', 200]);
   });
 
-  test('prices make its cost known', async () => {
+  test('prices determine the cost of a summary', async () => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0 };
     const { state } = await observeSummarized(
       [{ text: 'Dear.', usage }],
@@ -334,7 +337,7 @@ describe('what else has a say', () => {
     expect(state.cost).toBe(2);
   });
 
-  test('a summary is not shown of a conversation that was rewritten', async () => {
+  test('a summary of a conversation that was rewritten is not shown', async () => {
     const { state } = await observeSummarized(['Looked.'], { script: [...calls(4), done] });
     const { compiler } = summarize({ driver: scriptedDriver(), maxTokens: 500 });
     const anew = state.forNextExecution().withMessages([userMessage('Other')]);
@@ -343,13 +346,13 @@ describe('what else has a say', () => {
     expect(inShort(compiler(state.withMessages(state.messages.slice(1))))[0]).toBe('S: Looked.');
   });
 
-  test('a section of the same name that is somebody else’s is left alone', () => {
+  test('a section of the same name from another source does not change', () => {
     const store = told().store.withSection('summary', [userMessage('Mine.')]);
     const state = told().withMessageStore(store);
     expect(summaryCompiler((now) => now.store.section('summary'))(state)).toBe(store.section('summary'));
   });
 
-  test('any compiler says what is shown of the rest', async () => {
+  test('any compiler can select the remaining messages', async () => {
     const extra = assistantMessage('By the way.');
     const seen = await observeSummarized(
       ['Looked.'],
@@ -361,7 +364,7 @@ describe('what else has a say', () => {
   });
 });
 
-test('another process goes on with the summary', async () => {
+test('another process continues with the summary', async () => {
   const first = await observeSummarized(['Looked.'], { script: [...calls(4), done] });
   const state = readBack(first.state).withUserMessage('And?');
   const second = await observeSummarized([], { state, script: [done] });
@@ -369,7 +372,7 @@ test('another process goes on with the summary', async () => {
   expect(shownIn(second)).toEqual(['S: Looked. Done. And?']);
 });
 
-test('calls and results stay together, and nothing is lost, whatever the limits', async () => {
+test('calls and results stay together and no message is dropped, whatever the limits', async () => {
   const turn = fc.integer({ min: 1, max: 4 });
   await fc.assert(
     fc.asyncProperty(
@@ -411,7 +414,7 @@ test.each([
   { maxTokens: Number.NaN },
   { maxTokens: 10, keepTokens: 10 },
   { maxTokens: 10, keepTokens: -1 },
-])('%o is misuse', (limits) => {
+])('%o is refused', (limits) => {
   const make = () => summarize({ driver: scriptedDriver(), ...limits });
   expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });

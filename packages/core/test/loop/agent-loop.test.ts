@@ -19,7 +19,7 @@ const fails = does('fails', () => {
 });
 
 const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
-  'a plain answer': ['Hello there.'],
+  'a final response': ['Hello there.'],
   'three steps': [call('a', 'b'), call('fails'), 'Done.'],
   'an error': [call('a'), new Error('down')],
   'nothing left of the budget': Array.from({ length: 5 }, () => call('a')),
@@ -46,15 +46,15 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.each([
-  ['a limit that there is not', { maxSteps: 5 }, 'no option "maxSteps"'],
+  ['an unknown option', { maxSteps: 5 }, 'no option "maxSteps"'],
   [
-    'a hook with a point that there is not',
+    'a hook with an unknown method',
     { hooks: [{ beforestep: () => undefined }] },
     'did you mean "beforeStep"?',
   ],
-  ['a hook that is none', { hooks: [undefined] }, 'found nothing'],
-  ['another way with errors of tools', { toolErrors: 'stop' }, 'one of continue, fail, found string "stop"'],
-])('%s is refused: it would do nothing, without a word', (_, options, message) => {
+  ['a missing hook', { hooks: [undefined] }, 'found nothing'],
+  ['an unknown value of toolErrors', { toolErrors: 'stop' }, 'one of continue, fail, found string "stop"'],
+])('%s is refused, because it would have no effect', (_, options, message) => {
   const make = (): unknown => createAgentLoop({ driver: scriptedDriver('Hi.'), ...options } as never);
   expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   expect(make).toThrow(message);
@@ -62,11 +62,11 @@ test.each([
 
 describe.each<readonly [string, unknown, object?]>([
   ['a state as JSON', told().toJSON()],
-  ['nothing', undefined],
+  ['no state', undefined],
   ['a text', 'Hi'],
-  ['a limit that cannot be', told(), { budget: { maxSteps: -1 } }],
-  ['a limit of cost without prices', told(), { budget: { maxCost: 1 } }],
-])('%s instead of what a loop runs', (_, state, options) => {
+  ['an invalid limit', told(), { budget: { maxSteps: -1 } }],
+  ['a cost limit without prices', told(), { budget: { maxCost: 1 } }],
+])('a run with %s', (_, state, options) => {
   const refusal = expect.objectContaining({ code: 'ARGUMENT_INVALID' });
 
   test('is refused at once', async () => {
@@ -78,7 +78,7 @@ describe.each<readonly [string, unknown, object?]>([
   });
 });
 
-test('a finished state is run again, as a new execution with a new budget', async () => {
+test('a state with a completed execution starts a new execution with a new budget', async () => {
   const driver = scriptedDriver('Hi.', 'Hi again.');
   const loop = createAgentLoop({ driver, budget: { maxSteps: 1 } });
   const once = await loop.run(told());
@@ -88,7 +88,7 @@ test('a finished state is run again, as a new execution with a new budget', asyn
   expect(twice.messages.length).toBe(3);
 });
 
-describe('run, iterate and stream are one algorithm', () => {
+describe('run, iterate and stream give the same result', () => {
   test.each(Object.entries(scripts))('%s', async (_, script) => {
     const byRun = await loopOf(script).run(accepted);
     const states = await collect(loopOf(script).iterate(accepted));
@@ -110,13 +110,13 @@ describe('run, iterate and stream are one algorithm', () => {
     ]);
   });
 
-  test('listening changes times only where it reads the clock', async () => {
+  test('two runs with a listener have the same times', async () => {
     const first = await loopOf(['Hi.']).run(accepted, { onEvent: () => undefined });
     const second = await loopOf(['Hi.']).run(accepted, { onEvent: () => undefined });
     expect(first).toEqual(second);
   });
 
-  test('every state that is yielded can be run on with', async () => {
+  test('every yielded state can be resumed', async () => {
     const script = scripts['three steps'] ?? [];
     const whole = await loopOf(script).run(accepted);
     const states = await collect(loopOf(script).iterate(accepted));
@@ -134,7 +134,7 @@ describe('run, iterate and stream are one algorithm', () => {
 });
 
 describe('iterate', () => {
-  test('leaving early leaves the execution in progress between two steps', async () => {
+  test('a reader that stops early leaves the execution in progress between two steps', async () => {
     const driver = scriptedDriver(call('a'), 'Done.');
     const loop = createAgentLoop({ driver, tools: [does('a')], clock: steppedClock(1_000) });
     let left: AgentState | undefined;
@@ -147,7 +147,7 @@ describe('iterate', () => {
     driver.assertComplete();
   });
 
-  test('nothing is done before the first state is asked for', async () => {
+  test('no work starts before the first state is requested', async () => {
     const driver = scriptedDriver('Hi.');
     createAgentLoop({ driver }).iterate(told());
     await new Promise((resolve) => setImmediate(resolve));
@@ -156,7 +156,7 @@ describe('iterate', () => {
 });
 
 describe('stream', () => {
-  test('gives what happened in order, text as it arrives', async () => {
+  test('yields the events in order, including text as it arrives', async () => {
     const stream = loopOf(['One two three.']).stream(accepted);
     const events = await collect(stream);
     expect(events.map(({ type }) => type)).toEqual([
@@ -178,7 +178,7 @@ describe('stream', () => {
     expect(times).toEqual(times.toSorted((left, right) => left - right));
   });
 
-  test('ten thousand pieces come through in order', async () => {
+  test('passes ten thousand deltas in order', async () => {
     const pieces = Array.from({ length: 10_000 }, (_, index) => `${index} `);
     const driver: Driver = driverOf(async (_, { onDelta }) => {
       for (const text of pieces) onDelta?.({ type: 'text', id: 'text', text });
@@ -192,7 +192,7 @@ describe('stream', () => {
     expect((await stream.result).finalResponse).toBe(pieces.join(''));
   });
 
-  test('pieces that arrive after the answer are dropped', async () => {
+  test('drops deltas that arrive after the response', async () => {
     let late: (() => void) | undefined;
     const driver: Driver = driverOf(async (_, { onDelta }) => {
       late = () => onDelta?.({ type: 'text', id: 'text', text: 'late' });
@@ -205,14 +205,14 @@ describe('stream', () => {
     expect(await stream.next()).toEqual({ value: undefined, done: true });
   });
 
-  test('runs to its end when nobody reads', async () => {
+  test('runs to its end without a reader', async () => {
     const stream = loopOf(scripts['three steps'] ?? []).stream(accepted);
     expect((await stream.result).finalResponse).toBe('Done.');
     // What nobody has read is still there.
     expect((await collect(stream)).at(-1)?.type).toBe('execution-completed');
   });
 
-  test('leaving early cancels the run', async () => {
+  test('is cancelled when the reader stops early', async () => {
     const begun = deferred();
     const driver = driverOf((_, { signal }) => {
       begun.resolve();
@@ -232,13 +232,13 @@ describe('stream', () => {
     expect(await collect(stream)).toEqual([]);
   });
 
-  test('a listener of the run hears the same', async () => {
+  test('passes the same events to a listener of the run', async () => {
     const heard: AgentEvent[] = [];
     const stream = loopOf(['Hi.']).stream(accepted, { onEvent: (event) => void heard.push(event) });
     expect(await collect(stream)).toEqual(heard);
   });
 
-  test('two readers at once are both served', async () => {
+  test('serves two readers at the same time', async () => {
     const stream = loopOf(['Hi.']).stream(accepted);
     const all = Array.from({ length: 20 }, () => stream.next());
     const results = await Promise.all(all);
@@ -247,7 +247,7 @@ describe('stream', () => {
   });
 });
 
-test('a thousand runs of one loop at a time do not mix', async () => {
+test('a thousand parallel runs of one loop do not mix', async () => {
   const driver = driverOf(async ({ messages }) => {
     const [first] = messages.slice(0, 1);
     const name = first?.role === 'user' && first.content[0]?.type === 'text' ? first.content[0].text : '';

@@ -74,7 +74,7 @@ describe.for(ways)('%s', ([, end, status]) => {
   );
 });
 
-describe('while calls run side by side', () => {
+describe('parallel calls', () => {
   const two: ScriptedAnswer = {
     calls: [
       ['slow', {}],
@@ -83,7 +83,7 @@ describe('while calls run side by side', () => {
     usage,
   };
 
-  test('a call that ends after the execution has its outcome, and not an interruption', async () => {
+  test('a call that completes after the end of the execution has its own outcome', async () => {
     const slow = deferred<string>();
     const hook: Hook = {
       afterToolUse: ({ name }, { state }) => {
@@ -107,7 +107,7 @@ describe('while calls run side by side', () => {
     ]);
   });
 
-  test('what came while the hook worked is kept: outcomes, usage, and calls that were begun', async () => {
+  test('outcomes, usage and started calls that arrive while a hook runs are not dropped', async () => {
     const [held, other] = [deferred(), deferred<string>()];
     const hook: Hook = {
       beforeToolUse: async ({ toolName }, { state }) => {
@@ -138,7 +138,7 @@ describe('while calls run side by side', () => {
     expect([seen.state.status, seen.state.usage.totalTokens]).toEqual(['stopped', 115]);
   });
 
-  test('a call that still runs when the execution ends is interrupted until it has ended', async () => {
+  test('a call that still runs at the end of the execution is interrupted until it completes', async () => {
     const slow = deferred<string>();
     const results: unknown[] = [];
     const hooks: Hook[] = [
@@ -160,7 +160,7 @@ describe('while calls run side by side', () => {
   });
 });
 
-test('a call that a hook has both ended and finished keeps what the hook made of it', async () => {
+test('a hook’s outcome of a call stays when the hook also ends the execution', async () => {
   const hook: Hook = {
     afterToolUse: (execution, { state }) => ({
       toolExecution: execution.withOutcome({ type: 'succeeded', value: 'masked' }, 49),

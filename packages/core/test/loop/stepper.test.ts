@@ -90,14 +90,14 @@ async function interpret(
 }
 
 const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
-  'a plain answer': ['Hi.'],
-  'a tool and an answer': [call('a'), 'Hi.'],
-  'tools, tools and an answer': [call('a', 'b'), call('b', 'a', 'a'), 'Hi.'],
-  'an answer cut short': [
+  'a final response': ['Hi.'],
+  'a tool and a final response': [call('a'), 'Hi.'],
+  'two steps with tools and a final response': [call('a', 'b'), call('b', 'a', 'a'), 'Hi.'],
+  'a truncated response': [
     { content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }], finishReason: 'length' },
     'Hi.',
   ],
-  'an answer that ended for a reason of the provider': [
+  'a response with a finish reason of the provider': [
     {
       content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }],
       finishReason: 'other',
@@ -110,7 +110,7 @@ const scripts: Readonly<Record<string, readonly ScriptedAnswer[]>> = {
 };
 
 test.each(Object.entries(scripts))(
-  'a hand-written interpreter comes to what the loop comes to: %s',
+  'an interpreter of the stepper gives the same result as the loop: %s',
   async (_, script) => {
     const tools = [does('a'), does('b')];
     const { state: byLoop } = await observe({ script, tools });
@@ -120,7 +120,7 @@ test.each(Object.entries(scripts))(
   },
 );
 
-describe('what is next', () => {
+describe('the next action', () => {
   const clock = steppedClock(1_000);
   const start = told();
   const begun = applyOutcome(start, { type: 'started', executionId: ExecutionId.create(), at: 1_000 });
@@ -151,27 +151,31 @@ describe('what is next', () => {
   type Case = readonly [name: string, state: AgentState, next: NextAction['type'], calls?: number];
   const cases: readonly Case[] = [
     ['no execution', start, 'start'],
-    ['a pending one', start.withExecutionStatus('pending'), 'start'],
-    ['one that has begun', begun, 'beginStep'],
-    ['one that waits', begun.withExecutionStatus('suspended'), 'wait'],
-    ['one told to stop', stop(begun), 'finish'],
-    ['one told to stop and to go on', stop(begun).withContinuationRequested(), 'beginStep'],
-    ['an error before any step', begun.withError(new Error('x')), 'finish'],
-    ['a step without an answer', inStep, 'infer'],
-    ['a step without an answer, told to stop', stop(inStep), 'closeStep'],
-    ['a step with an error', inStep.withError(new Error('x')), 'closeStep'],
-    ['a step with an answer', answered({ text: 'Hi.' }), 'closeStep'],
-    ['a step with calls', twoCalls, 'runTools', 2],
-    ['a step with calls, told to stop', stop(twoCalls), 'closeStep'],
-    ['a step with one call done', oneRan, 'runTools', 1],
+    ['a pending execution', start.withExecutionStatus('pending'), 'start'],
+    ['a started execution', begun, 'beginStep'],
+    ['a suspended execution', begun.withExecutionStatus('suspended'), 'wait'],
+    ['a stopped execution', stop(begun), 'finish'],
     [
-      'a step with one call running',
+      'a stopped execution with a request for another step',
+      stop(begun).withContinuationRequested(),
+      'beginStep',
+    ],
+    ['an error before any step', begun.withError(new Error('x')), 'finish'],
+    ['a step without a response', inStep, 'infer'],
+    ['a stopped step without a response', stop(inStep), 'closeStep'],
+    ['a step with an error', inStep.withError(new Error('x')), 'closeStep'],
+    ['a step with a response', answered({ text: 'Hi.' }), 'closeStep'],
+    ['a step with calls', twoCalls, 'runTools', 2],
+    ['a stopped step with calls', stop(twoCalls), 'closeStep'],
+    ['a step with one completed call', oneRan, 'runTools', 1],
+    [
+      'a step with one running call',
       applyOutcome(twoCalls, { type: 'toolAdvanced', toolExecution: running, at: 1_003 }),
       'resolveTools',
     ],
-    ['an answer given', closed, 'finish'],
-    ['an answer given, and more asked for', closed.withContinuationRequested(), 'beginStep'],
-    ['one that is over', closed.withExecutionCompleted(), 'none'],
+    ['a final response', closed, 'finish'],
+    ['a final response and a request for another step', closed.withContinuationRequested(), 'beginStep'],
+    ['a terminal execution', closed.withExecutionCompleted(), 'none'],
   ];
   test.each(cases.map(([name, state, type, calls]) => ({ name, state, type, calls })))(
     '$name',
@@ -184,7 +188,7 @@ describe('what is next', () => {
     },
   );
 
-  test('the same outcome of the same state is the same state', () => {
+  test('applyOutcome gives equal states for equal arguments', () => {
     const outcome: StepperOutcome = {
       type: 'inferred',
       response: InferenceResponse.of({ text: 'Hi.' }),
@@ -193,7 +197,7 @@ describe('what is next', () => {
     expect(applyOutcome(inStep, outcome)).toEqual(applyOutcome(inStep, outcome));
   });
 
-  test('an outcome of a step that is not there changes nothing', () => {
+  test('an outcome of a missing step changes nothing', () => {
     for (const outcome of [
       { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 1 },
       { type: 'toolAdvanced', toolExecution: running, at: 1 },

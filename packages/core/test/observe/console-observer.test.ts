@@ -25,7 +25,7 @@ async function written(scenario: Scenario, options: ConsoleObserverOptions = {})
 const usage = { inputTokens: 10, outputTokens: 5 };
 const add = does('add', (args) => Object.values(args as Record<string, number>).reduce((a, b) => a + b));
 
-test('a run with a tool, and what it cost', async () => {
+test('a run with a tool is printed with its cost', async () => {
   const script: ScriptedAnswer[] = [{ calls: { add: { a: 2, b: 2 } } }, 'It is 4.\nSurely.'];
   const state = told().withLlmConfig({ model: 'm' });
   const prices = { m: { input: 1_000, output: 2_000 } };
@@ -43,7 +43,7 @@ test('a run with a tool, and what it cost', async () => {
 `);
 });
 
-test('calls that fail, are blocked, or are several', async () => {
+test('failed, blocked and multiple calls are printed', async () => {
   const fails = does('fails', () => {
     throw Object.assign(new Error('no\nluck'), { code: 'E_LUCK' });
   });
@@ -65,7 +65,7 @@ test('calls that fail, are blocked, or are several', async () => {
 `);
 });
 
-test('why it stopped', async () => {
+test('the stop reason is printed', async () => {
   const script: ScriptedAnswer[] = [{ calls: { add: {} } }];
   const text = await written({ script, tools: [does('add', () => null)], budget: { maxSteps: 1 } });
   expect(text).toContain(`
@@ -81,7 +81,7 @@ test('why it stopped', async () => {
 ■ execution 1 stopped (stopRequested): 0 in, 0 out, `);
 });
 
-test('errors, in a step and outside any', async () => {
+test('errors in a step and outside any step are printed', async () => {
   expect(await written({ script: [new Error('down')] })).toContain(`
   step 1
     ✗ Error: down
@@ -98,7 +98,7 @@ test('errors, in a step and outside any', async () => {
 ■ execution 1 failed: 0 in, 0 out, `);
 });
 
-test('a run that is taken up again', async () => {
+test('a resumed run is printed', async () => {
   const leaving = new AbortController();
   const driver = scriptedDriver({ calls: { add: { a: 1 } } });
   const loop = createAgentLoop({ driver, tools: [add] });
@@ -111,7 +111,7 @@ test('a run that is taken up again', async () => {
   expect(text).toContain('▶ execution 1 resumed after 1 step\n  step 2\n');
 });
 
-describe('what the model says', () => {
+describe('the text of the model', () => {
   /** Deltas as they are, then an answer of them together. */
   const saying = (...deltas: readonly (readonly ['text' | 'reasoning', string, string])[]): Scenario => ({
     driver: driverOf(async (_, { onDelta }) => {
@@ -122,7 +122,7 @@ describe('what the model says', () => {
   const spoken = async (scenario: Scenario, options?: ConsoleObserverOptions): Promise<string[]> =>
     [...(await written(scenario, options)).matchAll(/│ (.*)/g)].map(([, text]) => text ?? '');
 
-  test('comes line by line, however it is cut into pieces', async () => {
+  test('is printed line by line, whatever the deltas', async () => {
     const pieces = saying(
       ['text', '1', 'One'],
       ['text', '1', ' line.\r\nAnd an'],
@@ -132,7 +132,7 @@ describe('what the model says', () => {
     expect(await spoken(pieces)).toEqual(['One line.', 'And another.', '', 'End', 'Apart.']);
   });
 
-  test('comes before the answer is whole', async () => {
+  test('is printed before the response is complete', async () => {
     const lines: string[] = [];
     const seen: string[][] = [];
     const driver = driverOf(async (_, { onDelta }) => {
@@ -144,7 +144,7 @@ describe('what the model says', () => {
     expect(seen[0]?.at(-1)).toBe('    │ First.');
   });
 
-  test('is shown of a driver that does not stream, and of an answer that broke off', async () => {
+  test('is printed for a driver that does not stream, and for a partial response', async () => {
     const plain: Scenario = { driver: driverOf(async () => ({ text: 'Two\nlines.', usage })) };
     expect(await spoken(plain)).toEqual(['Two', 'lines.']);
     const broken: Scenario = {
@@ -156,7 +156,7 @@ describe('what the model says', () => {
     expect(await spoken(broken)).toEqual(['Half a']);
   });
 
-  test('is not shown twice when the inference is begun again in the same place', async () => {
+  test('is not printed twice when the inference is repeated in another run', async () => {
     const lines: string[] = [];
     const listeners = [consoleObserver({ write: (line) => lines.push(line) })];
     const leaving = new AbortController();
@@ -170,7 +170,7 @@ describe('what the model says', () => {
     expect(lines.filter((line) => line.includes('│'))).toEqual(['    │ A whole.']);
   });
 
-  test('is shown as the options have it', async () => {
+  test('is printed according to the options', async () => {
     const both = saying(['reasoning', '1', 'Hm.'], ['text', '2', 'Yes.']);
     expect(await spoken(both)).toEqual(['Yes.']);
     expect(await spoken(both, { showReasoning: true })).toEqual(['Hm.', 'Yes.']);
@@ -178,7 +178,7 @@ describe('what the model says', () => {
   });
 });
 
-test('two runs at the same time do not mix their texts', async () => {
+test('of two parallel runs does not mix', async () => {
   const lines: string[] = [];
   let [turn, other] = [Promise.resolve(), Promise.resolve()];
   const driver = driverOf(async ({ systemPrompt = '' }, { onDelta }) => {
@@ -200,7 +200,7 @@ test('two runs at the same time do not mix their texts', async () => {
   ]);
 });
 
-test('values are cut visibly, and nothing drives the terminal', async () => {
+test('values are truncated visibly, and control characters are replaced', async () => {
   const script: ScriptedAnswer[] = [
     { calls: { say: { text: 'x'.repeat(100) } } },
     '\u{1B}[2JGone\u{7}\tand \u{9B}31m red',
@@ -210,20 +210,20 @@ test('values are cut visibly, and nothing drives the terminal', async () => {
   expect(text).toContain('    │ \u{FFFD}[2JGone\u{FFFD}\tand \u{FFFD}31m red\n');
 });
 
-test('is written to the console unless told otherwise', async () => {
+test('lines are written to the console by default', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   await observe({ script: ['Hi.'], listeners: [consoleObserver()] });
   expect(log.mock.calls[0]).toEqual(['▶ execution 1 started']);
   log.mockRestore();
 });
 
-test('colours are for terminals', async () => {
+test('colours are optional ANSI sequences', async () => {
   const text = await written({ script: ['Hi.'] }, { colors: true });
   expect(text).toContain('\u{1B}[1m▶ execution 1 started\u{1B}[0m\n  step 1\n    │ Hi.\n');
   expect(text).toContain('    \u{1B}[2m10 in, 5 out, stop\u{1B}[0m\n\u{1B}[32m■ execution 1 completed');
 });
 
-test('costs that are small, partly known, or of calls that were not reported', async () => {
+test('small, partly known and unreported costs are printed', async () => {
   const line = async (answer: ScriptedAnswer): Promise<string | undefined> =>
     (await written({ script: [answer] })).split('\n').find((text) => text.endsWith('stop'));
   expect(await line({ text: 'Hi.', usage: { ...usage, cost: 0.000_123 } })).toBe(
@@ -240,7 +240,7 @@ test('costs that are small, partly known, or of calls that were not reported', a
   expect(await written({ script, hooks: [more] })).toContain(': 2 steps, 20 in, 10 out, at least $1.00, ');
 });
 
-test('a run inside another is set in', async () => {
+test('a nested run is indented', async () => {
   const inner = createAgentLoop({ driver: scriptedDriver('In.'), clock: steppedClock(70_000) });
   const nested = does('nested', async (_, context) => {
     const child = AgentState.empty({ parentAgentId: context.state.agentId }).withUserMessage('Go');
@@ -257,7 +257,7 @@ test('a run inside another is set in', async () => {
     ■ execution 1 completed: 1 step, 10 in, 5 out, `);
 });
 
-test('of a redacted run no content is written', async () => {
+test('a redacted run prints no content', async () => {
   const lines: string[] = [];
   const listener = redactedListener(consoleObserver({ write: (line) => lines.push(line) }));
   const script: ScriptedAnswer[] = [{ calls: { add: { a: 2 } } }, 'Two.'];
@@ -275,6 +275,6 @@ test('of a redacted run no content is written', async () => {
 `);
 });
 
-test.each([0, Number.NaN])('maxLength %s is misuse', (maxLength) => {
+test.each([0, Number.NaN])('maxLength %s is refused', (maxLength) => {
   expect(() => consoleObserver({ maxLength })).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });

@@ -17,7 +17,7 @@ import type { Scenario } from '../support/builders.ts';
 const add: ScriptedAnswer = { calls: { add: { a: 2 } } };
 
 describe('listeners of some events', () => {
-  test('are told of one type, with its members', async () => {
+  test('receive the events of one type, with their members', async () => {
     const names: string[] = [];
     const listener = eventListener('tool-completed', (event) => {
       expectTypeOf(event.type).toEqualTypeOf<'tool-completed'>();
@@ -27,7 +27,7 @@ describe('listeners of some events', () => {
     expect(names).toEqual(['add']);
   });
 
-  test('are told of several types', async () => {
+  test('receive the events of several types', async () => {
     const seen: string[] = [];
     const listener = eventListener(['step-started', 'step-completed'], ({ type, stepNumber }) => {
       seen.push(`${type} ${stepNumber}`);
@@ -36,13 +36,13 @@ describe('listeners of some events', () => {
     expect(seen).toEqual(['step-started 1', 'step-completed 1']);
   });
 
-  test('are told of everything', async () => {
+  test('receive all events', async () => {
     const seen: AgentEvent[] = [];
     const { events } = await observe({ script: ['Hi.'], listeners: [(event) => seen.push(event)] });
     expect(seen).toEqual(events);
   });
 
-  test('harm nothing, whether they throw now or later', async () => {
+  test('do not affect the run when they throw, now or later', async () => {
     const later = eventListener('step-started', () => Promise.reject(new Error('later')) as unknown as void);
     const now = eventListener('step-started', () => {
       throw new Error('now');
@@ -140,7 +140,7 @@ const of = <T extends AgentEventType>(events: readonly AgentEvent[], type: T) =>
   events.filter((event) => event.type === type) as Extract<AgentEvent, { type: T }>[];
 
 describe('redacted events', () => {
-  test('have no content anywhere, and are told all the same but for pieces of text', async () => {
+  test('have no content, and are complete except for deltas', async () => {
     const { seen, events } = await observeRedacted();
     expect(textsIn(events).filter((text) => text.includes(SECRET)).length).toBeGreaterThan(10);
     expect(textsIn(seen).filter((text) => text.includes(SECRET))).toEqual([]);
@@ -149,7 +149,7 @@ describe('redacted events', () => {
     expect(seen.map(({ type, at }) => [type, at])).toEqual(rest.map(({ type, at }) => [type, at]));
   });
 
-  test('keep names, ids, times, usage, reasons and codes', async () => {
+  test('retain names, ids, times, usage, reasons and codes', async () => {
     const { seen, events } = await observeRedacted();
     const facts = (all: readonly AgentEvent[]) => ({
       responses: of(all, 'inference-completed').map(({ response: { usage, finishReason, modelId } }) => [
@@ -178,7 +178,7 @@ describe('redacted events', () => {
     expect(of(seen, 'inference-started').map(({ messageCount }) => messageCount)).toEqual([1, 3]);
   });
 
-  test('have an outline for a state: a sound one, that says how the run stands', async () => {
+  test('have a valid outline as their state, with the status of the run', async () => {
     const { seen, events } = await observeRedacted();
     const rest = events.filter(({ type }) => type !== 'inference-delta');
     const facts = (state: AgentState) => ({
@@ -198,7 +198,7 @@ describe('redacted events', () => {
     }
   });
 
-  test('show what is left of content', async () => {
+  test('contain the content that redact returns', async () => {
     const { seen } = await observeRedacted(shown);
     expect(of(seen, 'inference-completed')[0]?.response.text).toBe('It is *.');
     const [found] = of(seen, 'tool-completed').filter(({ toolExecution }) => toolExecution.name === 'find');
@@ -209,12 +209,12 @@ describe('redacted events', () => {
     expect(textsIn(seen).filter((text) => text.includes(SECRET))).toEqual([]);
   });
 
-  test('a context of a signal is shown when an object is left of it', async () => {
+  test('contain the context of a signal when redact returns an object', async () => {
     const { seen } = await observeRedacted((content) => (typeof content === 'string' ? '*' : { kept: true }));
     expect(of(seen, 'stop-signal-raised')[0]?.signal.context).toEqual({ kept: true });
   });
 
-  test('are not passed on when it cannot be said what may be seen', async () => {
+  test('are dropped when redact throws', async () => {
     const { seen, state, events } = await observeRedacted((content: JsonValue) => {
       if (typeof content !== 'string') throw new Error('not a text');
       return '*';
@@ -227,8 +227,8 @@ describe('redacted events', () => {
   });
 });
 
-describe('a loop that redacts', () => {
-  test('does so for all who listen, and not for the states it gives', async () => {
+describe('a loop with redact', () => {
+  test('redacts events for all listeners, and not the states that it returns', async () => {
     const [ofLoop, ofRun, ofStream]: [AgentEvent[], AgentEvent[], AgentEvent[]] = [[], [], []];
     const loop = createAgentLoop({
       driver: scriptedDriver({ calls: { echo: { a: SECRET } } }, SECRET),

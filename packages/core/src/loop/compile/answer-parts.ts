@@ -1,11 +1,11 @@
 import type { AssistantPart, ToolResultPart } from '../../state/messages/messages.ts';
 
-/** What a model said. */
+/** The content of a response. */
 export type Content = readonly AssistantPart[];
 
 /**
- * Is there nothing to repair in an answer and the results right after it, as nearly always: texts, and calls of ours with
- * ids that nothing before has, each with its result?
+ * True when a response and the results right after it need no repair, which is the usual case: texts, and calls that
+ * the loop runs, with ids that no earlier message has, each with its result.
  */
 export function isPlainExchange(
   content: Content,
@@ -26,12 +26,12 @@ export function isPlainExchange(
   return calls === 1 || new Set(results.map(({ toolCallId }) => toolCallId)).size === calls;
 }
 
-/** Has the provider answered the call within this answer? */
+/** True when the provider returned the result of the call within this response. */
 export function hasResult(content: Content, toolCallId: string): boolean {
   return content.some((part) => part.type === 'tool-result' && part.toolCallId === toolCallId);
 }
 
-/** The parts that stay, without reasoning that led to nothing that stays: up to the next reasoning, or the end. */
+/** The parts that stay, without reasoning that led only to removed parts: up to the next reasoning, or the end. */
 export function withoutLooseReasoning(content: Content, stays: readonly boolean[]): Content {
   const kept: AssistantPart[] = [];
   let [leadsToSomething, isInReasoning] = [false, false];
@@ -47,7 +47,7 @@ export function withoutLooseReasoning(content: Content, stays: readonly boolean[
   return kept.length === content.length ? content : Object.freeze(kept.toReversed());
 }
 
-/** Is there anything in the part that a model is sent? */
+/** True when the part has content that a model receives. */
 export function saysSomething(part: AssistantPart): boolean {
   if (part.type === 'text') return part.text !== '' || part.providerOptions !== undefined;
   return part.type !== 'source';

@@ -6,44 +6,48 @@ import type { Message, Messages } from '../../state/messages/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
 
 /**
- * What a model sees of a state, valid for a provider: see `messageCompiler`. The stored history is not changed.
- * `before` is what the compiler gave for the step before, to go on from; default the input of the last step.
+ * Returns the messages that a model sees of a state, valid for a provider: see `messageCompiler`. The state does not
+ * change. `before` is the result for the step before, from which the compiler can continue; default the input of the
+ * last step.
  */
 export type MessageCompiler = (state: AgentState, before?: Messages) => Messages;
 
 /**
- * Chooses messages of a state; they need not be valid. `before` is for one that goes on from what it chose for the
- * step before, and may be a list that it did not choose. Every compiler is a selector too.
+ * Selects messages of a state; the selection need not be valid. `before` is the selection for the step before, from
+ * which a selector can continue; it may also be a list that the selector did not create. Every compiler is also a
+ * selector.
  */
 export type MessageSelector = (state: AgentState, before?: Messages) => Iterable<Message>;
 
 /**
- * Changes what was chosen: leaves messages out, shortens them, adds some. The result need not be valid. A changed
- * message is a new one: the old are shared and frozen.
+ * Changes selected messages: omits, shortens or adds some. The result need not be valid. A changed message is a new
+ * object, because the old messages are shared and frozen.
  */
 export type MessageTransform = (messages: Messages, state: AgentState) => Iterable<Message>;
 
 /**
- * A compiler from a choice of messages and changes to it, in order. Whatever they come to is repaired, so that a
- * provider takes it, whatever was crashed, aborted, cut off or edited away:
+ * Creates a compiler from a selector and transforms, which run in order. The compiler repairs their result so that a
+ * provider accepts it after crashes, aborts, truncation and edits:
  *
- * - A call without a result gets one that says so. A result counts only directly after its call; others are left out.
- * - A call whose id an earlier call has gets an id of its own, and so does its result. An answer that is there twice,
- *   by its id and content, is shown once.
- * - What a provider ran itself stays where it is, call and result. A call that it has not answered stays as long as a
- *   later answer may bring the result: until the next message of a user.
- * - Reasoning after which nothing is left of what it led to goes too, and so do answers and results with nothing in
- *   them. A transform that takes out reasoning must take out what it led to: some providers want both or neither.
+ * - A call without a result gets a result that states this. A result is valid only directly after its call; other
+ *   results are omitted.
+ * - A call with the id of an earlier call gets a new id, and so does its result. A repeated response, with the same id
+ *   and content, is shown once.
+ * - A call that the provider ran itself stays in its position, with its result. Such a call without a result stays as
+ *   long as a later response may contain the result: until the next message of a user.
+ * - Reasoning is omitted when everything that it led to is omitted, and so are responses and results without content. A
+ *   transform that omits reasoning must omit what it led to, because some providers require both or neither.
  *
- * What is valid is not touched: the same messages in the same order, and the same list if all of it is. What only
- * one provider demands is left to the driver (how ids are written, system messages in between, empty texts), and what
- * is shown at all to the choice: the list may be empty, and may begin or end with an answer, which some refuse.
+ * Valid messages do not change: they stay the same objects in the same order, and a valid list stays the same list. The
+ * driver handles the demands of one provider (the form of ids, system messages in between, empty texts). The selector
+ * determines the extent: the list may be empty, and may begin or end with a response, which some providers refuse.
  *
- * Messages that are not frozen are checked and copied. A list that begins as that of the step before costs what was
- * added since, and the last answer: keep messages as the objects they are, and it stays so.
+ * Messages that are not frozen are checked and copied. For a list with the same beginning as in the step before, the
+ * compiler processes only the added messages and the last response. Keep messages as the same objects to benefit from
+ * this.
  *
- * The compiler throws what its parts throw, and HoldfastError `CONTEXT_INVALID` or `NOT_JSON` when they give something
- * that is not a message; `data.index` says which one.
+ * The compiler throws the errors of its parts, and HoldfastError `CONTEXT_INVALID` or `NOT_JSON` when they return an
+ * invalid message; `data.index` is its position.
  * @throws TypeError `ARGUMENT_INVALID` for a part that is not a function.
  * @example
  * const compiler = messageCompiler(conversationWithCurrentToolTrace(), (messages) => messages.slice(-50));
@@ -55,9 +59,12 @@ export function messageCompiler(
 ): MessageCompiler {
   for (const part of [select, ...transforms]) {
     if (typeof part === 'function') continue;
-    throw invalidArgument(`A compiler is made of functions, found ${describeValue(part)}.`, TypeError);
+    throw invalidArgument(
+      `The parts of a compiler must be functions, found ${describeValue(part)}.`,
+      TypeError,
+    );
   }
-  /** What was selected, by what it was compiled to, where the two differ. */
+  /** The selection of each compiled list that differs from its selection. */
   const selections = new WeakMap<Messages, Messages>();
   return function compileMessages(state, before = state.lastStep?.input) {
     const selected = requireMessageList(select(state, (before && selections.get(before)) ?? before));
@@ -72,23 +79,24 @@ export function messageCompiler(
 function requireMessageList(messages: Iterable<Message> | null | undefined): Messages {
   if (typeof messages?.[Symbol.iterator] === 'function') return List.from(messages);
   const found = describeValue(messages);
-  throw new HoldfastError('CONTEXT_INVALID', `A compiler must give a list of messages, found ${found}.`);
+  throw new HoldfastError('CONTEXT_INVALID', `A compiler must return a list of messages, found ${found}.`);
 }
 
 /**
- * The conversation, without the work of earlier executions that came to an answer: the answer is shown, the tool
- * calls and results that led to it are hidden. The work of the present execution is shown in full, and so is that of
- * one which ended without an answer: what it did is otherwise not said anywhere. The default.
+ * Selects the conversation without the traces of earlier executions that have a final response: their final response is
+ * shown, and the tool calls and results that led to it are hidden. The traces of the current execution are shown, and
+ * so are those of an execution without a final response, because no other message describes its work. This is the
+ * default compiler.
  *
- * Costs as much as was added since the step before, and the last answer, however long the conversation is. The first step
- * of an execution costs what was added since that of the execution before, unless another conversation has grown from the
- * same messages since.
+ * The cost of a step depends on the messages added since the step before and on the last response, not on the length of
+ * the conversation. The cost of the first step of an execution depends on the messages added since the execution
+ * before, unless another conversation has continued from the same messages.
  */
 export function conversationWithCurrentToolTrace(): MessageCompiler {
   return messageCompiler(selectConversation);
 }
 
-/** All messages of all sections, in the order in which the sections were first written; traces are shown. */
+/** Selects all messages of all sections, in the order in which the sections were first written; traces are shown. */
 export function allSections(): MessageCompiler {
   return messageCompiler(({ store }, before) =>
     joinedSections(
@@ -99,9 +107,9 @@ export function allSections(): MessageCompiler {
 }
 
 /**
- * All messages of the named sections, in the order of the names; traces are shown. A section that does not exist is
- * empty: it may come into being later. A name that is there twice counts once, where it stands first.
- * @throws TypeError `ARGUMENT_INVALID` for names that are not an array of strings.
+ * Selects all messages of the named sections, in the order of the names; traces are shown. A section that does not
+ * exist yet is empty. A repeated name counts once, at its first position.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not an array of strings.
  */
 export function selectedSections(names: readonly string[]): MessageCompiler {
   if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) {
@@ -116,10 +124,13 @@ export function selectedSections(names: readonly string[]): MessageCompiler {
   );
 }
 
-/** What a list of sections was joined from, by the list. */
+/** The sections from which a list was joined, by the list. */
 const joints = new ListCache<readonly Messages[]>();
 
-/** One after the other. When only the last has grown since `before` was joined, this costs what it has grown by. */
+/**
+ * Joins the sections in order. When only the last section has grown since `before` was joined, only its growth is
+ * processed.
+ */
 function joinedSections(sections: readonly Messages[], before: Messages | undefined): Messages {
   const filled = sections.filter(({ isEmpty }) => !isEmpty);
   const [first = List.empty<Message>(), ...others] = filled;
@@ -134,25 +145,25 @@ function joinedSections(sections: readonly Messages[], before: Messages | undefi
   return joined;
 }
 
-/** What a selection of the conversation was made from. */
+/** The source of a selection of the conversation. */
 interface Origin {
   readonly source: Messages;
   readonly executionId: string | undefined;
 }
 
-/** By the selection. */
+/** The origins, by the selection. */
 const origins = new ListCache<Origin>();
 
-/** A selection and what it was made from. */
+/** A selection and its source. */
 interface Selection extends Origin {
   readonly selected: Messages;
 }
 
 const NOTHING: Selection = { source: List.empty(), executionId: undefined, selected: List.empty() };
 
-/** The selection of an execution that had added nothing yet: the next execution selects what has come since. */
+/** The selection of an execution that had added no message yet; the next execution adds the later messages to it. */
 interface FirstSelection extends Selection {
-  /** Executions that have messages in the source. Taken over by the next beginning. */
+  /** The executions that have messages in the source. The next first selection continues to use this set. */
   readonly executions: Set<string>;
 }
 
@@ -170,7 +181,7 @@ function selectConversation(state: AgentState, before: Messages | undefined): Me
   return selected;
 }
 
-/** The selection for the first step of an execution, or for any when the history was changed. */
+/** The selection for the first step of an execution, or for any step after a change of the history. */
 function selectFromStart(source: Messages, executionId: string | undefined): Messages {
   const beginning = firstSelections.get(source);
   const since = beginning && addedSinceFirst(beginning, source, executionId);
@@ -183,7 +194,7 @@ function selectFromStart(source: Messages, executionId: string | undefined): Mes
   return selected;
 }
 
-/** The executions, with those that added the messages. */
+/** Adds the ids of the executions that added the messages. */
 function addExecutionIds(messages: readonly Message[], executions: Set<string>): Set<string> {
   for (const message of messages) {
     const id = executionIdOf(message);
@@ -192,7 +203,7 @@ function addExecutionIds(messages: readonly Message[], executions: Set<string>):
   return executions;
 }
 
-/** What was added to a selected history, selected too. */
+/** Extends a selection by added messages. */
 function extendSelection(
   base: Selection,
   source: Messages,
@@ -205,9 +216,9 @@ function extendSelection(
 }
 
 /**
- * What was added since an execution began, by it and by the present one; `undefined` when the history has changed in
- * another way. Messages of earlier executions among it could hide others of theirs, and an earlier execution that goes on
- * shows its own.
+ * The messages that the first selection's execution and the current one have added since; `undefined` after any other
+ * change of the history. Messages of earlier executions could hide others of the same execution, and a resumed earlier
+ * execution shows its own traces.
  */
 function addedSinceFirst(
   { source, executionId: earlier, executions }: FirstSelection,
@@ -224,7 +235,7 @@ function addedSinceFirst(
   }
 }
 
-/** What the execution has added since; `undefined` when the history has changed in another way. */
+/** The messages that the execution has added since; `undefined` after any other change of the history. */
 function addedToOrigin(
   { messages, executionId }: AgentState,
   origin: Origin,
@@ -233,7 +244,7 @@ function addedToOrigin(
   return added?.every((message) => isOwn(message, executionId)) ? added : undefined;
 }
 
-/** Did the execution add the message, or nobody in particular? */
+/** True when the message belongs to this execution, or to no execution. */
 function isOwn(message: Message, executionId: string | undefined): boolean {
   const origin = executionIdOf(message);
   return origin === undefined || origin === executionId;

@@ -12,35 +12,35 @@ import { errorOutput, resultPart } from '../../state/execution/tool-execution.ts
 import { hasResult, isPlainExchange, saysSomething, withoutLooseReasoning } from './answer-parts.ts';
 import type { Content } from './answer-parts.ts';
 
-/** A message that is not a result, and the results that follow it. */
+/** A message other than a tool result, and the tool results that follow it. */
 export interface Exchange {
-  /** Where it stands in the list. */
+  /** The position in the list. */
   readonly at: number;
   readonly head: Exclude<Message, ToolMessage>;
   readonly results: ToolMessage[];
 }
 
-/** A call that waits for its result, and the id that its result has been given. */
+/** A call that waits for its result, and the original id of the call, which its result has. */
 interface OpenCall {
   readonly givenId: string;
   readonly call: ToolCallPart;
 }
 
 /**
- * Repairs answers of a model and their results, one after the other. A list is settled up to an answer that waits for
- * nothing more: what follows can change nothing of it.
+ * Repairs responses of a model and their results in order. A list is settled up to a response that waits for no result:
+ * later messages cannot change the settled part.
  */
 export class AnswerRepair {
-  /** What became of the messages. */
+  /** The repaired messages. */
   readonly output: Message[] = [];
-  /** Where in the list the first message stands that is not settled. */
+  /** The position of the first message in the list that is not settled. */
   settledCount: number;
-  /** How much of the output is settled. */
+  /** The number of settled messages in the output. */
   settledOutput = 0;
   private readonly seen: SeenAnswers;
-  /** What will be `seen` when it is settled. */
+  /** The responses that join `seen` when they are settled. */
   private recent: Answers | undefined;
-  /** Calls that the provider runs and has not answered so far in this turn. */
+  /** Calls of the provider that have no result so far in this turn. */
   private awaited: Set<string> | undefined;
 
   constructor(settledCount: number, seen: SeenAnswers) {
@@ -48,7 +48,10 @@ export class AnswerRepair {
     this.seen = seen;
   }
 
-  /** Call it once, with all there is: what comes later in the list decides what is kept. */
+  /**
+   * Repairs all messages. Call this method once with all of them, because later messages determine which earlier ones
+   * stay.
+   */
   add(all: readonly Exchange[]): void {
     const exchanges = this.withoutRepeated(all);
     for (let index = 0; index < exchanges.length; index++) {
@@ -91,7 +94,7 @@ export class AnswerRepair {
     return (this.recent ??= new Answers());
   }
 
-  /** Has an answer before, or one of its calls, this id? */
+  /** True when an earlier response, or one of its calls, has this id. */
   has(id: string): boolean {
     return this.seen.has(id) || this.recent?.has(id) === true;
   }
@@ -118,12 +121,14 @@ export class AnswerRepair {
     this.output.push(withContent(answer, this.withOwnIds(keptContent, open)));
     this.addResults(results, open);
     if (open.length === 0) return;
-    // The id follows from the message that asks, and it has no time: compiling twice gives the same.
+    // The id is that of the response, and there is no time: compiling twice gives the same message.
     const content = Object.freeze(open.map(missingResult));
     this.output.push(reuseEqual(answer.content, assembleMessage('tool', { id: answer.id, content })));
   }
 
-  /** Which parts stay: not a call that the provider never answered, nor a result that answers no call of its own. */
+  /**
+   * The parts that stay. A provider's call without a result does not stay, and neither does a result without its call.
+   */
   private keptParts(content: Content, isUnanswered: (toolCallId: string) => boolean): readonly boolean[] {
     return content.map((part, index) => {
       if (part.type === 'tool-result') return this.awaited?.delete(part.toolCallId) === true;
@@ -133,7 +138,7 @@ export class AnswerRepair {
     });
   }
 
-  /** Gives each call an id that no earlier call has, and adds those that are ours to answer to `open`. */
+  /** Gives each call an id that no earlier call has, and adds the calls that the loop runs to `open`. */
   private withOwnIds(content: Content, open: OpenCall[]): Content {
     const parts = content.map((part) => {
       if (part.type !== 'tool-call') return part;
@@ -152,7 +157,7 @@ export class AnswerRepair {
     return id;
   }
 
-  /** The results of open calls, which are then open no more. */
+  /** Adds the results of open calls and closes those calls. */
   private addResults(results: readonly ToolMessage[], open: OpenCall[]): void {
     for (const message of results) {
       const parts = message.content.flatMap((part) => {
@@ -165,9 +170,9 @@ export class AnswerRepair {
   }
 }
 
-/** The content of each answer, by the id of the message, and the ids of their calls. */
+/** The content of each response, by the id of its message, and the ids of its calls. */
 export class Answers {
-  /** How often something was noted. It grows also when an answer takes the place of another one of its id. */
+  /** The number of writes. It also grows when a response replaces another one with the same id. */
   writes = 0;
   private readonly contents = new Map<string, Content>();
   private readonly calls = new Set<string>();
@@ -176,7 +181,7 @@ export class Answers {
     return this.contents.get(messageId);
   }
 
-  /** Has an answer, or one of its calls, this id? */
+  /** True when a response, or one of its calls, has this id. */
   has(id: string): boolean {
     return this.contents.has(id) || this.calls.has(id);
   }
@@ -197,7 +202,7 @@ export class Answers {
   }
 }
 
-/** The settled answers of executions before, which are shared with the executions after them, and of the present one. */
+/** The settled responses of earlier executions, shared with later executions, and those of the current execution. */
 export class SeenAnswers {
   private readonly earlier: Answers;
   private own = new Answers();
@@ -214,7 +219,7 @@ export class SeenAnswers {
     return this.own.has(id) || this.earlier.has(id);
   }
 
-  /** Notes an answer that is settled. */
+  /** Adds a settled response. */
   add({ id, content }: AssistantMessage): void {
     this.own.set(id, content);
     for (let index = 0; index < content.length; index++) {
@@ -231,7 +236,7 @@ export class SeenAnswers {
     return this.earlier.writes + this.own.writes;
   }
 
-  /** Takes all answers for those of executions before, and returns them. */
+  /** Moves all responses to those of earlier executions, and returns them. */
   settle(): Answers {
     this.earlier.addAll(this.own);
     this.own = new Answers();
@@ -239,7 +244,7 @@ export class SeenAnswers {
   }
 }
 
-/** Has the turn ended without a result of this call of the provider? */
+/** True when the turn ended without a result of this provider call. */
 function isAbandoned(toolCallId: string, exchanges: readonly Exchange[], from: number): boolean {
   for (let index = from; index < exchanges.length; index++) {
     const { head } = exchanges[index] as Exchange;
@@ -256,7 +261,7 @@ function missingResult({ call }: OpenCall): ToolResultPart {
 function withId<T extends ToolCallPart | ToolResultPart>(part: T, toolCallId: string): T {
   if (part.toolCallId === toolCallId) return part;
   const copy: ToolCallPart | ToolResultPart = { ...part, toolCallId };
-  return Object.freeze(copy) as T; // the same kind of part: only its id was exchanged
+  return Object.freeze(copy) as T; // the same kind of part with another id
 }
 
 function withContent(message: AssistantMessage | ToolMessage, content: Message['content']): Message {
@@ -264,10 +269,10 @@ function withContent(message: AssistantMessage | ToolMessage, content: Message['
   return reuseEqual(message, assembleMessage(message.role, { ...message, content }));
 }
 
-/** By what they were made from. */
+/** The messages by the objects that they were built from. */
 const builtMessages = new WeakMap<object, Message>();
 
-/** What was made of the same before, if it is the same: then the inputs of steps share it. */
+/** Returns the earlier message of the same origin if it is equal, so that the inputs of steps share it. */
 export function reuseEqual(origin: object, message: Message): Message {
   const earlier = builtMessages.get(origin);
   if (earlier && isSameJson(earlier, message)) return earlier;
@@ -275,7 +280,7 @@ export function reuseEqual(origin: object, message: Message): Message {
   return message;
 }
 
-/** The same elements, by identity? */
+/** True when both lists have the same elements, by identity. */
 export function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((element, index) => element === right[index]);
 }

@@ -8,36 +8,42 @@ import { isPlainExchange } from './answer-parts.ts';
 import { AnswerRepair, isSameList, reuseEqual, SeenAnswers } from './repair-answers.ts';
 import type { Answers, Exchange } from './repair-answers.ts';
 
-/** How far a list is settled. The next list is repaired from there, if it begins with the same messages. */
+/**
+ * The settled part of a list. The repair of the next list starts after it, if that list begins with the same messages.
+ */
 interface Settled {
   readonly source: Messages;
-  /** How many messages of the source are settled. */
+  /** The number of settled messages in the source. */
   readonly count: number;
-  /** What became of them; `undefined` while nothing had to be repaired. */
+  /** The repaired messages; `undefined` while no message needed repair. */
   readonly messages: Messages | undefined;
-  /** They are as they were. */
+  /** True when the settled messages did not change. */
   readonly isSame: boolean;
-  /** What `AnswerRepair` knows of it. Shared with the lists that grow from it. */
+  /** The responses that `AnswerRepair` has seen, shared with the lists that grow from this one. */
   readonly seen: SeenAnswers;
-  /** How often `seen` was written for this list: if more often, another list has grown from the same beginning. */
+  /**
+   * The writes to `seen` for this list. A higher number in `seen` means that another list has grown from the same
+   * beginning.
+   */
   readonly writes: number;
 }
 
 /** By the repaired list. */
 const repairs = new ListCache<Settled>();
 
-/** How far the first list of an execution is settled, for the first list of the execution after it. */
+/** The settled part of the first list of an execution, for the first list of the next execution. */
 interface FirstRepair extends Omit<Settled, 'seen'> {
   readonly answers: Answers;
 }
 
-/** By the list that was repaired. */
+/** By the list before its repair. */
 const firstRepairs = new LineageCache<FirstRepair>();
 
 /**
- * The messages as `messageCompiler` promises them; the list itself when there is nothing to repair. `before` is the
- * repaired list of the step before: what begins as that one did costs what was added, and the last answer.
- * @throws HoldfastError `CONTEXT_INVALID` or `NOT_JSON` for something that is not a message; `data.index` says where.
+ * Returns the messages with the repairs that `messageCompiler` describes, or the list itself when it needs no repair.
+ * `before` is the repaired list of the step before. For a list with the same beginning, only the added messages and the
+ * last response are processed.
+ * @throws HoldfastError `CONTEXT_INVALID` or `NOT_JSON` for an invalid message; `data.index` is its position.
  */
 export function repairedMessages(source: Messages, before: Messages | undefined): Messages {
   if (repairs.get(source)) return source;
@@ -77,7 +83,10 @@ function repairFrom(source: Messages, start: Settled): Messages {
   return result;
 }
 
-/** Was just an answer added, and the results of its calls, with nothing to repair, as in nearly every step? */
+/**
+ * True when the list only added a response and the results of its calls, and they need no repair, as in nearly every
+ * step.
+ */
 function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): boolean {
   if (!isSame || source.length !== count + 2) return false;
   const [answer, results] = [source.at(count), source.last];
@@ -90,12 +99,12 @@ function addsPlainExchange(source: Messages, { count, seen, isSame }: Settled): 
   return true;
 }
 
-/** How far a list is settled that goes on from the one of the step before. */
+/** The settled part of a list that continues the list of the step before. */
 function settledInPrevious(known: Settled | undefined, source: Messages): Settled | undefined {
   return known && known.seen.writes === known.writes && isStartOf(known, source) ? known : undefined;
 }
 
-/** How far a list is settled that goes on from the first one of the execution before. */
+/** The settled part of a list that continues the first list of the execution before. */
 function settledInFirst(known: FirstRepair | undefined, source: Messages): Settled | undefined {
   if (!known || known.answers.writes !== known.writes || !isStartOf(known, source)) return undefined;
   return { ...known, seen: new SeenAnswers(known.answers) };
@@ -107,11 +116,14 @@ function nothingSettled(source: Messages): Settled {
 
 function isStartOf({ source: known, count }: Pick<Settled, 'source' | 'count'>, source: Messages): boolean {
   const common = source.commonLength(known);
-  // A result right after the settled part would belong to an answer in it.
+  // A result right after the settled part would belong to a response in it.
   return common > count || (common === count && source.at(common)?.role !== 'tool');
 }
 
-/** Checked messages, parted where a message is not a result; results before the first such message belong to no call. */
+/**
+ * Checks the messages and groups them: each message with the results after it. Results before the first such message
+ * belong to no call.
+ */
 function exchangesIn(messages: readonly Message[], from: number): readonly Exchange[] {
   const exchanges: Exchange[] = [];
   let at = from;
@@ -124,14 +136,17 @@ function exchangesIn(messages: readonly Message[], from: number): readonly Excha
   return exchanges;
 }
 
-/** A message that is frozen with its parts, as all of ours are; of any other a checked, frozen copy. */
+/**
+ * Returns a message that is frozen with its parts, as messages of the state are, or a checked and frozen copy of
+ * another message.
+ */
 function checkedAt(message: Message, index: number): Message {
   if (isFrozenMessage(message)) return message;
   try {
     return reuseEqual(message, checkedCopy('message', message, readMessage));
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
-    const text = `Message ${index} of what a compiler gave cannot be used. ${error.message}`;
+    const text = `A compiler returned an invalid message at index ${index}. ${error.message}`;
     const data = { index, ...(error.data as object | undefined) };
     throw new HoldfastError(error.code, text, { cause: error, data });
   }

@@ -12,7 +12,7 @@ import { isThenable } from '../events.ts';
 import { asHookError, asMisfitError, UnacceptableResult, acceptResult } from './hook-results.ts';
 import type { HookInput, ResultOf } from './hook-results.ts';
 
-/** The points whose hooks take a state and may return another. */
+/** The hook points whose methods receive a state and may return another. */
 export type StatePoint = 'beforeExecution' | 'beforeStep' | 'afterStep' | 'onStop' | 'afterExecution';
 
 const POINTS: readonly HookPoint[] = [
@@ -33,11 +33,11 @@ const PRIORITY: ArgumentCheck = {
   accepts: (value) => value === undefined || (typeof value === 'number' && !Number.isNaN(value)),
 };
 
-/** What a hook has at least one of. */
+/** The methods of a hook; each hook has at least one. */
 const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
 const SESSION_HOOK = 'it is a hook of sessions, as in new SessionRuntime({ store, agents, hooks })';
 
-/** Hooks in the order in which they are called, by point. */
+/** The hooks by point, in the order in which the loop calls them. */
 export class HookChain {
   private readonly byPoint: ReadonlyMap<HookPoint, readonly Hook[]>;
   private readonly withDeadline: readonly Hook[];
@@ -47,9 +47,9 @@ export class HookChain {
   private readonly guards: readonly Hook[];
 
   /**
-   * @param hooks a hook without a name goes by its place in this list.
-   * @param guards are called before hooks of their priority.
-   * @throws TypeError `ARGUMENT_INVALID` for what is not a hook.
+   * @param hooks a hook without a name is named after its position in this list.
+   * @param guards run before hooks of the same priority.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not a hook.
    */
   constructor(hooks: readonly Hook[], guards: readonly Hook[] = []) {
     requireHooks(hooks);
@@ -65,12 +65,12 @@ export class HookChain {
     );
   }
 
-  /** The same with more guards, which are asked before the others. */
+  /** Returns a chain with additional guards, which run before the others. */
   with(guards: readonly Hook[]): HookChain {
     return guards.length === 0 ? this : new HookChain(this.hooks, [...guards, ...this.guards]);
   }
 
-  /** The name of a hook, else its place in the list of hooks: `hook 2`. */
+  /** The name of a hook, or its position in the list of hooks: `hook 2`. */
   nameOf(hook: Hook): string {
     return hook.name ?? `hook ${this.placeOf(hook)}`;
   }
@@ -79,7 +79,7 @@ export class HookChain {
     return this.hooks.indexOf(hook) + 1;
   }
 
-  /** An error of a hook, with its name at the beginning of the message. */
+  /** The error of a hook, with the hook's name at the start of the message. */
   private errorOf(hook: Hook, point: keyof Hook, error: unknown): unknown {
     return asHookError(this.titleOf(hook), point, error);
   }
@@ -89,8 +89,8 @@ export class HookChain {
   }
 
   /**
-   * The earliest moment at which a hook wants work to be cut off.
-   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   * The earliest step deadline that a hook sets.
+   * @throws AgentStop when the hook throws it; HoldfastError `HOOK_FAILED` as `call` does.
    */
   stepDeadline(context: HookContext): StepDeadline | undefined {
     let earliest: StepDeadline | undefined;
@@ -107,15 +107,16 @@ export class HookChain {
       if (found === undefined || found === null) return undefined;
       const { at, signal } = found;
       if (typeof at === 'number' && !Number.isNaN(at)) return { at, signal: stopSignal(signal) };
-      throw new UnacceptableResult(`It returned ${describeValue(at)} as the moment.`);
+      throw new UnacceptableResult(`The step deadline has an invalid instant: ${describeValue(at)}.`);
     } catch (error) {
       throw this.errorOf(hook, 'stepDeadline', error);
     }
   }
 
   /**
-   * The first limit that the state has used up; guards after it are not asked. A promise only when a guard returned one.
-   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   * The first limit that the state has used up; the guards after it are not called. Returns a promise only when a guard
+   * does.
+   * @throws AgentStop when the guard throws it; HoldfastError `HOOK_FAILED` as `call` does.
    */
   checkLimits(
     state: AgentState,
@@ -135,14 +136,14 @@ export class HookChain {
     return undefined;
   }
 
-  /** Does a hook want to see a request before the call? */
+  /** True when a hook checks requests before the call. */
   get checksRequests(): boolean {
     return this.checking.length > 0;
   }
 
   /**
-   * Lets hooks forbid a call to a model.
-   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` as `call` does.
+   * Calls the hooks that can forbid a call of a model.
+   * @throws AgentStop when the hook throws it; HoldfastError `HOOK_FAILED` as `call` does.
    */
   checkRequest(request: InferenceRequest, context: HookContext): void {
     for (const hook of this.checking) {
@@ -169,30 +170,30 @@ export class HookChain {
     return this.checkLimits(state, context, index + 1);
   }
 
-  /** Is there a guard to ask before a step? */
+  /** True when a guard checks limits before a step. */
   get hasLimits(): boolean {
     return this.withLimit.length > 0;
   }
 
-  /** May a hook cut work off? */
+  /** True when a hook sets step deadlines. */
   get hasDeadlines(): boolean {
     return this.withDeadline.length > 0;
   }
 
-  /** Is there a hook at the point? */
+  /** True when a hook has a method for the point. */
   has(point: HookPoint): boolean {
     return this.at(point).length > 0;
   }
 
-  /** The hooks of a point. */
+  /** The hooks with a method for the point. */
   at(point: HookPoint): readonly Hook[] {
     return this.byPoint.get(point) ?? [];
   }
 
   /**
-   * Calls one hook. A promise only when the hook returned one.
-   * @throws AgentStop as the hook threw it; HoldfastError `HOOK_FAILED` for anything else that it throws, and for
-   * a result that is neither nothing nor what the point takes.
+   * Calls one hook. Returns a promise only when the hook does.
+   * @throws AgentStop when the hook throws it; HoldfastError `HOOK_FAILED` for any other error of the hook, and for a
+   * result that is neither `undefined` nor valid at the point.
    */
   call<P extends HookPoint>(
     hook: Hook,
@@ -252,7 +253,10 @@ function requireHook(hook: Hook, place: number): void {
   if (mustBe.object.accepts(hook)) checkMembers(hook, place);
   if (typeof hook !== 'object' || !MEMBERS.some((member) => hook?.[member])) {
     const found = describeValue(hook);
-    throw invalidArgument(`A hook has at least one of ${MEMBERS.join(', ')}; found ${found}.`, TypeError);
+    throw invalidArgument(
+      `A hook must have at least one of ${MEMBERS.join(', ')}, found ${found}.`,
+      TypeError,
+    );
   }
   const { name }: { readonly name?: unknown } = hook;
   if (name === undefined || (typeof name === 'string' && name !== '')) return;

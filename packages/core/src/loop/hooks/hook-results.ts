@@ -13,24 +13,24 @@ import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 import type { Hook, HookPoint } from './hook.ts';
 
-/** What a hook of a point may return. */
+/** The result type of a hook at a point. */
 export type ResultOf<P extends HookPoint> = Awaited<ReturnType<NonNullable<Hook[P]>>> & object;
 
-/** What a hook was called with. */
+/** The arguments of a call of a hook. */
 export interface HookInput {
   readonly point: HookPoint;
   readonly before: AgentState;
   readonly subject: unknown;
 }
 
-/** What goes wrong in a hook is named after it; what a hook finds on purpose keeps its name. */
+/** Adds the name of the hook to its error. An `AgentStop` and a `PRICE_UNKNOWN` error stay as they are. */
 export function asHookError(hook: string, point: keyof Hook, error: unknown): unknown {
   if (isAgentStop(error) || hasErrorCode(error, 'PRICE_UNKNOWN')) return error;
   const reason = toErrorRecord(error).message;
   return new HoldfastError('HOOK_FAILED', `${hook} failed in ${point}: ${reason}`, { cause: error });
 }
 
-/** The error for what a hook returned, of which `error` says why its point does not take it. */
+/** The error for an invalid result of a hook; `error` is the reason why the point does not accept it. */
 export function asMisfitError(
   hook: string,
   point: HookPoint,
@@ -38,17 +38,20 @@ export function asMisfitError(
   error: unknown,
 ): HoldfastError {
   const isMisfit = error instanceof UnacceptableResult;
-  const misfit = isMisfit ? error.message : `${describeValue(result)}, which does not fit`;
+  const misfit = isMisfit ? error.message : `${describeValue(result)}, which is invalid`;
   const reason = isMisfit ? '' : ` ${toErrorRecord(error).message}`;
   const expected = MEMBERS[point] ? 'an object of changes' : 'a state';
   return new HoldfastError(
     'HOOK_FAILED',
-    `${hook} returned ${misfit} from ${point}; it may return ${expected} or nothing.${reason}`,
+    `${hook} returned ${misfit} from ${point}; it may return ${expected} or undefined.${reason}`,
     isMisfit ? {} : { cause: error },
   );
 }
 
-/** What a settled hook returned, checked and frozen. @throws what says that the point does not take it. */
+/**
+ * Checks and freezes the settled result of a hook. @throws UnacceptableResult, or the error of a check, for an invalid
+ * result.
+ */
 export function acceptResult<P extends HookPoint>(
   given: HookInput,
   result: unknown,
@@ -57,17 +60,17 @@ export function acceptResult<P extends HookPoint>(
   return acceptMembers(result, given) as ResultOf<P>;
 }
 
-/** What the hook returned, in words that follow "returned". */
+/** Describes the invalid result in words that follow "returned". */
 export class UnacceptableResult extends Error {}
 
-/** Takes in a part of what a hook returned, checked and frozen. */
+/** Checks and freezes one member of a hook's result. */
 type AcceptMember = (value: unknown, given: HookInput) => unknown;
 
 const acceptState: AcceptMember = (value, { before }) => {
   if (!(value instanceof AgentState)) throw new UnacceptableResult(`${describeValue(value)} as the state`);
   if (!followsFrom(before, value)) {
     throw new UnacceptableResult(
-      'a state that does not follow from the one it was given: it is of another time or agent',
+      'a state that does not follow from the state that it received: it is older, or of another agent',
     );
   }
   return value;
@@ -98,7 +101,7 @@ const acceptResponse: AcceptMember = (value) => {
 const acceptCall: AcceptMember = (value, { subject }) => {
   const [call] = checkedParts('assistant', [value as ToolCallPart]);
   if (call?.type !== 'tool-call' || call.toolCallId !== (subject as ToolCallPart).toolCallId) {
-    throw new UnacceptableResult('another call than it was given: a changed call keeps its toolCallId');
+    throw new UnacceptableResult('another call than it received; a changed call keeps its toolCallId');
   }
   return call;
 };
@@ -113,12 +116,14 @@ const acceptToolExecution: AcceptMember = (value, { subject }) => {
   if (!(value instanceof ToolExecution))
     throw new UnacceptableResult(`${describeValue(value)} as the tool execution`);
   if (value.id !== (subject as ToolExecution).id || value.isRunning) {
-    throw new UnacceptableResult('another tool execution than it was given, or one without an outcome');
+    throw new UnacceptableResult(
+      'another tool execution than it received, or a tool execution without an outcome',
+    );
   }
   return value === subject ? value : ToolExecution.fromJSON(value.toJSON());
 };
 
-/** What hooks of these points may change; those of the other points return a state. */
+/** The members that hooks of these points may change; hooks of the other points return a state. */
 const MEMBERS: { readonly [P in HookPoint]?: Readonly<Record<string, AcceptMember>> } = {
   beforeInference: { state: acceptState, request: acceptRequest },
   afterInference: { state: acceptState, response: acceptResponse },
@@ -145,7 +150,10 @@ function acceptMembers(result: unknown, given: HookInput): unknown {
   return change;
 }
 
-/** Is the second state the first with something added? What ran must not be forgotten: it would be run again. */
+/**
+ * True when the second state continues the first. A state must not drop completed work, because the loop would repeat
+ * it.
+ */
 function followsFrom({ agentId, execution: was }: AgentState, after: AgentState): boolean {
   const { execution: is } = after;
   if (was === is) return agentId === after.agentId;

@@ -7,26 +7,27 @@ import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import type { InferenceRequest } from '../inference/driver.ts';
 
-/** What a hook may return: a change or nothing, at once or later. */
+/** The result of a hook: a change or `undefined`, at once or as a promise. */
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;
 
-/** What a hook may know beside its first argument. */
+/** The facts that a hook receives besides its first argument. */
 export interface HookContext {
   readonly state: AgentState;
-  /** Aborts when the run is aborted, and when the step that is in progress is cut off. */
+  /** Aborts when the run is aborted, and at the deadline of the current step. */
   readonly signal: AbortSignal;
-  /** The loop's: give its time to the transitions of a state, and a run stays repeatable. */
+  /** The clock of the loop. Pass its time to the transitions of a state, so that a run stays repeatable. */
   readonly clock: Clock;
   /**
-   * For a hook that calls models itself: the signal of a limit that this state has used up, if it has. Ask before each
-   * call, with a state that counts the calls before it (`withOtherUsage`), and make no more once there is one.
+   * For a hook that calls models itself: returns the stop signal of a limit that this state has used up, if there is
+   * one. Call it before each call of a model, with a state that counts the earlier calls (`withOtherUsage`). After a
+   * signal, make no further calls.
    */
   readonly checkLimits: (state: AgentState) => Promise<StopSignal | undefined>;
 }
 
-/** What a hook before a tool call may know beside the call. */
+/** The facts that a `beforeToolUse` hook receives besides the call. */
 export interface ToolUseContext extends HookContext {
-  /** The hooks that have blocked the call, in the order in which they were called; empty as long as none has. */
+  /** The hooks that blocked the call, in the order in which they were called; empty while no hook has blocked it. */
   readonly blockedBy: readonly ToolBlock[];
 }
 
@@ -47,7 +48,7 @@ export interface ToolCallChange {
   /** Ignored once the call is blocked. */
   readonly call?: ToolCallPart;
   readonly state?: AgentState;
-  /** The call is not run; the model reads this reason, beside those of other hooks that block it. */
+  /** Blocks the call: it does not run, and the model reads this reason and those of other hooks that block it. */
   readonly block?: string;
 }
 
@@ -57,71 +58,76 @@ export interface ToolExecutionChange {
   readonly state?: AgentState;
 }
 
-/** A moment at which what is in flight is cut off, and the signal that is then raised. */
+/** The instant at which the loop aborts the work of a step, and the stop signal that it then raises. */
 export interface StepDeadline {
   readonly at: Instant;
   readonly signal: StopSignal;
 }
 
 /**
- * Takes part in a run. Every method is optional; what one returns is kept, and returning nothing changes nothing.
- * Hooks run one after another, by priority (highest first), then in the order they were registered. One that
- * throws ends the execution `failed`, with the error in its state; throwing `AgentStop` ends it `stopped`.
+ * Takes part in a run. Every method is optional. The result of a method replaces what it received; `undefined` changes
+ * nothing. Hooks run one after another, by priority (highest first), then in the order of the list. A hook that throws
+ * ends the execution `failed`, with the error in its state; `AgentStop` ends it `stopped`.
  *
- * Once the run is aborted, or its time is up, each hook has 5 seconds to settle; then the run goes on to its end as if the
- * hook had returned nothing. When it is `lost` it ends at once, and what hooks return is not taken.
+ * After an abort of the run, or at the step deadline, each hook has 5 seconds of grace to settle. Then the run
+ * continues to its end as if the hook had returned `undefined`. A `lost` run ends at once and ignores the results of
+ * hooks.
  */
 export interface Hook {
   /**
-   * Names it in errors, events and recorded calls. A hook without a name goes by its place in the list of hooks, counted
-   * from 1: `hook 2`.
+   * Names the hook in errors, events and recorded calls. A hook without a name is named after its position in the list
+   * of hooks, which counts from 1: `hook 2`.
    */
   readonly name?: string;
-  /** Higher runs earlier; default 0. */
+  /** Hooks with a higher priority run earlier; default 0. */
   readonly priority?: number;
-  /** Once for each run, also of one that is resumed. */
+  /** Called once for each run, including a run that resumes an execution. */
   beforeExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
-  /** Before a step is paid for: a stop signal raised here prevents it, whatever other hooks ask for. */
+  /**
+   * Called before the cost of a step arises. A stop signal that is raised here prevents the step, whatever other hooks
+   * request.
+   */
   beforeStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
   beforeInference?(request: InferenceRequest, context: HookContext): HookResult<InferenceChange>;
   afterInference?(response: InferenceResponse, context: HookContext): HookResult<ResponseChange>;
   /**
-   * Sees every call, also one that a hook before it has blocked: `context.blockedBy` names the hooks and their reasons. A
-   * block stays: this hook can add a reason, and its change of the call is ignored.
+   * Called for every call, including one that an earlier hook blocked: `context.blockedBy` lists the hooks and their
+   * reasons. A block is final: a later hook can add a reason, and its change of the call is ignored.
    *
-   * For a call that a person must approve both before that and after it; then it can be blocked, and a changed call is not
-   * taken: what was approved is what runs.
+   * A call that a person must approve reaches this hook twice: before the request and after the approval. After the
+   * approval the hook can block the call, and its change of the call is ignored: the approved call is the one that
+   * runs.
    */
   beforeToolUse?(call: ToolCallPart, context: ToolUseContext): HookResult<ToolCallChange>;
   afterToolUse?(execution: ToolExecution, context: HookContext): HookResult<ToolExecutionChange>;
-  /** The step is still `currentStep`, with all its results. */
+  /** Called while the step is still `currentStep`, with all its results. */
   afterStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
-  /** When the execution is forced to stop before its own answer. */
+  /** Called when a forced stop ends the execution before its final response. */
   onStop?(state: AgentState, context: HookContext): HookResult<AgentState>;
-  /** Once at the end, however it ended. */
+  /** Called once at the end of the execution, with any status. */
   afterExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
-  /** An error that ends the execution; it is in the state already. */
+  /** Called with an error that ends the execution; the state already contains it. */
   onError?(error: unknown, context: HookContext): HookResult<AgentState>;
   /**
-   * Asked as each step begins: until when may its inference and tools go on? At the earliest of these moments they are
-   * aborted, what is finished is kept, and the signal is raised.
+   * Called at the start of each step; returns the deadline of its inference and tools. At the earliest deadline of all
+   * hooks, the loop aborts the work, records completed results, and raises the signal.
    */
   stepDeadline?(state: AgentState, context: HookContext): StepDeadline | undefined;
   /**
-   * The signal of a limit that the state has used up, if it has: a guard is a hook with this method. The loop asks before
-   * each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or `beforeInference` hook that used
-   * something; hooks that make several calls ask by `context.checkLimits`. The first signal is raised and stops the step,
-   * whatever other hooks ask for; the guards after it are not asked.
+   * Returns the signal of a limit that the state has used up, if there is one; a hook with this method is a guard. The
+   * loop calls it before each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or
+   * `beforeInference` hook that used tokens. Hooks with several model calls use `context.checkLimits`. The loop raises
+   * the first signal, which stops the step whatever other hooks request; later guards are not called.
    */
   checkLimit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
   /**
-   * Asked right before a model is called, with the request as all hooks have left it. What it throws forbids the call and
-   * ends the execution.
+   * Called right before a call of a model, with the request after all hooks. An error that this method throws prevents
+   * the call and ends the execution.
    */
   checkRequest?(request: InferenceRequest, context: HookContext): void;
 }
 
-/** The names of the points at which hooks are called. */
+/** The names of the hook points. */
 export type HookPoint = Exclude<
   keyof Hook,
   'name' | 'priority' | 'stepDeadline' | 'checkLimit' | 'checkRequest'

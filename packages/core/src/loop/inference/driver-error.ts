@@ -4,7 +4,7 @@ import { HoldfastError } from '../../errors.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 
-/** The reason why a model gave no usable answer. */
+/** The reason why a model gave no usable response. */
 export type DriverErrorKind =
   | 'rateLimited'
   | 'overloaded'
@@ -18,7 +18,7 @@ export type DriverErrorKind =
   | 'invalidRequest'
   | 'unknown';
 
-/** How a kind of failure ends: by itself in a while, when a person acts, or never for this request. */
+/** What resolves a failure: time, a person, or nothing for this request. */
 type Remedy = 'time' | 'person' | 'none';
 
 const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remedy: Remedy] } = {
@@ -46,16 +46,18 @@ export interface DriverErrorOptions extends HoldfastErrorOptions {
   readonly isRetryable?: boolean | undefined;
   /** The seconds after which the provider accepts another call, when it named them. */
   readonly retryAfterSeconds?: number | undefined;
-  /** The part of the answer that had arrived. */
+  /** The part of the response that had arrived. */
   readonly partialResponse?: InferenceResponse | InferenceResponseInit | undefined;
-  /** The usage that the provider bills for the failed call, when it is known. Default: that of `partialResponse`. */
+  /**
+   * The usage that the provider bills for the failed call, when it is known. Default: the usage of `partialResponse`.
+   */
   readonly usage?: Usage | CallUsage | undefined;
 }
 
 /**
- * The error that a driver throws when a model gave no usable answer. The loop reads it: it repeats the call, suspends the
- * execution, calls a fallback model, or ends the execution `failed`. The code follows from the kind: `rateLimited` has the
- * code `DRIVER_RATE_LIMITED`, `unknown` has `DRIVER_FAILED`.
+ * The error that a driver throws when a model gave no usable response. The loop then repeats the call, suspends the
+ * execution, calls a fallback model, or ends the execution `failed`. The kind determines the code: `rateLimited` has
+ * the code `DRIVER_RATE_LIMITED`, `unknown` has `DRIVER_FAILED`.
  */
 export class DriverError extends HoldfastError {
   readonly kind: DriverErrorKind;
@@ -63,7 +65,7 @@ export class DriverError extends HoldfastError {
   readonly isRetryable: boolean;
   /** The seconds after which the provider accepts another call, when it named them. */
   readonly retryAfterSeconds: number | undefined;
-  /** The part of the answer that had arrived. */
+  /** The part of the response that had arrived. */
   readonly partialResponse: InferenceResponse | InferenceResponseInit | undefined;
   /** The usage that the provider bills for the failed call, when it is known. */
   readonly usage: Usage | CallUsage | undefined;
@@ -81,7 +83,7 @@ export class DriverError extends HoldfastError {
   }
 }
 
-/** The members of a `DriverError` that the loop acts upon. */
+/** The members of a `DriverError` that the loop reads. */
 export interface DriverFailure {
   readonly kind: DriverErrorKind;
   readonly isRetryable: boolean;
@@ -90,7 +92,10 @@ export interface DriverFailure {
   readonly retryAfterSeconds: number | undefined;
 }
 
-/** Reads what a driver threw. An error of another class is of the kind `unknown`. Two copies of core have two classes. */
+/**
+ * Reads an error that a driver threw. An error without a known kind has the kind `unknown`. The check is by members,
+ * because two copies of core have two classes.
+ */
 export function driverFailureOf(error: unknown): DriverFailure {
   const { kind, isRetryable, retryAfterSeconds } = membersOf(error);
   const known = KIND.accepts(kind) ? (kind as DriverErrorKind) : 'unknown';

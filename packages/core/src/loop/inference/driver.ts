@@ -6,7 +6,7 @@ import type { LlmConfig, ResponseFormat } from '../../state/llm-config.ts';
 import type { Messages } from '../../state/messages/messages.ts';
 import type { ToolChoice } from '../../state/inference/request.ts';
 
-/** What a model is told about a tool. */
+/** The description of a tool that a model receives. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -25,19 +25,19 @@ export const TOOL_CHOICE: ArgumentCheck = {
   },
 };
 
-/** One call of a model, in full. A driver keeps nothing between calls. */
+/** One call of a model, in full. A driver stores nothing between calls. */
 export interface InferenceRequest {
-  /** Valid for a provider: every call has its result, every result its call. */
+  /** The messages, valid for a provider: every call has its result, and every result its call. */
   readonly messages: Messages;
   readonly systemPrompt: string | undefined;
   readonly tools: readonly ToolDescription[];
   readonly toolChoice: ToolChoice;
   readonly responseFormat: ResponseFormat | undefined;
-  /** Which model, and how. Absent: the driver's own choice. */
+  /** The model and its parameters. Absent: the driver chooses. */
   readonly llmConfig: LlmConfig | undefined;
 }
 
-/** A piece of an answer as it arrives. Pieces with one `id` belong to one part. */
+/** A piece of a response as it arrives. Pieces with the same `id` belong to one part. */
 export type InferenceDelta =
   | { readonly type: 'text'; readonly id: string; readonly text: string }
   | { readonly type: 'reasoning'; readonly id: string; readonly text: string }
@@ -51,25 +51,25 @@ export type InferenceDelta =
     };
 
 export interface InferenceOptions {
-  /** Aborts the call in flight. */
+  /** Aborts the call. */
   readonly signal: AbortSignal;
-  /** Wanted when somebody listens: called with each piece, before the answer is returned. */
+  /** Receives each piece of the response as it arrives; `undefined` when the run has no listeners. */
   readonly onDelta: ((delta: InferenceDelta) => void) | undefined;
 }
 
 /**
- * Calls models. A driver does inference and nothing else: the loop compiles messages before and runs tools after.
+ * Calls models. A driver does inference only: the loop compiles messages before it and runs tools after it.
  *
- * It answers with a response, or throws: the execution then ends `failed`, with the error in its state. When the
- * signal aborts it stops at once, and either throws or answers with what had arrived and the finish reason
- * `aborted`. A failure in the middle of an answer may be thrown as an error with a member `partialResponse`. An answer with the
- * finish reason `other` and no `rawFinishReason` is such a failure: the loop does not act upon it.
- * Retries of a call that failed before it answered are the driver's own affair.
+ * `infer` returns a response or throws a `DriverError`. When the signal aborts, `infer` stops at once: it throws, or
+ * returns what had arrived with the finish reason `aborted`. A failure in the middle of a response may be thrown as an
+ * error with a member `partialResponse`. A response with the finish reason `other` and no `rawFinishReason` counts as
+ * such a failure: the loop does not use it. A driver may retry a call that failed before the first piece of its
+ * response; the loop repeats a call according to the kind of the error.
  */
 export interface Driver {
   /**
-   * The id of the model that a call with these settings goes to: by it the call is priced, kept in its step and told of.
-   * `undefined` when nobody knows.
+   * Returns the id of the model that a call with these settings goes to, or `undefined` when the driver does not know
+   * it. The loop uses the id for prices, steps and events.
    */
   modelId?(llmConfig: LlmConfig | undefined): string | undefined;
   infer(
@@ -92,7 +92,7 @@ export function requireChosenTool(choice: ToolChoice | undefined, tools: Readonl
   );
 }
 
-/** @throws TypeError `ARGUMENT_INVALID` for what is not a driver. */
+/** @throws TypeError `ARGUMENT_INVALID` for a value that is not a driver. */
 export function requireDriver(driver: Driver | undefined): void {
   if (typeof driver?.infer === 'function') return;
   throw invalidArgument(

@@ -8,13 +8,15 @@ import type { LlmConfig } from '../../state/llm-config.ts';
 import type { DriverErrorKind } from './driver-error.ts';
 import { DRIVER_ERROR_KINDS, driverFailureOf } from './driver-error.ts';
 
-/** The models that are called when the agent's own model fails. */
+/** The models that the loop calls when the agent's own model fails. */
 export interface FallbackOptions {
-  /** In the order in which they are tried: the id of a model, or settings that replace those of the agent. */
+  /**
+   * The models in the order in which they are called: the id of a model, or settings that replace those of the agent.
+   */
   readonly models: readonly (string | LlmConfig)[];
-  /** The kinds of failures that switch the model; default all but those of the request itself. */
+  /** The kinds of failures that switch the model. Default: all kinds except failures of the request itself. */
   readonly on?: readonly DriverErrorKind[];
-  /** Seconds until the agent's own model is tried again; default 300. */
+  /** Seconds until the loop calls the agent's own model again; default 300. */
   readonly forSeconds?: number;
 }
 
@@ -40,13 +42,13 @@ const DEFAULT_KINDS: readonly DriverErrorKind[] = [
   'modelNotFound',
 ];
 
-/** The models to fall back to, in order. */
+/** Selects the fallback model of an execution. */
 export class Fallback {
   private readonly models: readonly (LlmConfig & { readonly model: string })[];
   private readonly kinds: ReadonlySet<DriverErrorKind>;
   private readonly milliseconds: number;
 
-  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
+  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
   constructor(given: FallbackOptions | FallbackOptions['models']) {
     const {
       models,
@@ -58,13 +60,16 @@ export class Fallback {
     this.milliseconds = forSeconds * 1_000;
   }
 
-  /** The settings to call with now: those of a fallback while one is in use, else those of the agent. */
+  /** The settings of the next call: those of a fallback while it is in use, otherwise those of the agent. */
   settingsFor({ execution, llmConfig }: AgentState, now: Instant): LlmConfig | undefined {
     const used = this.inUse(execution?.fallback, now);
     return used === undefined ? llmConfig : { ...llmConfig, ...used };
   }
 
-  /** The fallback to use after a failed call; `undefined` when the failure does not switch or no model is left. */
+  /**
+   * The fallback to use after a failed call; `undefined` when the failure does not switch the model, or no model
+   * remains.
+   */
   after(thrown: unknown, { execution }: AgentState, now: Instant): ExecutionFallback | undefined {
     if (!this.kinds.has(driverFailureOf(thrown).kind)) return undefined;
     const used = this.inUse(execution?.fallback, now);
@@ -93,6 +98,6 @@ function requireModel(config: LlmConfig): LlmConfig & { readonly model: string }
   const { model } = config;
   if (model !== undefined && model !== '') return { ...config, model };
   throw invalidArgument(
-    `A fallback names a model, as in { model: "gpt-5-mini" }, found ${describeValue(model)}.`,
+    `A fallback must name a model, as in { model: "gpt-5-mini" }, found ${describeValue(model)}.`,
   );
 }

@@ -14,9 +14,9 @@ import type { RunState } from '../run-state.ts';
 import { nextAction } from '../stepper.ts';
 
 /**
- * The inference of a step, with the hooks around it. Nothing comes of it when the run was told to stop before the call, or
- * was aborted before there was an answer worth keeping.
- * @throws what the driver or a hook throws; HoldfastError `DRIVER_FAILED`, `INFERENCE_INVALID`.
+ * Performs the inference of a step, with the hooks around it. Records no response when the run was stopped before the
+ * call, or aborted before a response that is worth keeping.
+ * @throws the error of the driver or a hook; HoldfastError `DRIVER_FAILED`, `INFERENCE_INVALID`.
  */
 export async function infer(run: RunState): Promise<void> {
   const { loop } = run;
@@ -50,15 +50,15 @@ export async function infer(run: RunState): Promise<void> {
   if (loop.hooks.has('afterInference')) response = await responseAfterHooks(run, response);
   else recordResponse(run, response);
   if (response.finishReason !== 'error') return;
-  throw new HoldfastError('DRIVER_FAILED', 'The model ended its answer with an error.', {
+  throw new HoldfastError('DRIVER_FAILED', 'The model ended its response with an error.', {
     data: { rawFinishReason: response.rawFinishReason },
   });
 }
 
-/** @throws DriverError with the answer as its `partialResponse`, for an answer that broke off. */
+/** @throws DriverError with the response as its `partialResponse`, for a response without a finish reason. */
 function requireFinished(response: InferenceResponse): void {
   if (!isUnfinished(response)) return;
-  throw new DriverError('network', 'The answer of the model ended without a finish reason.', {
+  throw new DriverError('network', 'The response of the model ended without a finish reason.', {
     partialResponse: response,
   });
 }
@@ -74,7 +74,7 @@ function requestOf({ loop, state }: RunState): InferenceRequest {
   };
 }
 
-/** Keeps what the model is called with in its step, unless it is what the state says, as it mostly is. */
+/** Records the effective request in the step, unless it equals the settings of the state, which is the usual case. */
 function keepRequest(run: RunState, { llmConfig, toolChoice }: InferenceRequest): void {
   const { state, loop } = run;
   const { execution, currentStep } = state;
@@ -95,7 +95,7 @@ function announceStart(
   run.emit({ type: 'inference-started', stepId, messageCount: messages.length, request });
 }
 
-/** The request as the hooks want it, repaired. What the model is shown instead is what the step then says it was shown. */
+/** The request after the hooks, with repaired messages. Changed messages become the input of the step. */
 async function requestAfterHooks(run: RunState, original: InferenceRequest): Promise<InferenceRequest> {
   let request = original;
   for (const hook of run.loop.hooks.at('beforeInference')) {
@@ -110,7 +110,7 @@ async function requestAfterHooks(run: RunState, original: InferenceRequest): Pro
   return { ...request, messages: input };
 }
 
-/** Asks the hooks. Whatever they throw, the answer was paid for and is kept. */
+/** Calls AfterInference hooks. The response is recorded even when a hook throws, because it was paid for. */
 async function responseAfterHooks(run: RunState, answer: InferenceResponse): Promise<InferenceResponse> {
   let response = answer;
   try {
@@ -127,8 +127,8 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
 }
 
 /**
- * What had arrived when the driver threw because the run was aborted; `undefined` when the run is left as it is.
- * @throws the error, when there is no abort. What had arrived is kept.
+ * The response for an error of the driver: what had arrived before an abort, or `undefined` when nothing is recorded.
+ * @throws the error when the run was not aborted and the call is not repeated. What had arrived is recorded.
  */
 function abortedResponse(
   run: RunState,
@@ -143,7 +143,7 @@ function abortedResponse(
   throw error;
 }
 
-/** Records a failed call that the step is to repeat. False when the failure ends the execution. */
+/** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
 function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
@@ -156,7 +156,7 @@ function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceR
   return failure !== undefined;
 }
 
-/** The usage that is known to be billed for a failed call, with its cost. */
+/** The usage that is billed for a failed call, as far as it is known, with its cost. */
 function failedUsage({ loop }: RunState, thrown: unknown, llmConfig: LlmConfig | undefined): Usage {
   const partial = partialResponseOf(thrown);
   const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as Pick<DriverError, 'usage'>;
@@ -170,7 +170,7 @@ function recordResponse(run: RunState, response: InferenceResponse): void {
   run.advance({ type: 'inferred', response, at: run.now() });
 }
 
-/** Tells the listeners what a driver reports, for as long as it is called. */
+/** Passes the pieces of a response to the listeners until the call settles. */
 function reporterOf(
   run: RunState,
   stepId: StepId,
@@ -181,7 +181,7 @@ function reporterOf(
   };
 }
 
-/** What had arrived when a driver threw, if it says so. */
+/** The partial response that an error carries, if there is one. */
 function partialResponseOf(error: unknown): InferenceResponse | undefined {
   if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return undefined;
   try {

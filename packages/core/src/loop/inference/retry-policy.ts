@@ -8,25 +8,28 @@ import { toErrorRecord } from '../../state/values/error-record.ts';
 import { driverFailureOf } from './driver-error.ts';
 
 /**
- * How a loop repeats a call of the model that failed. The pauses double from `initialDelaySeconds` to `maxDelaySeconds`, with
- * jitter, and are at least as long as the provider's `retryAfterSeconds`.
+ * How a loop repeats a failed call of the model. The pauses double from `initialDelaySeconds` to `maxDelaySeconds`,
+ * with jitter, and are at least as long as the provider's `retryAfterSeconds`.
  */
 export interface InferenceRetryOptions {
   /** The first pause; default 2. */
   readonly initialDelaySeconds?: number;
-  /** The longest pause that the loop chooses by itself; default 300. */
+  /** The longest pause that the loop chooses itself; default 300. */
   readonly maxDelaySeconds?: number;
   /** Seconds from the first failed call to the last repetition; default 3,600. 0: failed calls are not repeated. */
   readonly maxElapsedSeconds?: number;
   /** The longest pause that a run waits for; a longer one suspends the execution. Default 5. */
   readonly maxPauseSeconds?: number;
   /**
-   * What happens when the retries are exhausted, and to an error that only a person can resolve (`authentication`,
+   * What happens when the retries are exhausted, and after an error that only a person can resolve (`authentication`,
    * `quotaExceeded`, `modelNotFound`). `suspend`: the execution waits for `retry()`. `fail`: it ends `failed`. Default:
-   * `suspend` under a `SessionRuntime`, else `fail`.
+   * `suspend` under a `SessionRuntime`, otherwise `fail`.
    */
   readonly onExhausted?: 'suspend' | 'fail';
-  /** Seconds that an execution waits for `retry()` before it ends `failed`; default 1,209,600 (14 days). `Infinity`: no limit. */
+  /**
+   * Seconds that an execution waits for `retry()` before it ends `failed`; default 1,209,600 (14 days). `Infinity`: no
+   * limit.
+   */
   readonly maxSuspendedSeconds?: number;
 }
 
@@ -40,7 +43,7 @@ const CHECKS: OptionChecks<InferenceRetryOptions> = {
 };
 
 const checkRetryOptions = optionsCheck<InferenceRetryOptions>('inferenceRetry', CHECKS, {
-  maxRetries: 'the driver has it, as in aiSdkDriver({ maxRetries: 2 }); the loop has maxElapsedSeconds',
+  maxRetries: 'set it in the driver, as in aiSdkDriver({ maxRetries: 2 }); the loop has "maxElapsedSeconds"',
 });
 
 /** `InferenceRetryOptions` with every default; durations in milliseconds. */
@@ -53,7 +56,7 @@ export interface RetryPolicy {
   readonly maxSuspended: number;
 }
 
-/** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit. */
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. */
 export function retryPolicyOf(options: InferenceRetryOptions = {}): RetryPolicy {
   const {
     initialDelaySeconds = 2,
@@ -79,7 +82,9 @@ export interface FailedCall {
   readonly at: Instant;
 }
 
-/** The failure as the step keeps it, to be repeated or to wait for `retry()`; `undefined` when it ends the execution. */
+/**
+ * The failure to store in the step, with its retry or its wait for `retry()`; `undefined` when it ends the execution.
+ */
 export function failureToRepeat(call: FailedCall, policy: RetryPolicy): InferenceFailure | undefined {
   const { thrown, at } = call;
   const { isRetryable, needsPerson } = driverFailureOf(thrown);
@@ -91,7 +96,7 @@ export function failureToRepeat(call: FailedCall, policy: RetryPolicy): Inferenc
   return failureOf(call, failAt);
 }
 
-/** The failure as the step keeps it. */
+/** The failure to store in the step. */
 export function failureOf(
   { thrown, usage, at }: FailedCall,
   moments: Pick<InferenceFailure, 'retryAt' | 'failAt'>,
@@ -116,7 +121,9 @@ function failuresInSeries(failures: readonly InferenceFailure[]): readonly Infer
   return failures.slice(failures.findLastIndex(({ retryAt }) => retryAt === undefined) + 1);
 }
 
-/** From 0.5 to 1, by the id of the step: sessions that failed together do not come back together. */
+/**
+ * A factor from 0.5 to 1 that depends on the id of the step, so sessions that failed together do not retry together.
+ */
 function jitterOf(stepId: string, pauses: number): number {
   const digits = stepId.replaceAll('-', '');
   const from = (pauses * 4) % (digits.length - 4);

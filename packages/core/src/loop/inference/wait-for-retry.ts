@@ -2,8 +2,8 @@ import { pause } from '../../clock.ts';
 import type { RunState } from '../run-state.ts';
 
 /**
- * Waits in the process until a failed call of the model is to be repeated, when that is soon. False when the step waits for
- * something else or for longer: the execution is then suspended.
+ * Waits in the process until the loop repeats a failed call of the model, when the pause is short. Returns false when
+ * the step waits for something else or for longer; the execution is then suspended.
  */
 export async function waitForRetry(run: RunState): Promise<boolean> {
   const { clock, retry } = run.loop;

@@ -2,22 +2,22 @@ import { checkArgument, mustBe } from '../../arguments.ts';
 import { hasErrorCode, HoldfastError } from '../../errors.ts';
 
 /**
- * What an abort is to mean. `cancel`: the execution ends `stopped`. `yield`: the process must go (a deploy);
- * the execution stays `inProgress` and another process takes it up. `lost`: another process has it already;
- * nothing more is written.
+ * The meaning of an abort. `cancel`: the execution ends `stopped`. `yield`: the process must exit, as in a deploy; the
+ * execution stays `inProgress`, and another process resumes it. `lost`: another worker has the session; the run saves
+ * nothing more.
  */
 export type AbortKind = 'cancel' | 'yield' | 'lost';
 
 const KIND = mustBe.oneOf(['cancel', 'yield', 'lost'] satisfies AbortKind[]);
 
 /**
- * The reason to give to an `AbortController` when the abort is not a plain cancel.
+ * The reason to pass to an `AbortController` when the abort is not a plain cancel.
  * @example controller.abort(new RunAbort('yield'));
  */
 export class RunAbort extends HoldfastError {
   readonly kind: AbortKind;
 
-  /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind: a word that is misspelt would cancel. */
+  /** @throws RangeError `ARGUMENT_INVALID` for an unknown kind, because a misspelt kind would cancel. */
   constructor(kind: AbortKind, message = `The run was aborted (${kind}).`) {
     checkArgument('kind of RunAbort', kind, KIND);
     super('RUN_ABORTED', message, { data: { kind } });
@@ -25,10 +25,10 @@ export class RunAbort extends HoldfastError {
   }
 }
 
-/** Thrown by a resumable tool that waits for somebody: its call stays as it is, with its progress, and the run waits too. */
+/** Thrown by a resumable tool that must wait: its call stays open with its progress, and the execution is suspended. */
 export class CallSuspended extends Error {}
 
-/** What the abort means; `undefined` while there is none. A reason that is not a `RunAbort` means `cancel`. */
+/** The kind of an abort; `undefined` before an abort. A reason that is not a `RunAbort` means `cancel`. */
 export function abortKind(signal: AbortSignal): AbortKind | undefined {
   if (!signal.aborted) return undefined;
   if (!hasErrorCode(signal.reason, 'RUN_ABORTED')) return 'cancel';
@@ -36,7 +36,7 @@ export function abortKind(signal: AbortSignal): AbortKind | undefined {
   return kind === 'yield' || kind === 'lost' ? kind : 'cancel';
 }
 
-/** Why the run was aborted, as the one who aborted it said. */
+/** The message of the abort, from the caller's `RunAbort`. */
 export function abortMessage({ reason }: AbortSignal): string {
   return hasErrorCode(reason, 'RUN_ABORTED') ? (reason as RunAbort).message : 'The run was aborted.';
 }
@@ -45,19 +45,19 @@ export function abortMessage({ reason }: AbortSignal): string {
 const NEVER = Symbol('never');
 
 /**
- * Creates a signal that never aborts. Each run creates its own: Cloudflare Workers create no signal outside of a request,
- * and no request may use the signal of another one.
+ * Creates a signal that never aborts. Each run creates its own, because Cloudflare Workers create no signal outside of
+ * a request, and no request may use the signal of another one.
  */
 export function neverSignal(): AbortSignal {
   return Object.assign(new AbortController().signal, { [NEVER]: true });
 }
 
-/** False for a signal of `neverSignal()`: nobody needs to listen to it. */
+/** False for a signal of `neverSignal()`, which needs no listener. */
 export function canAbort(signal: AbortSignal): boolean {
   return !(NEVER in signal);
 }
 
-/** The promise, or a rejection with the signal's reason if that comes first. */
+/** Returns the promise, or a rejection with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (!canAbort(signal)) return promise;
   return new Promise<T>((resolve, reject) => {
@@ -68,13 +68,13 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
   });
 }
 
-/** A signal that follows another in part, until it is released. */
+/** A signal that follows another signal in part, until it is released. */
 export interface HeldSignal {
   readonly signal: AbortSignal;
   release(): void;
 }
 
-/** A signal for tools: it aborts as the run's does, except for `yield`, in which running tools may finish. */
+/** The signal for tools: it aborts with the signal of the run, except on `yield`, when running tools may finish. */
 export function holdOnYield(runSignal: AbortSignal): HeldSignal {
   if (!canAbort(runSignal)) return { signal: runSignal, release: () => undefined };
   const controller = new AbortController();

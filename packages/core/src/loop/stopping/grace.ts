@@ -2,28 +2,28 @@ import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
 import { abortKind, canAbort } from './abort.ts';
 
-/** Seconds that a hook or driver has to come to an end in, once it was told to stop. */
+/** Seconds that a hook or driver has to settle after an abort. */
 const GRACE_SECONDS = 5;
 
-/** The same of a resumable tool: a subagent has hooks and a driver of its own to wait for. */
+/** Seconds that a resumable tool has to settle after an abort; a subagent waits for hooks and a driver of its own. */
 export const RESUMABLE_GRACE_SECONDS = 30;
 
-/** For how long something is waited for. */
+/** How long to wait for a promise. */
 export interface GraceOptions<T> {
-  /** Tells it to stop. */
+  /** Requests the stop. */
   readonly signal: AbortSignal;
-  /** When it should have ended, whatever the signal says. */
+  /** The instant at which grace begins, even if the signal does not abort. */
   readonly until?: Instant | undefined;
   readonly clock: Clock;
-  /** Default: that of hooks and drivers. */
+  /** Default: the grace of hooks and drivers. */
   readonly graceSeconds?: number;
-  /** What comes of it when it has not settled in time; default: it rejects with the signal's reason. */
+  /** Returns the result when the promise did not settle in time. Default: a rejection with the signal's reason. */
   readonly onTimeout?: () => T;
 }
 
 /**
- * What a promise comes to, if it settles within the grace that there is after its signal has aborted; there is none once
- * the run is lost.
+ * Returns the result of a promise that settles before the end of its grace. Grace begins when the signal aborts; a lost
+ * run has none.
  */
 export function withinGrace<T>(promise: Promise<T>, patience: GraceOptions<T>): Promise<T> {
   const { signal, until, clock, graceSeconds = GRACE_SECONDS } = patience;

@@ -14,15 +14,15 @@ import type { StepDeadline, Hook, HookContext } from '../hooks/hook.ts';
 import type { ModelIdOf, ModelPrices } from './model-prices.ts';
 import { PRICES, pricing, requirePrice } from './model-prices.ts';
 
-/** Guards are asked before other hooks. */
+/** Guards run before other hooks. */
 export const GUARD_PRIORITY = 1_000;
 
 const COUNT = mustBe.wholeNumber(0);
 const AMOUNT = mustBe.number(0);
 
 /**
- * Stops before a step beyond the limit. Steps are counted in the execution, so the count holds over resume,
- * approval and another process.
+ * Stops before a step beyond the limit. Steps are counted in the execution, so the count continues after a resume, an
+ * approval or a change of process.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
 export function stepsLimit(maxSteps: number): Hook {
@@ -31,8 +31,8 @@ export function stepsLimit(maxSteps: number): Hook {
 }
 
 /**
- * Stops before a step once input and output tokens together have reached the limit. Tokens that a provider did not
- * report do not count; `usage.unreportedCalls` says that there were some.
+ * Stops before a step once the sum of input and output tokens has reached the limit. Tokens that a provider did not
+ * report do not count; `usage.unreportedCalls` counts the calls without a report.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function tokenLimit(maxTokens: number): Hook {
@@ -47,8 +47,8 @@ export function tokenLimit(maxTokens: number): Hook {
 }
 
 /**
- * Stops once the execution has been worked on for so many seconds, in the middle of a call too: what the model had
- * said is kept, and a running tool is interrupted. Waiting and being dead do not count.
+ * Stops once the execution has worked for this number of seconds, also during a call: a partial response is recorded,
+ * and a running tool is interrupted. Time in which the execution waits or no process works on it does not count.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function timeLimit(maxSeconds: number): Hook {
@@ -66,11 +66,12 @@ export function timeLimit(maxSeconds: number): Hook {
   });
 }
 
-/** Stops at a moment, in the middle of a call too. @throws RangeError `ARGUMENT_INVALID` for what is not a moment. */
+/** Stops at an instant, also during a call. @throws RangeError `ARGUMENT_INVALID` for an invalid instant. */
 export function deadline(at: Instant): Hook {
   const moment = toInstant(at);
   const date = new Date(moment);
-  if (Number.isNaN(date.getTime())) throw invalidArgument(`There is no date ${moment}, the deadline.`);
+  if (Number.isNaN(date.getTime()))
+    throw invalidArgument(`The deadline must be a valid date, found ${moment}.`);
   const signal = stopSignal({
     reason: 'timeLimitReached',
     message: `The deadline, ${date.toISOString()}, has passed.`,
@@ -83,23 +84,24 @@ export function deadline(at: Instant): Hook {
   });
 }
 
-/** What a limit of cost has to know. */
+/** The facts that a cost limit needs. */
 export interface CostLimitOptions {
   readonly prices: ModelPrices;
-  /** Which model a call with these settings goes to; default: the one that they name. */
+  /** Returns the id of the model that a call with these settings goes to; default: the model that the settings name. */
   readonly modelIdOf?: ModelIdOf;
 }
 
 const checkCostOptions = optionsCheck<CostLimitOptions>(
   'costLimit',
   { prices: mustBe.required(PRICES), modelIdOf: mustBe.function },
-  { model: 'the state names the model; pass modelIdOf if another one is called' },
+  { model: 'the state names the model; pass "modelIdOf" if calls go to another model' },
 );
 
 /**
- * Stops before a step once so many US dollars were spent. When the model that is to be called, after all hooks, has no
- * price, the execution fails with `PRICE_UNKNOWN` before the call. An answer whose cost the provider did not report is
- * priced; one whose tokens it did not report either does not count, and `usage.unpricedCalls` says that there were some.
+ * Stops before a step once the cost has reached this number of US dollars. When the requested model, after all hooks,
+ * has no price, the execution fails with `PRICE_UNKNOWN` before the call. The guard computes the cost of a response
+ * from its tokens if the provider did not report the cost. A response without tokens does not count;
+ * `usage.unpricedCalls` counts such responses.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a number of at least 0.
  */
 export function costLimit(maxCost: number, options: CostLimitOptions): Hook {
@@ -121,7 +123,7 @@ export const modelIdOfState: ModelIdOf = (llmConfig) => llmConfig?.model;
 const FINISH_REASON = mustBe.oneOf(FINISH_REASONS);
 
 /**
- * Stops after an answer that ended for one of the reasons, unless the step was told to stop before.
+ * Stops after a response with one of these finish reasons, unless the step was stopped before.
  * @throws RangeError `ARGUMENT_INVALID` for an unknown reason.
  */
 export function finishReason(...reasons: readonly FinishReason[]): Hook {
@@ -144,7 +146,7 @@ export function finishReason(...reasons: readonly FinishReason[]): Hook {
 }
 
 /**
- * Stops when more steps than the limit have failed one after another: steps in which every tool call failed or was
+ * Stops after more consecutive failed steps than the limit. A step has failed when all of its tool calls failed or were
  * blocked.
  * @throws RangeError `ARGUMENT_INVALID` when the limit is not a whole number of at least 0.
  */
@@ -157,7 +159,7 @@ export function retryLimit(maxConsecutiveFailures: number): Hook {
     if (failures <= maxConsecutiveFailures) return undefined;
     return stopSignal({
       reason: 'retryLimitReached',
-      message: `${failures} steps have failed one after another.`,
+      message: `${failures} consecutive steps have failed.`,
       context: { limit: maxConsecutiveFailures },
       source: 'retryLimit',
     });
@@ -169,7 +171,10 @@ function hasFailed(step: AgentStep | undefined): boolean {
   return step.toolExecutions.every(({ rule }) => rule?.countsAsFailure);
 }
 
-/** Stops before a call to a model when somebody says so, such as a flag in a database. For what is in flight use an AbortSignal. */
+/**
+ * Stops before a call of a model when `isCancelled` returns true, such as for a flag in a database. To abort running
+ * work, use an AbortSignal.
+ */
 export function cancellation(
   isCancelled: (state: AgentState) => boolean | Promise<boolean>,
   message = 'The execution was cancelled.',
@@ -184,8 +189,8 @@ export function cancellation(
 }
 
 /**
- * The guards of a budget, one for each limit that it has. `prices` are needed for a limit of cost.
- * @throws RangeError `ARGUMENT_INVALID` for a limit that cannot be, and for `maxCost` without prices.
+ * The guards of a budget, one for each of its limits. `maxCost` requires `cost`, which has the prices.
+ * @throws RangeError `ARGUMENT_INVALID` for an invalid limit, and for `maxCost` without prices.
  */
 export function guardsFor(budget: BudgetLimits, cost?: CostLimitOptions): readonly Hook[] {
   const { maxSteps, maxTokens, maxSeconds, maxCost, deadline: moment } = ExecutionBudget.of(budget);

@@ -9,19 +9,19 @@ import { requireUsage } from '../../state/inference/usage.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { stepAtWork } from '../stepper.ts';
 
-/** What a model costs, in US dollars for a million tokens. */
+/** The price of a model, in US dollars for a million tokens. */
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Input read from the provider's cache; default as `input`. */
+  /** Input that is read from the provider's cache; default as `input`. */
   readonly cacheRead?: number;
-  /** Input written to the provider's cache; default as `input`. */
+  /** Input that is written to the provider's cache; default as `input`. */
   readonly cacheWrite?: number;
 }
 
 /**
- * Prices by the id of the model: as the driver is told it (`openai:gpt-5`, `openai/gpt-5`), without the provider (`gpt-5`), or as the
- * provider calls it in its answer.
+ * Prices by the id of the model: as it is passed to the driver (`openai:gpt-5`, `openai/gpt-5`), without the provider
+ * (`gpt-5`), or as the provider names the model in its response.
  */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
 
@@ -35,10 +35,10 @@ const checkPrice = optionsCheck<ModelPrice>('price', {
   cacheWrite: DOLLARS,
 });
 
-/** Tables that were found right: one may be long, and be given to many loops. */
+/** Tables that passed the check. A table may be long, and passed to many loops. */
 const checkedTables = new WeakSet<object>();
 
-/** Prices in dollars for a million tokens, by the id of the model. */
+/** The check of prices in US dollars for a million tokens, by the id of the model. */
 export const PRICES: ArgumentCheck = {
   expected: 'prices by the id of the model, as in { "gpt-5": { input: 1.25, output: 10 } }',
   accepts(value) {
@@ -52,8 +52,8 @@ export const PRICES: ArgumentCheck = {
 };
 
 /**
- * What a call cost in US dollars; `undefined` when its tokens were not reported.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for what is not usage or a price.
+ * The cost of a call in US dollars; `undefined` when its tokens were not reported.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid usage or price.
  */
 export function costOf(usage: Usage, price: ModelPrice): number | undefined {
   requireUsage(usage);
@@ -69,7 +69,7 @@ function costAt(usage: Usage, price: ModelPrice): number | undefined {
   return (cost + outputTokens * output) / MILLION;
 }
 
-/** The price of the first of the ids that has one. */
+/** The price of the first of the ids that has a price. */
 function priceOf(prices: ModelPrices, ...modelIds: readonly (string | undefined)[]): ModelPrice | undefined {
   for (const id of modelIds) {
     for (const name of id === undefined ? [] : [id, id.replace(/^[^:/]*[:/]/, '')]) {
@@ -79,10 +79,10 @@ function priceOf(prices: ModelPrices, ...modelIds: readonly (string | undefined)
   return undefined;
 }
 
-/** Says which model a call with these settings goes to; `undefined` when nobody knows. */
+/** Returns the id of the model that a call with these settings goes to; `undefined` when it is unknown. */
 export type ModelIdOf = (llmConfig: LlmConfig | undefined) => string | undefined;
 
-/** Puts a price on every answer whose provider did not. */
+/** Adds the cost to every response whose provider did not report it. */
 export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
   return Object.freeze<Hook>({
     name: 'pricing',
@@ -94,13 +94,13 @@ export function pricing(prices: ModelPrices, modelIdOf: ModelIdOf): Hook {
   });
 }
 
-/** The settings that the model of the step in progress was called with. */
+/** The settings with which the current step called its model. */
 function settingsAtWork(state: AgentState): LlmConfig | undefined {
   const step = stepAtWork(state);
   return step ? state.requestOf(step).llmConfig : state.llmConfig;
 }
 
-/** What an answer used, with its cost if the provider named none and a price is known. */
+/** The usage of a response, with its cost if the provider reported none and the price is known. */
 export function pricedUsage(
   { usage, modelId: answeredBy }: Pick<InferenceResponse, 'usage' | 'modelId'>,
   prices: ModelPrices,
@@ -111,20 +111,21 @@ export function pricedUsage(
   return cost === undefined ? usage : usage.withCost(cost);
 }
 
-/** Before all else that looks at an answer. */
+/** Runs before all other hooks that read a response. */
 const PRICING_PRIORITY = 2_000;
 
-/** A limit in dollars cannot be kept for a model whose price nobody knows. @throws HoldfastError `PRICE_UNKNOWN` */
+/**
+ * Requires a price for the model, because a cost limit cannot be enforced without it. @throws HoldfastError
+ * `PRICE_UNKNOWN`
+ */
 export function requirePrice(prices: ModelPrices | undefined, modelId: string | undefined): void {
   if (prices === undefined || priceOf(prices, modelId) === undefined) throw priceUnknown(modelId);
 }
 
 function priceUnknown(modelId: string | undefined): HoldfastError {
   const which = modelId === undefined ? 'the driver’s default model' : `model "${modelId}"`;
-  const advice = 'Add it to `prices`, by the id of the model, or leave maxCost out.';
-  return new HoldfastError(
-    'PRICE_UNKNOWN',
-    `There is a limit of cost, and no price for ${which}. ${advice}`,
-    { data: { modelId } },
-  );
+  const advice = 'Add it to `prices` by the id of the model, or omit `maxCost`.';
+  return new HoldfastError('PRICE_UNKNOWN', `A cost limit needs a price for ${which}. ${advice}`, {
+    data: { modelId },
+  });
 }

@@ -6,16 +6,16 @@ import type { AbortKind } from './abort.ts';
 import { StepTimer } from './step-timer.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 
-/** What tells a run to stop: the signal of its caller, and the moment at which the present step is cut off. */
+/** The signals that stop a run: the signal of its caller, and the deadline of the current step. */
 export class RunSignals {
-  /** The caller's, which also aborts when the run is lost on the way. */
+  /** The caller's signal, which also aborts when the run becomes lost. */
   readonly runSignal: AbortSignal;
   private readonly abandonController: AbortController | undefined;
-  /** Cuts the present step off, when a hook wants that. */
+  /** Aborts the current step at its deadline, if a hook sets one. */
   private timer: StepTimer | undefined;
-  /** Aborts when the run does and when the timer goes off. */
+  /** Aborts when the run is aborted, and at the step deadline. */
   private stepSignal: AbortSignal | undefined;
-  /** Set when the run is to be left as it is: another process goes on with it. */
+  /** Set when the run hands its execution over to another process. */
   private handedOverBy: AbortKind | undefined;
 
   constructor(given: AbortSignal, canBeAbandoned: boolean) {
@@ -23,31 +23,31 @@ export class RunSignals {
     this.runSignal = this.abandonController ? AbortSignal.any([given, this.abandonController.signal]) : given;
   }
 
-  /** Aborts when the run does, or when the present step is cut off. */
+  /** Aborts when the run is aborted, and at the step deadline. */
   get current(): AbortSignal {
     return this.stepSignal ?? this.runSignal;
   }
 
-  /** The same for tools: a run that yields lets them end. */
+  /** The same signal for tools: a run that yields lets running tools finish. */
   forTools(heldSignal: AbortSignal): AbortSignal {
     if (this.timer === undefined) return heldSignal;
     const { signal } = this.timer;
     return canAbort(heldSignal) ? AbortSignal.any([heldSignal, signal]) : signal;
   }
 
-  /** Sees to it that the step that begins is cut off in time. */
+  /** Sets the deadline of the step that begins. */
   arm(deadline: StepDeadline, clock: Clock): void {
     this.timer = new StepTimer(deadline, clock);
     const { signal } = this.timer;
     this.stepSignal = canAbort(this.runSignal) ? AbortSignal.any([this.runSignal, signal]) : signal;
   }
 
-  /** Is the present step cut off at some moment? */
+  /** True when the current step has a deadline. */
   get isArmed(): boolean {
     return this.timer !== undefined;
   }
 
-  /** The step is over. Gives the signal to raise when it was cut off, and nothing else has ended the run. */
+  /** Ends the step's deadline. Returns its stop signal when the deadline passed and nothing else has ended the run. */
   release(): StopSignal | undefined {
     const { timer } = this;
     if (timer === undefined) return undefined;
@@ -58,12 +58,12 @@ export class RunSignals {
     return timer.stopSignal;
   }
 
-  /** Sees whether the step is due to be cut off. */
+  /** Aborts the step if its deadline has passed. */
   checkTimer(): void {
     this.timer?.check();
   }
 
-  /** What the run was told, and the signal to raise for it; a run that is not to stop is left from then on. */
+  /** The kind of the abort, and the stop signal to raise for it. After a yield or a loss, the run is handed over. */
   readAbort(): { readonly kind: AbortKind; readonly stop?: StopSignal | undefined } | undefined {
     if (this.handedOverBy === 'lost') return { kind: 'lost' };
     if (!this.current.aborted) return undefined;
@@ -74,20 +74,20 @@ export class RunSignals {
     return { kind };
   }
 
-  /** Another process has the execution. */
+  /** True when another worker has the execution. */
   isAbandoned(): boolean {
     if (this.handedOverBy === 'lost') return true;
     if (this.runSignal.aborted && abortKind(this.runSignal) === 'lost') this.handedOverBy = 'lost';
     return this.handedOverBy === 'lost';
   }
 
-  /** From here on the run is another's: what is under way is called off. */
+  /** Marks the run as lost and aborts its work. */
   abandon(): void {
     this.handedOverBy = 'lost';
     this.abandonController?.abort(new RunAbort('lost'));
   }
 
-  /** Is the step in progress to be left open, for another process? */
+  /** True when the open step must stay open for another process. */
   isHandedOver(): boolean {
     return this.isAbandoned() || this.handedOverBy !== undefined;
   }

@@ -5,10 +5,10 @@ import type { StopSignal } from '../../state/execution/continuation.ts';
 import { RunAbort } from './abort.ts';
 import type { StepDeadline } from '../hooks/hook.ts';
 
-/** Aborts its signal at a moment, unless it is called off before. */
+/** Aborts its signal at an instant, unless it is disarmed before. */
 export class StepTimer {
   readonly signal: AbortSignal;
-  /** Why, once it has. */
+  /** The stop signal to raise after the abort. */
   readonly stopSignal: StopSignal;
   private readonly at: Instant;
   private readonly clock: Clock;
@@ -24,12 +24,11 @@ export class StepTimer {
     this.callOff = callAfter(clock, at - clock.now(), () => abortStep(controller, signal));
   }
 
-  /** Calls it off. */
   disarm(): void {
     this.callOff();
   }
 
-  /** Sees whether the moment has come: timers wait for as long as code runs without a pause. */
+  /** Aborts the signal if the instant has passed. A timer cannot fire while code runs without a pause. */
   check(): void {
     if (!this.signal.aborted && this.clock.now() >= this.at) abortStep(this.controller, this.stopSignal);
   }
@@ -40,8 +39,8 @@ function abortStep(controller: AbortController, { message }: StopSignal): void {
 }
 
 /**
- * The state, told to stop once for this reason of this source. A request for another step is withdrawn: whoever
- * enforces a limit is not to be talked over.
+ * Adds the stop signal to the state, unless the state has a signal with this reason and source. Withdraws a request for
+ * another step, which must not override a limit.
  */
 export function withStopSignalOnce(state: AgentState, signal: StopSignal, at: Instant): AgentState {
   const isNoted = state.execution?.continuation.includes(signal);

@@ -1,26 +1,26 @@
 import type { Instant } from '../../clock.ts';
 import { secondsBetween } from '../../clock.ts';
 
-/** Measures the time worked that a state does not know of yet. */
+/** Measures the time worked that the state does not include yet. */
 export class WorkTime {
-  /** When it began, or was counted last. */
+  /** The start of the work, or the last count. */
   since: Instant;
 
   constructor(now: Instant) {
     this.since = now;
   }
 
-  /** Work begins: what was before does not count. */
+  /** Begins the work: earlier time does not count. */
   begin(now: Instant): void {
     this.since = now;
   }
 
-  /** The seconds since it began, or was counted last. */
+  /** The seconds since the start or the last count. */
   secondsAt(now: Instant): number {
     return Math.max(0, secondsBetween(this.since, now));
   }
 
-  /** The same; they count as counted. */
+  /** Returns the same seconds and marks them as counted. */
   count(now: Instant): number {
     const seconds = this.secondsAt(now);
     this.since = now;

@@ -7,8 +7,9 @@ const SCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'allOf', 'oneOf'
 const NAMED_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'definitions', '$defs']);
 
 /**
- * The schema with `additionalProperties: false` in each object, at every level, unless the object describes its additional
- * properties by a schema. Providers that enforce a schema strictly, such as OpenAI and xAI, refuse any other object.
+ * Returns the schema with `additionalProperties: false` in each object, at every level, unless the object describes its
+ * additional properties by a schema. Providers that enforce a schema strictly, such as OpenAI and xAI, refuse any other
+ * object.
  */
 export function closedSchema(schema: JsonObject): JsonObject {
   const closed = mapMembers(schema, closedKeyword);

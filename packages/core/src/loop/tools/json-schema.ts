@@ -3,14 +3,13 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
 
 /**
- * Checks a value against the part of JSON Schema that tools are described in: `type`, `enum`, `const`,
- * `properties`, `required`, `additionalProperties`, `items`, `prefixItems`, sizes, ranges, `pattern`, `anyOf`,
- * `oneOf`, `allOf`, `not`, and local `$ref`. Other keywords say nothing here; for the whole standard wrap a
- * validator library as a Standard Schema.
+ * Checks a value against the part of JSON Schema that tools use: `type`, `enum`, `const`, `properties`, `required`,
+ * `additionalProperties`, `items`, `prefixItems`, sizes, ranges, `pattern`, `anyOf`, `oneOf`, `allOf`, `not`, and local
+ * `$ref`. Other keywords are ignored. For the whole standard, wrap a validator library as a Standard Schema.
  *
- * @param subject what the value is, for the message.
- * @param limit the check ends with so many problems.
- * @returns the problems, each with its path, in words that a model can act on; none when the value fits.
+ * @param subject names the value in the problems.
+ * @param limit the check ends after this number of problems.
+ * @returns the problems, each with its path, in words that a model can act on; empty when the value is valid.
  */
 export function checkJsonSchema(
   schema: JsonObject,
@@ -23,12 +22,12 @@ export function checkJsonSchema(
   return findings.problems;
 }
 
-/** How many problems of each alternative are listed when a value fits none of several. */
+/** The number of problems that are listed for each alternative when a value fits no alternative. */
 const ALTERNATIVE_LIMIT = 3;
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** The problems found so far, and what local references refer to. */
+/** The problems found so far, and the root schema for local references. */
 class Findings {
   readonly root: JsonObject;
   problems: readonly string[] = NOTHING;
@@ -47,7 +46,7 @@ class Findings {
     if (!this.isFull) this.problems = [...this.problems, problem];
   }
 
-  /** Reports that another value was expected at a place. */
+  /** Reports an unexpected value at a location. */
   expected(what: string, place: SchemaLocation, found: JsonValue): void {
     const where = place.parent === undefined ? place.key : pathOf(place);
     this.add(`${where}: expected ${what}, found ${describeValue(found)}`);
@@ -56,11 +55,13 @@ class Findings {
 
 interface SchemaLocation {
   readonly parent: SchemaLocation | undefined;
-  /** At the root: what the value is. */
+  /** The name of the value at the root, otherwise its property or index. */
   readonly key: string | number;
 }
 
-/** Adds what it finds. True when the value is of another kind than expected: the other keywords are not checked then. */
+/**
+ * Adds the problems of one keyword. Returns true for a value of an unexpected type: its other keywords are not checked.
+ */
 type Keyword = (findings: Findings, place: SchemaLocation, schema: JsonObject, value: JsonValue) => boolean;
 
 function check(
@@ -69,14 +70,14 @@ function check(
   schema: JsonValue | undefined,
   value: JsonValue,
 ): void {
-  if (schema === false) findings.expected('nothing', place, value);
+  if (schema === false) findings.expected('no value', place, value);
   if (!isJsonObject(schema)) return;
   for (const keyword of keywordsOf(schema)) {
     if (findings.isFull || keyword(findings, place, schema, value)) return;
   }
 }
 
-/** What is wrong with a value by a schema that may well not be the one it is meant for. */
+/** The problems of a value under a schema that may not apply to it, such as an alternative. */
 function problemsBy(
   { root }: Findings,
   place: SchemaLocation,
@@ -182,7 +183,7 @@ const checkText: Keyword = (findings, place, schema, value) => {
   return false;
 };
 
-/** Many patterns in the wild are not valid with the `u` flag; one that is not valid at all says nothing. */
+/** Compiles a pattern, without the `u` flag if it is invalid with it. An invalid pattern is ignored. */
 function patternOf(pattern: string): RegExp | undefined {
   for (const flags of ['u', '']) {
     try {
@@ -222,14 +223,14 @@ const checkCombination: Keyword = (findings, place, schema, value) => {
   checkAlternatives(findings, place, arrayOrEmpty(schema['anyOf']), value);
   const forms = arrayOrEmpty(schema['oneOf']);
   const fitting = checkAlternatives(findings, place, forms, value);
-  if (fitting > 1) findings.expected('a value that fits exactly one form', place, value);
+  if (fitting > 1) findings.expected('a value that fits exactly one alternative', place, value);
   const { not } = schema;
   if (isJsonObject(not) && problemsBy(findings, place, not, value, 1).length === 0)
-    findings.expected('another value', place, value);
+    findings.expected('a value that the schema does not exclude', place, value);
   return false;
 };
 
-/** Adds one problem when the value fits none of the alternatives. Returns how many it fits. */
+/** Adds one problem when the value fits no alternative. Returns the number of alternatives that it fits. */
 function checkAlternatives(
   findings: Findings,
   place: SchemaLocation,
@@ -243,7 +244,7 @@ function checkAlternatives(
   return problems.length - failed.length;
 }
 
-/** What to check when a schema has one of the members. */
+/** The check for each group of keywords. */
 const KEYWORDS: readonly (readonly [members: readonly string[], keyword: Keyword])[] = [
   [['$ref'], checkReference],
   [['type'], checkType],
@@ -257,7 +258,7 @@ const KEYWORDS: readonly (readonly [members: readonly string[], keyword: Keyword
 
 const knownKeywords = new WeakMap<JsonObject, readonly Keyword[]>();
 
-/** What there is to check in a schema: most have one or two keywords. */
+/** The checks that a schema needs; most schemas have one or two keywords. */
 function keywordsOf(schema: JsonObject): readonly Keyword[] {
   const known = knownKeywords.get(schema);
   if (known) return known;

@@ -8,12 +8,12 @@ import type { Tool } from './tool.ts';
 import { succeededOutcome } from './tool-runner.ts';
 
 /**
- * What is to become of a call that a process has started and left. `retry`: it is called once more, under the same key.
- * `requestApproval`: a person says whether it may be.
+ * What happens to a call in doubt. `retry`: it runs again under the same idempotency key. `requestApproval`: a person
+ * decides whether it runs again. Otherwise it completes with this outcome.
  */
 export type Resolution = 'retry' | 'requestApproval' | ToolOutcome;
 
-/** Resolves a call whose outcome nobody knows as its tool declares. Of a tool that is gone it stays unknown. */
+/** Resolves a call in doubt by the effect that its tool declares. Without its tool, the call becomes `interrupted`. */
 export async function resolveInDoubt(run: RunState, execution: ToolExecution): Promise<Resolution> {
   const tool = run.loop.tools.get(execution.name);
   if (tool === undefined) return interruptedOutcome(execution);
@@ -23,12 +23,15 @@ export async function resolveInDoubt(run: RunState, execution: ToolExecution): P
   return tool.effect === 'ask' ? 'requestApproval' : interruptedOutcome(execution);
 }
 
-/** Does it do no harm to call it again under the same key? */
+/** True when the call can safely run again under the same idempotency key. */
 function mayRepeat({ effect, isResumable }: Tool): boolean {
   return isResumable === true || effect === 'readOnly' || effect === 'idempotent';
 }
 
-/** What the outside world says of the call; `undefined` when it does not know, or should not be waited for. */
+/**
+ * Calls the tool's `reconcile`. Returns `undefined` when the result of the call stays unknown or did not arrive in
+ * time.
+ */
 async function reconcileCall(
   run: RunState,
   tool: Tool,
@@ -42,7 +45,7 @@ async function reconcileCall(
     if (found?.status === 'notDone') return 'retry';
     return found?.status === 'done' ? succeededOutcome(tool, found.value, run.loop) : undefined;
   } catch (error) {
-    if (tool.effect === 'ask') return undefined; // a person finds out
+    if (tool.effect === 'ask') return undefined; // a person decides
     return interruptedOutcome(execution, error);
   } finally {
     context.end();

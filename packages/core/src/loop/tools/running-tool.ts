@@ -15,17 +15,17 @@ import type { RunState } from '../run-state.ts';
 import { stepAtWork } from '../stepper.ts';
 import type { ToolContext } from './tool.ts';
 
-/** Not a name: what a tool is given to see has no such member, and what it makes of it cannot claim one. */
+/** A symbol and not a name, so that a tool does not see the member and cannot imitate it. */
 const SELF = Symbol('RunningTool');
 
-/** The call that a context, or a copy of it, belongs to; none for a context that was made by hand. */
+/** The call that a context, or a copy of it, belongs to; `undefined` for a context that a caller created. */
 export function runningToolOf(context: ToolContext): RunningTool | undefined {
   return (context as Partial<RunningTool>)[SELF];
 }
 
 /**
- * A tool's view of the run while one of its calls is tried. What it says after that try has ended changes nothing.
- * Its functions are members of their own, so that a tool may take it apart.
+ * A tool's view of the run during one attempt at a call. Calls of its methods after the attempt have no effect. Its
+ * functions are own members, so a tool may destructure it.
  */
 export class RunningTool implements ToolContext {
   readonly toolCallId: string;
@@ -35,7 +35,7 @@ export class RunningTool implements ToolContext {
   readonly state: AgentState;
   readonly clock: Clock;
   readonly progress: JsonValue | undefined;
-  /** Kept by a copy of the context. */
+  /** Copies of the context have this member too. */
   readonly [SELF]: RunningTool = this;
   readonly #run: RunState;
   #hasEnded = false;
@@ -51,12 +51,12 @@ export class RunningTool implements ToolContext {
     this.clock = run.loop.clock;
   }
 
-  /** What the run does when the retries of a call of the model are exhausted: a subagent's run does the same. */
+  /** The run's `onExhausted`, which a subagent's run adopts. */
   get onExhausted(): 'suspend' | 'fail' | undefined {
     return this.#run.loop.retry.onExhausted;
   }
 
-  /** Says that the try has ended. */
+  /** Marks the attempt as completed. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -82,7 +82,7 @@ export class RunningTool implements ToolContext {
     if (!this.#hasEnded && !this.#run.isAbandoned()) announceTo(this.#run.listeners, event);
   };
 
-  /** Aborts when the run does, also when it yields, and when the step is cut off. */
+  /** Aborts when the run is aborted, also by a yield, and at the step deadline. */
   get runSignal(): AbortSignal {
     return this.#run.signal;
   }
@@ -93,12 +93,12 @@ export class RunningTool implements ToolContext {
     return this.#run.parent;
   }
 
-  /** Does anybody listen to the run? */
+  /** True when the run has listeners. */
   get hasListeners(): boolean {
     return this.#run.listeners.length > 0;
   }
 
-  /** Progress, usage and what is waited for as one change: a state that is stored has all of them or none. */
+  /** Records progress, usage and waiting entries as one change: a stored state has all of them or none. */
   addUsageAndProgress(usage: Usage, progress: JsonValue | undefined, waiting: readonly Waiting[]): void {
     this.#change((execution) => {
       const used = execution.withUsage(usage);
@@ -106,7 +106,10 @@ export class RunningTool implements ToolContext {
     });
   }
 
-  /** Keeps the states of a subagent's run, which `save` puts into this call, with the run that makes the call. */
+  /**
+   * The checkpoint of a subagent's run. `save` stores the subagent's state in this call, and the outer run is saved
+   * with it.
+   */
   checkpoint(save: (state: AgentState) => void): Checkpoint | undefined {
     const run = this.#run;
     if (!run.checkpointer.isEnabled) return undefined;
@@ -122,7 +125,7 @@ export class RunningTool implements ToolContext {
     };
   }
 
-  /** The same as `emit`, of what happens to the run as it is now. */
+  /** Announces an event with the current state of the run. */
   announce(happening: EventBody): void {
     if (!this.#hasEnded && !this.#run.isAbandoned()) this.#run.emit(happening);
   }
@@ -131,7 +134,7 @@ export class RunningTool implements ToolContext {
     const run = this.#run;
     if (this.#hasEnded || run.isAbandoned()) return;
     const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
-    // When a hook has ended the execution, a call counts as interrupted until it has really ended.
+    // After a hook ended the execution, a running call counts as interrupted until it completes.
     const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';
     if (execution === undefined || !(execution.isRunning || isLate)) return;
     const toolExecution = change(execution);

@@ -11,20 +11,20 @@ import { ToolExecutionBlockedError } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * What is to become of a call that the model asked for: it is begun, a person is asked, or it has ended as it is.
- * `undefined`: nothing, as the run was told to stop meanwhile.
+ * The decision on a call that the model requested: it starts, a person must approve it, or it ends with an outcome.
+ * `undefined` when the run was stopped meanwhile; the call then does not start.
  */
 export type Admission =
   | { readonly type: 'start' | 'requestApproval'; readonly execution: ToolExecution }
   | { readonly type: 'end'; readonly execution: ToolExecution; readonly thrown?: Thrown | undefined }
   | undefined;
 
-/** What a hook threw after another one had blocked the call. */
+/** The error of a hook that threw after another hook had blocked the call. */
 interface Thrown {
   readonly error: unknown;
 }
 
-/** What the hooks have made of a call. */
+/** The result of the hooks for a call. */
 interface Verdict {
   readonly call: ToolCallPart;
   readonly blockedBy: readonly ToolBlock[];
@@ -33,14 +33,16 @@ interface Verdict {
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** Asks the hooks and, where the tool wants it, whether a person must approve. @throws what a hook throws; AgentStop. */
+/**
+ * Calls the hooks and, where the tool requires it, checks whether a person must approve. @throws the error of a hook; AgentStop.
+ */
 export function admit(run: RunState, call: ToolCallPart): Admission | Promise<Admission> {
   return run.loop.hooks.has('beforeToolUse')
     ? runHooks(run, call)
     : checkApproval(run, executionOfCall(run, call));
 }
 
-/** May something be begun in the present step? */
+/** True when work may start in the current step. */
 export function mayStart(run: RunState): boolean {
   return run.mayBegin() && canRunTools(run.state);
 }
@@ -55,10 +57,10 @@ async function runHooks(run: RunState, requested: ToolCallPart): Promise<Admissi
   return mayStart(run) ? checkApproval(run, executionOfCall(run, call)) : undefined;
 }
 
-/** Asks the hooks in their order, until one throws or the run is told to stop. */
+/** Calls the hooks in order, until one throws or the run is stopped. */
 async function verdictOf(run: RunState, requested: ToolCallPart): Promise<Verdict> {
   const { hooks } = run.loop;
-  // What a person has approved is what runs: a hook may forbid it, and no more.
+  // The approved call is the one that runs: a hook may block it, but not change it.
   const { isApproved } = executionOfCall(run, requested);
   let verdict: Verdict = { call: requested, blockedBy: NOTHING };
   for (const hook of hooks.at('beforeToolUse')) {
@@ -109,7 +111,7 @@ async function requestApprovalIfNeeded(
   }
 }
 
-/** Must a person approve the call? One whose arguments are wrong fails anyway. */
+/** True when a person must approve the call. Invalid arguments need no approval: the call fails anyway. */
 async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState): Promise<boolean> {
   const { signal, state, loop } = run;
   if (call.invalid !== undefined) return false;
@@ -122,7 +124,7 @@ async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState)
   return withinGrace(isApprovalNeeded(), { signal, clock: loop.clock, onTimeout: () => true });
 }
 
-/** The execution of a call that was approved, or a new one. */
+/** The execution of an approved call, or a new execution. */
 function executionOfCall({ state, loop }: RunState, call: ToolCallPart): ToolExecution {
   const known = stepAtWork(state)?.executionOf(call.toolCallId);
   return known?.forCall(call) ?? ToolExecution.ofChecked(call, undefined, ToolExecutionId.create(loop.clock));

@@ -8,24 +8,24 @@ import { canRunTools, stepAtWork } from '../stepper.ts';
 import type { AttemptResult } from './tool-runner.ts';
 import { runAttempt } from './tool-runner.ts';
 
-/** Would calling it twice do harm, or is its outcome worth keeping at once? */
+/** True when a second run of the tool could do harm, or when its outcome must be saved at once. */
 export function toolHasEffect({ loop }: RunState, { name }: ToolExecution): boolean {
   return loop.tools.get(name)?.effect !== 'readOnly';
 }
 
-/** Can another process take it up where it stands? */
+/** True when another process can continue the call from its progress. */
 export function isResumable({ loop }: RunState, { name }: ToolExecution): boolean {
   return loop.tools.get(name)?.isResumable ?? false;
 }
 
-/** The execution as it stands now: a tool may have left progress or usage in it. */
+/** The current version of the execution: its tool may have reported progress or usage. */
 function latestExecution({ state }: RunState, { id }: ToolExecution): ToolExecution {
   return executionWithId(stepAtWork(state)?.toolExecutions ?? [], id) as ToolExecution;
 }
 
 /**
- * Tries a call until it ends in a way that stays, which it does whatever is thrown. `undefined` when it is left as it is,
- * to another process.
+ * Runs the attempts of a call until its outcome is final. An error always becomes an outcome. Returns `undefined` when
+ * the call stays open for another process.
  */
 export async function runWithRetries(
   run: RunState,
@@ -58,7 +58,7 @@ export async function runWithRetries(
   }
 }
 
-/** Waits for the next try. False when there is to be none: the run was told to stop. */
+/** Waits for the next attempt. Returns false when the run was stopped and there is no further attempt. */
 async function waitForRetry(seconds: number, run: RunState, signal: AbortSignal): Promise<boolean> {
   if (!canRunTools(run.state)) return false;
   return (await pause(run.loop.clock, seconds * 1000, signal)) && canRunTools(run.state);

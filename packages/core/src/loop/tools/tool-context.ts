@@ -21,8 +21,8 @@ const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
 });
 
 /**
- * A context to call a tool with in a test: nothing listens, nothing is limited, and what is said is not kept.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown member or one that does not fit.
+ * Creates a context for calling a tool in a test: it has no listeners and no limits, and stores nothing.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown member or an invalid value.
  */
 export function toolContext(init: Partial<ToolContext> = {}): ToolContext {
   checkInit(init);

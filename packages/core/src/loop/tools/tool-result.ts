@@ -1,12 +1,12 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';
 
-/** What a tool may return instead of a bare value. */
+/** A result that a tool may return instead of a bare value. */
 export interface ToolResultInit {
   readonly value: unknown;
-  /** What the model reads, when not the value itself. */
+  /** What the model reads, when it is not the value itself. */
   readonly modelOutput?: ToolOutput;
-  /** Facts to set in the agent's metadata when the step closes; of several tools in the order of their calls. */
+  /** Metadata to set in the agent when the step closes. With several tools, in the order of their calls. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -19,7 +19,7 @@ const checkInit = optionsCheck<ToolResultInit>(
   },
 );
 
-/** A value with what goes along with it. */
+/** The value of a tool, with its model output and metadata. */
 export class ToolResult implements ToolResultInit {
   readonly value: unknown;
   readonly modelOutput?: ToolOutput;
@@ -35,7 +35,7 @@ export class ToolResult implements ToolResultInit {
 }
 
 /**
- * A tool's value, with what the model is to read instead of it, or facts to set in the agent's metadata.
+ * Creates the result of a tool that has a model output or sets metadata of the agent.
  * @throws TypeError `ARGUMENT_INVALID` for an unknown member.
  * @example return toolResult({ value: rows, metadata: { lastQuery: sql } });
  */

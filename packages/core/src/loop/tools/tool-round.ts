@@ -14,7 +14,7 @@ import { admit, mayStart } from './tool-admission.ts';
 import type { AttemptResult } from './tool-runner.ts';
 import { toolHasEffect, isResumable, runWithRetries } from './tool-attempts.ts';
 
-/** A call that has ended and was not taken in yet. */
+/** A completed call whose result is not recorded yet. */
 interface EndedCall {
   readonly id: ToolExecutionId;
   readonly finished: AttemptResult;
@@ -23,25 +23,25 @@ interface EndedCall {
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
- * The tools of one step. They run side by side; what they come to is taken in as they end. Calls that start in the same
- * tick are one change of the state, and so are calls that end in the same tick. When a hook throws, what runs may end,
- * and nothing more is started.
+ * The tool calls of one step. They run in parallel, and their results are recorded as they complete. Calls that start
+ * in the same tick are one change of the state, and so are calls that complete in the same tick. When a hook throws,
+ * running calls may complete, and no further call starts.
  */
 export class ToolRound {
   private readonly run: RunState;
   private readonly toolSignal: AbortSignal;
-  /** Calls that an earlier process has left: they are taken up before the others. */
+  /** The calls in doubt, which an earlier process started; they run before the others. */
   private readonly inDoubt: readonly ToolExecution[];
   private readonly calls: readonly ToolCallPart[];
-  /** How many of both were started, or ended without that. */
+  /** The number of calls, in doubt or new, that have started or completed without a start. */
   private startedCount = 0;
   private running = 0;
-  /** Calls that are marked as started, and wait for that to be kept. */
+  /** Calls that are marked as started and wait for a save before they run. */
   private toLaunch: readonly ToolExecution[] = NOTHING;
   private endedCalls: EndedCall[] | undefined;
   private onEnded: (() => void) | undefined;
   private hasHookThrown = false;
-  /** Something with an effect has ended, and that was not kept yet. */
+  /** True when a call with an effect has completed and is not saved yet. */
   private hasOutcome = false;
 
   constructor(
@@ -56,7 +56,7 @@ export class ToolRound {
     this.inDoubt = inDoubt;
   }
 
-  /** Runs the calls, those of an earlier process first. False when a hook threw. */
+  /** Runs the calls, those in doubt first. Returns false when a hook threw. */
   async runCalls(): Promise<boolean> {
     const { inDoubt } = this;
     for (;;) {
@@ -77,7 +77,7 @@ export class ToolRound {
     }
   }
 
-  /** Calls that an earlier process started and left: they end, or wait for a person, unless they can be called again. */
+  /** Resolves the calls in doubt: each completes, waits for a person, or stays to run again. */
   async resolveInDoubt(): Promise<void> {
     for (const execution of this.inDoubt) {
       const resolution = await resolveInDoubt(this.run, execution);
@@ -88,7 +88,7 @@ export class ToolRound {
     }
   }
 
-  /** Ends calls that an earlier process started and did not finish. */
+  /** Completes calls as `interrupted` that an earlier process started. */
   async closeInterrupted(executions: readonly ToolExecution[]): Promise<void> {
     for (const running of executions) {
       const at = this.run.now();
@@ -103,7 +103,7 @@ export class ToolRound {
     return this.running + starting < this.run.loop.maxParallelTools && mayStart(this.run);
   }
 
-  /** Starts calls up to one that something must be asked about first. A promise for what that comes to. */
+  /** Starts calls, up to one whose admission takes time. Returns a promise of that admission. */
   private startSome(): Promise<void> | undefined {
     let starting: ToolExecution[] | undefined;
     const at = this.run.now();
@@ -146,7 +146,7 @@ export class ToolRound {
     }
   }
 
-  /** Marks calls as started, and calls them: at once, or when that is kept. */
+  /** Marks calls as started and runs them: at once, or after a save. */
   private markStarted(executions: readonly ToolExecution[] | undefined, at: Instant): void {
     if (executions === undefined) return;
     this.run.advance({ type: 'toolsAdvanced', toolExecutions: executions, at });
@@ -155,11 +155,11 @@ export class ToolRound {
     else this.call(executions);
   }
 
-  /** Calls what was begun, once that is kept. A promise only when there is something to wait for. */
+  /** Runs the marked calls after a save. Returns a promise only when there is something to save. */
   private launch(): Promise<void> | undefined {
     const { toLaunch, run } = this;
     if (!run.checkpointer.isEnabled || (toLaunch.length === 0 && !this.hasOutcome)) return undefined;
-    if (toLaunch.length === 0 && this.running === 0) return undefined; // the step is kept as a whole
+    if (toLaunch.length === 0 && this.running === 0) return undefined; // the step is saved as a whole
     const isIntent = toLaunch.some((execution) => toolHasEffect(run, execution));
     const pendingSave = run.checkpointer.save(
       run,
@@ -192,7 +192,7 @@ export class ToolRound {
 
   // Ending
 
-  /** Takes in what has ended. A promise only when there is something to wait for. */
+  /** Records the results of completed calls. Returns a promise only when hooks are called. */
   private recordResults(): Promise<void> | undefined {
     const { endedCalls } = this;
     if (endedCalls === undefined) return undefined;
@@ -215,7 +215,10 @@ export class ToolRound {
     if (this.endedCalls) await this.recordResults();
   }
 
-  /** In one change, unless a call stops the run, or has ended before one that was asked for earlier. */
+  /**
+   * Records the results in one change, unless a call stops the run or completed before a call that was requested
+   * earlier.
+   */
   private recordTogether(ended: readonly EndedCall[]): Promise<void> | undefined {
     const at = this.run.now();
     let ends: ToolExecution[] | undefined;
@@ -251,7 +254,7 @@ export class ToolRound {
     return indexOfExecution(stepAtWork(this.run.state)?.toolExecutions ?? NOTHING, id, likely);
   }
 
-  /** The execution, ended: as it stands now, as its tool may have left progress or usage in it. */
+  /** The current version of the execution, with its outcome: its tool may have reported progress or usage. */
   private endedExecution(place: number, { outcome }: AttemptResult, at: Instant): ToolExecution {
     const execution = stepAtWork(this.run.state)?.toolExecutions[place] as ToolExecution;
     const isForgotten = isResumable(this.run, execution) && outcome.type !== 'interrupted';
@@ -259,7 +262,7 @@ export class ToolRound {
     return known.withCheckedOutcome(outcome, at);
   }
 
-  /** Takes in a call that has ended, and asks the hooks. What they throw is in the state then. */
+  /** Records a completed call and calls AfterToolUse hooks. Their errors are recorded in the state. */
   private async finish(toolExecution: ToolExecution, at: Instant, finished?: AttemptResult): Promise<void> {
     const { run } = this;
     if (run.isAbandoned()) return;
@@ -295,7 +298,7 @@ export class ToolRound {
     this.run.advance({ type: 'toolAdvanced', toolExecution, at });
   }
 
-  /** The signals to raise for a call: it has told the execution to stop, or must not fail. */
+  /** The stop signals to raise for a call that stopped the execution, or that failed when `toolErrors` is `fail`. */
   private stopSignalsOf(
     execution: ToolExecution,
     finished: AttemptResult | undefined,

@@ -19,24 +19,24 @@ import type { ValidationResult } from './tool-schema.ts';
 
 export interface AttemptOptions {
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Characters that a value may have before it is cut. */
+  /** The longest value, in characters, that is not truncated. */
   readonly maxResultLength: number;
 }
 
-/** How one try of a call ended. */
+/** The result of one attempt at a call. */
 export interface AttemptResult {
   /** Checked and frozen. */
   readonly outcome: ToolOutcome;
-  /** It told the execution to stop. */
+  /** The stop signal of the tool, when it threw `AgentStop`. */
   readonly stop?: StopSignal;
-  /** It threw, and its tool wants another try. */
+  /** Seconds until the next attempt, when the tool threw and its `retry` allows another attempt. */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Tries a call once. Never rejects: an unknown tool, bad arguments, a throw, a time-out are outcomes that the
- * model can read. An abort leaves the call `interrupted`: it may have had its effect. `undefined` when a resumable tool
- * has left its call to another process.
+ * Runs one attempt at a call. Never rejects: an unknown tool, invalid arguments, an error and a timeout become outcomes
+ * that the model can read. An abort makes the call `interrupted`, because it may have had its effect. Returns
+ * `undefined` when a resumable tool leaves its call open for another process.
  */
 export async function runAttempt(
   execution: ToolExecution,
@@ -74,10 +74,10 @@ export async function runAttempt(
   }
 }
 
-/** One try of a call. */
+/** One attempt at a call. */
 interface RunningAttempt {
   readonly execution: ToolExecution;
-  /** Set while it runs. */
+  /** The tool, while its `execute` runs. */
   running: Tool | undefined;
 }
 
@@ -92,7 +92,7 @@ function startAttempt(
   return tool.execute(args, context);
 }
 
-/** The same, until the run is aborted or the time of the tool is up. */
+/** Runs the tool until it completes, the run is aborted or its timeout expires. */
 function startWithTimeout(
   attempt: RunningAttempt,
   tool: Tool,
@@ -108,7 +108,7 @@ function startWithTimeout(
   });
 }
 
-/** Only what the tool threw itself, while it was `running`, may be gone with another try. */
+/** The outcome of a failed attempt. Only an error of a `running` tool can lead to another attempt. */
 function failureOf(
   error: unknown,
   running: Tool | undefined,
@@ -127,9 +127,9 @@ function failureOf(
   }
 }
 
-/** The outcome of a call that the end of the run has forestalled. */
+/** The outcome of a call that did not start before the run was aborted. */
 function notCalledOutcome({ name }: ToolExecution): ToolOutcome {
-  return interruptedWith(`Tool "${name}" was not called: the run was told to stop before.`);
+  return interruptedWith(`Tool "${name}" was not called: the run was stopped before.`);
 }
 
 function validateArguments({ call }: ToolExecution, tool: Tool): ReturnType<Tool['validate']> {
@@ -141,19 +141,24 @@ function requireValid({ name }: ToolExecution, validation: Awaited<ReturnType<To
   return validation.value;
 }
 
-/** What cannot be kept does not undo what the tool has done, and the model should not think so. */
+/**
+ * The outcome of a returned value. The error for a value that is not JSON states that the tool has run, so the model
+ * does not repeat the call.
+ */
 function outcomeOfReturned(tool: Tool, returned: unknown, options: AttemptOptions): ToolOutcome {
   try {
     return succeededOutcome(tool, returned, options);
   } catch (cause) {
     if (!hasErrorCode(cause, 'NOT_JSON')) throw cause;
     const why = (cause as Error).message;
-    const message = `Tool "${tool.name}" was called and has ended, but its result cannot be shown: ${why}`;
+    const message = `Tool "${tool.name}" was called and completed, but its result is not JSON: ${why}`;
     throw new HoldfastError('NOT_JSON', message, { cause });
   }
 }
 
-/** The outcome of a call that returned something, as its tool shows it. @throws HoldfastError `NOT_JSON`, `TOOL_FAILED` */
+/**
+ * The outcome of a value that a tool returned, with its model output. @throws HoldfastError `NOT_JSON`, `TOOL_FAILED`
+ */
 export function succeededOutcome(
   tool: Tool,
   returned: unknown,
@@ -173,10 +178,12 @@ export function succeededOutcome(
   });
 }
 
-/** Refuses what would be `{}` as JSON, as nobody has read its items: generators, other iterators, streams. */
+/**
+ * Refuses a value whose items no code has read, and which would be `{}` as JSON: a generator, an iterator, a stream.
+ */
 function requireRead({ name }: Tool, value: unknown): unknown {
   if (!isUnread(value)) return value;
-  const message = `Tool "${name}" returned a generator or stream, which is not read: its result is unknown.`;
+  const message = `Tool "${name}" returned a generator or stream, which the loop does not read.`;
   const advice = 'The tool must return the result, or a promise of it.';
   throw new HoldfastError('TOOL_FAILED', `${message} ${advice}`);
 }
@@ -191,7 +198,7 @@ function truncateError(record: ErrorRecord, maxLength: number): ErrorRecord {
   return message === record.message ? record : Object.freeze({ ...record, message });
 }
 
-/** Checks the arguments and runs the tool, until it ends, the run is aborted, or its time is up. */
+/** Runs the work within the timeout of the tool, until it completes or the run is aborted. */
 async function withinTime(
   { name, timeoutSeconds }: Tool,
   context: ToolContext,
@@ -202,7 +209,7 @@ async function withinTime(
   if (timeoutSeconds === undefined) return work(context);
   const limit = new AbortController();
   const disarm = callAfter(clock, timeoutSeconds * 1000, () => {
-    const message = `Tool "${name}" took longer than ${timeoutSeconds} seconds; whether it had its effect is unknown.`;
+    const message = `Tool "${name}" exceeded its timeout of ${timeoutSeconds} seconds. It may still have had its effect.`;
     limit.abort(new HoldfastError('TOOL_TIMEOUT', message));
   });
   try {
@@ -212,7 +219,7 @@ async function withinTime(
   }
 }
 
-/** What the tool comes to, unless its signal aborts first. A resumable one has some time then: it has something to say yet. */
+/** The result of the tool, unless its signal aborts first. A resumable tool then has grace to save its progress. */
 function untilAborted(
   tool: Tool,
   start: () => Promise<unknown>,
@@ -227,7 +234,7 @@ function eitherOf(one: AbortSignal, other: AbortSignal): AbortSignal {
   return canAbort(other) ? AbortSignal.any([one, other]) : one;
 }
 
-/** Is another process to go on with it? */
+/** True when another process continues the execution. */
 function isHandedOver(signal: AbortSignal): boolean {
   const kind = abortKind(signal);
   return kind === 'yield' || kind === 'lost';
@@ -235,7 +242,7 @@ function isHandedOver(signal: AbortSignal): boolean {
 
 const MAX_PAUSE_SECONDS = 60;
 
-/** The seconds to wait before another try; `undefined` when there is to be none. */
+/** The seconds to wait before the next attempt; `undefined` when there is no further attempt. */
 function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknown): number | undefined {
   const { retry } = tool ?? {};
   if (retry === undefined || attempt >= retry.maxAttempts || retry.isRetryable?.(error) === false)
@@ -243,13 +250,15 @@ function pauseBeforeRetry(tool: Tool | undefined, attempt: number, error: unknow
   const { delaySeconds = Math.min(2 ** (attempt - 1), MAX_PAUSE_SECONDS) } = retry;
   const seconds: unknown = typeof delaySeconds === 'function' ? delaySeconds(attempt) : delaySeconds;
   if (isPause(seconds)) return seconds;
-  throw invalidArgument(`retry.delaySeconds gave ${describeValue(seconds)}, not a number of seconds.`);
+  throw invalidArgument(
+    `retry.delaySeconds must return a number of seconds, found ${describeValue(seconds)}.`,
+  );
 }
 
-/** Both what the tool threw and what is wrong with its `retry`. */
+/** The error of the tool and the error of its `retry` in one message. */
 function cannotRetry(problem: unknown, cause: unknown): Error {
   const [reason, why] = [toErrorRecord(cause).message, toErrorRecord(problem).message];
-  return Object.assign(invalidArgument(`${reason} It was not tried again, as \`retry\` failed: ${why}`), {
+  return Object.assign(invalidArgument(`${reason} There was no retry, because \`retry\` failed: ${why}`), {
     cause,
   });
 }
@@ -263,7 +272,7 @@ function badArguments(name: string, problem: string): HoldfastError {
 
 function asToolError(name: string, error: unknown): unknown {
   if (error instanceof Error) return error;
-  return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw something that is not an error.`, {
+  return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw a value that is not an Error.`, {
     cause: error,
   });
 }

@@ -7,7 +7,7 @@ import { closedSchema } from './closed-schema.ts';
 import { checkJsonSchema } from './json-schema.ts';
 
 /**
- * A schema by the Standard Schema convention (Zod, Valibot, ArkType, …): the members used here.
+ * A schema by the Standard Schema convention (Zod, Valibot, ArkType, …), with the members that are used here.
  * @see https://standardschema.dev
  */
 export interface StandardSchema<Output = unknown, Input = unknown> {
@@ -23,7 +23,7 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
   };
 }
 
-/** What validation by a Standard Schema comes to. */
+/** The result of validation by a Standard Schema. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
@@ -33,60 +33,60 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema of the AI SDK, as its `jsonSchema()` and `zodSchema()` make it: the members used here. */
+/** A schema of the AI SDK, as its `jsonSchema()` and `zodSchema()` create it, with the members that are used here. */
 export interface AiSdkSchema<Output = unknown> {
   /** For the compiler only. */
   readonly _type: Output;
-  /** What a model is told. A promise is refused: schemas are needed at once. */
+  /** The JSON Schema that a model receives. A promise is refused, because schemas are needed at once. */
   readonly jsonSchema: object | PromiseLike<object>;
-  /** Without it, values are checked as by the JSON Schema. */
+  /** Without this method, values are checked by the JSON Schema. */
   readonly validate?:
     | ((value: unknown) => AiSdkResult<Output> | PromiseLike<AiSdkResult<Output>>)
     | undefined;
 }
 
-/** What validation by a schema of the AI SDK comes to. */
+/** The result of validation by a schema of the AI SDK. */
 export type AiSdkResult<Output> =
   | { readonly success: true; readonly value: Output }
   | { readonly success: false; readonly error: Error };
 
-/** Checked arguments, or what is wrong with them in words that a model can act on. */
+/** Checked arguments, or the problem with them in words that a model can act on. */
 export type ValidationResult<T> = { readonly value: T } | { readonly problem: string };
 
-/** What a Standard Schema makes of what it is given. */
+/** The output type of a Standard Schema. */
 export type OutputOf<Schema extends StandardSchema> =
   Schema extends StandardSchema<infer Output> ? Output : never;
 
-/** What a Standard Schema is given. */
+/** The input type of a Standard Schema. */
 export type InputOf<Schema extends StandardSchema> =
   Schema extends StandardSchema<unknown, infer Input> ? Input : never;
 
-/** A checked value, or all that is wrong with it. */
+/** A checked value, or all its problems. */
 export type CheckResult<T> = { readonly value: T } | { readonly issues: readonly string[] };
 
-/** What a model is to write: as it is told, and as it is checked. */
+/** A schema of what a model writes: the JSON Schema that the model receives, and the check of the result. */
 export interface ModelSchema {
   readonly jsonSchema: JsonObject;
   readonly check: (input: JsonValue) => CheckResult<unknown> | Promise<CheckResult<unknown>>;
 }
 
-/** What a schema is for, in words for messages. */
+/** The purpose of a schema, in words for messages. */
 export interface SchemaPurpose {
-  /** Whose schema, as in `tool "add"`. */
+  /** The owner of the schema, as in `tool "add"`. */
   readonly subjectName: string;
-  /** What it describes, as in `the arguments`. */
+  /** The value that the schema describes, as in `the arguments`. */
   readonly subject: string;
-  /** The code of the error when it cannot be shown to a model. */
+  /** The code of the error for a schema without a JSON Schema form. */
   readonly code: ErrorCode;
 }
 
-/** What a tool takes: as a model is told, and as it is checked. */
+/** The schema of a tool's arguments: the JSON Schema that a model receives, and the check of the arguments. */
 export interface ToolSchema<T> {
   readonly jsonSchema: JsonObject;
   readonly validate: (input: JsonValue) => ValidationResult<T> | Promise<ValidationResult<T>>;
 }
 
-/** @throws HoldfastError `TOOL_SCHEMA_INVALID` when the schema cannot be shown to a model. */
+/** @throws HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form. */
 export function toolSchema(toolName: string, schema: unknown, jsonSchema?: object): ToolSchema<unknown> {
   const subjectName = `tool "${toolName}"`;
   const purpose: SchemaPurpose = { subjectName, subject: 'the arguments', code: 'TOOL_SCHEMA_INVALID' };
@@ -103,8 +103,8 @@ export function toolSchema(toolName: string, schema: unknown, jsonSchema?: objec
 type Check = ModelSchema['check'];
 
 /**
- * A schema from a Standard Schema, a schema of the AI SDK or a JSON Schema.
- * @throws HoldfastError when it cannot be shown to a model.
+ * Creates a schema from a Standard Schema, a schema of the AI SDK or a JSON Schema.
+ * @throws HoldfastError with the code of the purpose, for a schema without a JSON Schema form.
  */
 export function modelSchema(purpose: SchemaPurpose, schema: unknown, jsonSchema?: object): ModelSchema {
   if (isStandardSchema(schema)) {
@@ -119,7 +119,7 @@ export function modelSchema(purpose: SchemaPurpose, schema: unknown, jsonSchema?
   return { jsonSchema: shown, check: jsonSchemaCheck(purpose, shown) };
 }
 
-/** How many problems a model is told at once. */
+/** The number of problems that a model receives at once. */
 const PROBLEM_LIMIT = 20;
 
 function jsonSchemaCheck({ subject }: SchemaPurpose, schema: JsonObject): Check {
@@ -136,7 +136,7 @@ function standardCheck(schema: StandardSchema): Check {
   };
 }
 
-/** The check of a schema that has one; `jsonSchema()` of the AI SDK also makes schemas without. */
+/** The check of a schema that has one; `jsonSchema()` of the AI SDK also creates schemas without a check. */
 function aiSdkCheck(schema: AiSdkSchema): Check | undefined {
   const { validate } = schema;
   if (typeof validate !== 'function') return undefined;
@@ -153,7 +153,7 @@ function aiSdkChecked(result: AiSdkResult<unknown>): CheckResult<unknown> {
   return withIssues(issues ? issues.map(issueInWords) : [toErrorRecord(error).message]);
 }
 
-/** The issues of an error of Zod, or those that an error of the AI SDK has as its cause. */
+/** The issues of a Zod error, or of the cause of an AI SDK error. */
 function issuesIn(error: unknown): readonly StandardIssue[] | undefined {
   const issues: unknown = Array.isArray(error) ? error : (error as { issues?: unknown } | undefined)?.issues;
   return Array.isArray(issues) && issues.length > 0 && issues.every(isIssue) ? issues : undefined;
@@ -170,14 +170,16 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
   );
 }
 
-/** How the AI SDK marks its schemas. */
+/** The mark of AI SDK schemas. */
 const AI_SDK_SCHEMA = Symbol.for('vercel.ai.schema');
 
 function isAiSdkSchema(schema: unknown): schema is AiSdkSchema {
   return typeof schema === 'object' && schema !== null && AI_SDK_SCHEMA in schema && 'jsonSchema' in schema;
 }
 
-/** Refuses what is not a schema, and the schema of an unknown library: as a JSON Schema it would check nothing. */
+/**
+ * Refuses a value that is not a schema, and the schema of an unknown library, which would check nothing as JSON Schema.
+ */
 function requireJsonSchema({ subjectName, code }: SchemaPurpose, schema: unknown): object {
   const isObject = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
   if (isObject && ('type' in schema || !('jsonSchema' in schema))) return schema;
@@ -204,7 +206,7 @@ function describeAiSdk({ subjectName, code }: SchemaPurpose, schema: AiSdkSchema
   if (!('then' in shown)) return shown;
   throw new HoldfastError(
     code,
-    `The AI SDK schema of ${subjectName} gives its JSON Schema as a promise. ${advice}`,
+    `The AI SDK schema of ${subjectName} has a promise instead of a JSON Schema. ${advice}`,
   );
 }
 
@@ -212,7 +214,7 @@ function describe({ subjectName, code }: SchemaPurpose, schema: StandardSchema):
   const { jsonSchema, vendor } = schema['~standard'];
   const advice = `Pass "jsonSchema" beside the schema, or a library version that can describe itself as JSON Schema.`;
   if (jsonSchema === undefined) {
-    const message = `The ${vendor} schema of ${subjectName} cannot be turned into JSON Schema. ${advice}`;
+    const message = `The ${vendor} schema of ${subjectName} has no JSON Schema form. ${advice}`;
     throw new HoldfastError(code, message);
   }
   try {
@@ -235,7 +237,7 @@ function toChecked(result: StandardResult<unknown>): CheckResult<unknown> {
 
 function withIssues(issues: readonly string[]): { readonly issues: readonly string[] } {
   if (issues.length <= PROBLEM_LIMIT) return { issues };
-  return { issues: [...issues.slice(0, PROBLEM_LIMIT), 'there are more problems, which are not listed'] };
+  return { issues: [...issues.slice(0, PROBLEM_LIMIT), 'further problems are not listed'] };
 }
 
 function issueInWords({ message, path = [] }: StandardIssue): string {

@@ -15,130 +15,139 @@ import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, ValidationResult }
 import { toolSchema } from './tool-schema.ts';
 
 /**
- * What a tool learns about the call it serves, and what it can say while it does. What it says once this try has
- * ended, by its end or by its time, changes nothing.
+ * The facts of the call that a tool receives, and the functions that it can call. After the attempt has completed or
+ * timed out, calls of these functions have no effect.
  */
 export interface ToolContext {
-  /** The model's id of the call. */
+  /** The id that the model gave the call. */
   readonly toolCallId: string;
   /**
-   * The same for every attempt of this call: hand it to services that know idempotency keys. A step that was lost with
-   * its process, before it was saved, is begun anew, with new calls and new keys.
+   * The same for every attempt at this call. Pass it to services that support idempotency keys. A step that was not
+   * saved before its process died starts again, with new calls and new keys.
    */
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborts when the run is aborted, its time is up, or the tool's is. */
+  /** Aborts when the run is aborted, at the step deadline, and at the tool's timeout. */
   readonly signal: AbortSignal;
-  /** The agent as it was when the call began. */
+  /** The agent as it was when the attempt began. */
   readonly state: AgentState;
   readonly clock: Clock;
-  /** What an earlier attempt of this call left with `saveProgress`. */
+  /** The progress that an earlier attempt at this call saved with `saveProgress`. */
   readonly progress: JsonValue | undefined;
-  /** Keeps word for a later attempt, in the state. @throws HoldfastError `NOT_JSON` when it is not JSON. */
+  /** Saves progress in the state for a later attempt. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
   readonly saveProgress: (progress: JsonValue) => void;
   /**
-   * Counts what the tool itself uses, such as the inference of a subagent, in the totals of the execution.
-   * @throws HoldfastError `CONTEXT_INVALID` for numbers that are none.
+   * Adds the tool's own usage, such as the inference of a subagent, to the usage of the execution.
+   * @throws HoldfastError `CONTEXT_INVALID` for invalid numbers.
    */
   readonly addUsage: (usage: Usage | CallUsage) => void;
-  /** What is left of the loop's budget now. */
+  /** The remaining budget of the loop. */
   readonly remaining: () => ExecutionBudget;
-  /** Tells the listeners of the run what happened inside the tool. */
+  /** Passes an event from inside the tool to the listeners of the run. */
   readonly emit: (event: AgentEvent) => void;
 }
 
 /**
- * How often a call is tried when the tool throws or takes too long, and how long the pauses are. Once the run is told to
- * stop there are no more tries; a run that yields to another process makes them first.
+ * How often a call is attempted when the tool throws or times out, and the pauses between attempts. There are no
+ * retries after an abort of the run, except a yield: a run that yields completes its attempts first.
  */
 export interface ToolRetry {
-  /** Tries in all, the first included: 2 or more. */
+  /** The number of attempts, including the first: 2 or more. */
   readonly maxAttempts: number;
   /**
-   * Seconds before the next try; default 1, twice as long each time, at most a minute. When a function gives what is not a
-   * number of seconds, or throws, the call is not tried again, and the model reads both errors (`ARGUMENT_INVALID`).
+   * Seconds before the next attempt; default 1, doubled for each attempt, at most 60. When a function throws or returns
+   * an invalid number, the call is not repeated, and the model reads both errors (`ARGUMENT_INVALID`).
    */
   readonly delaySeconds?: number | ((attempt: number) => number);
-  /** Is the error worth another try? Default: every error is. What throws here ends the tries as above. */
+  /**
+   * True when the error allows another attempt. Default: every error does. An error that this function throws ends the
+   * attempts as described above.
+   */
   readonly isRetryable?: (error: unknown) => boolean;
 }
 
 /**
- * What calling a tool twice would do, and so what becomes of a call that was started by a process that died. `readOnly`:
- * nothing, and it is called again; the state need not be kept before it. `idempotent`: nothing, under one idempotency key;
- * it is called again with that. `ask`: a person says whether it is called again. `once`: harm; it is not called again,
- * and the model is told that the outcome is unknown.
+ * What a second attempt would do. The loop resolves calls in doubt by the effect. `readOnly`: no effect; the call runs
+ * again, and the state need not be saved before it. `idempotent`: no further effect under the same idempotency key; the
+ * call runs again with that key. `ask`: a person decides whether the call runs again. `once`: harm; the call does not
+ * run again, and the model reads that its outcome is unknown.
  */
 export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
 
-/** What the outside world knows of a call. With `unknown`, the tool's effect says what becomes of it. */
+/** What the outside service knows of a call. With `unknown`, the tool's effect determines what happens to the call. */
 export type ReconcileResult =
   | { readonly status: 'done'; readonly value: unknown }
   | { readonly status: 'notDone' | 'unknown' };
 
-/** What is known of a call when it is asked whether a person must approve it. */
+/** The facts of a call that `needsApproval` receives. */
 export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
 
-/** Something a model can ask for. Make one with `tool()`, which knows the types of its arguments and results. */
+/**
+ * A function that a model can request. Create a tool with `tool()`, which infers the types of its arguments and
+ * results.
+ */
 export interface Tool<Input = unknown, Output = unknown> extends ToolDescription {
-  /** For the type checker only, which reads them by `isExecutionOf`. It is never set. */
+  /** For the type checker only, which reads it in `isExecutionOf`. It is never set. */
   readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-  /** Checked arguments, or what is wrong with them. A check that takes its time counts in `timeoutSeconds`. */
+  /**
+   * Returns the checked arguments, or the problem with them. The time of an asynchronous check counts in
+   * `timeoutSeconds`.
+   */
   validate(input: JsonValue): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
   /**
-   * Does the work. What it returns is turned into JSON, and may be a `toolResult()`; what it throws becomes an error
-   * result for the model.
+   * Does the work. The returned value is converted to JSON, or it is a `toolResult()`. A thrown error becomes an error
+   * result that the model reads.
    */
   execute(args: unknown, context: ToolContext): unknown;
-  /** What the model reads of a value, when not the value itself. */
+  /** Returns what the model reads, when it is not the value itself. */
   toModelOutput?(value: JsonValue): ToolOutput;
-  /** Seconds one try may take; no limit when absent. */
+  /** Seconds that one attempt may take; no limit when absent. */
   readonly timeoutSeconds: number | undefined;
   readonly retry: ToolRetry | undefined;
   /**
-   * It can be left and taken up: what it needs for that it has saved as progress. Its signal aborts also when the run
-   * yields to another process; it ends soon after, and is waited for, half a minute at most. A call that was left, or lost
-   * with its process, is then tried once more, with its progress, instead of ending `interrupted`. Once it has ended the
-   * progress is forgotten.
+   * True when another attempt can continue from the saved progress. The signal of such a tool also aborts when the run
+   * yields; the tool then has 30 seconds of grace to settle. A call that stays open, or whose process died, then gets
+   * another attempt with its progress, instead of the outcome `interrupted`. The progress is removed when the call
+   * completes.
    */
   readonly isResumable?: boolean;
   /** Default `once`. */
   readonly effect?: ToolEffect;
-  /** Asks the outside world what became of a call that was started and left. */
+  /** Queries the outside service for the result of a call in doubt. */
   reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
-  /** Must a person approve the call? What it throws is the call's failure, but an `AgentStop` ends the execution. */
+  /** True when a person must approve the call. An error fails the call; an `AgentStop` ends the execution. */
   needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
-  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number | undefined;
 }
 
-/** What a tool is made of. */
+/** The options of `tool()`. */
 export interface ToolInit<Args, Result> {
-  /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
+  /** 1 to 64 letters, digits, `_` or `-`, which every provider accepts. */
   readonly name: string;
-  /** For the model: what it does and when to use it. */
+  /** For the model: what the tool does and when to use it. */
   readonly description: string;
   execute(args: Args, context: ToolContext): Result | Promise<Result>;
-  /** What the model reads of a value, when not the value itself. */
+  /** Returns what the model reads, when it is not the value itself. */
   readonly toModelOutput?: (value: JsonValue) => ToolOutput;
-  /** Seconds one try may take; no limit when absent. */
+  /** Seconds that one attempt may take; no limit when absent. */
   readonly timeoutSeconds?: number;
-  /** Another try for a call that threw. Only for tools that may safely be run twice. */
+  /** Further attempts after an error or a timeout. Only for tools that can safely run twice. */
   readonly retry?: ToolRetry;
-  /** What calling it twice would do; default `once`. */
+  /** What a second attempt would do; default `once`. */
   readonly effect?: ToolEffect;
   /**
-   * Asks the outside world what became of a call that was started by a process that died, by its idempotency key. With
-   * `done` the value is the call's; with `notDone` it is called again. What it throws counts as `unknown`.
+   * Queries the outside service, by the idempotency key, for the result of a call that a dead process started. With
+   * `done`, the call succeeds with the value; with `notDone`, it runs again. An error counts as `unknown`.
    */
   reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
   /**
-   * Must a person approve the call? The execution is then suspended until somebody has decided. What it throws is the
-   * call's failure, but an `AgentStop` ends the execution. Default: no.
+   * True when a person must approve the call. The execution is then suspended until there is a decision. An error fails
+   * the call; an `AgentStop` ends the execution. Default: false.
    */
   readonly needsApproval?: boolean | ((args: Args, context: ApprovalContext) => boolean | Promise<boolean>);
-  /** Seconds after which a call that nobody has decided on is denied; no limit when absent. */
+  /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number;
 }
 
@@ -156,7 +165,7 @@ export const TOOL_NAME: ArgumentCheck = {
   type: 'string',
 };
 
-/** Seconds that something may take. They may be `Infinity`. */
+/** A duration in seconds, which may be `Infinity`. */
 export const TIME_LIMIT: ArgumentCheck = {
   expected: 'a number of seconds above 0',
   accepts: (value) => typeof value === 'number' && value > 0,
@@ -168,15 +177,15 @@ const checkRetry = optionsCheck<ToolRetry>(
   {
     maxAttempts: mustBe.required(mustBe.wholeNumber(2)),
     delaySeconds: {
-      expected: 'a number of seconds of at least 0, or a function that gives one',
+      expected: 'a number of seconds of at least 0, or a function that returns one',
       accepts: (value) => typeof value === 'function' || isPause(value),
       type: 'number',
     },
     isRetryable: mustBe.function,
   },
   {
-    maxRetries: 'count the first try too, as in maxAttempts: 3',
-    delay: 'give seconds, as in delaySeconds: 1',
+    maxRetries: 'count the first attempt too, as in maxAttempts: 3',
+    delay: 'set it in seconds, as in delaySeconds: 1',
   },
 );
 
@@ -204,7 +213,7 @@ const checkInit = optionsCheck<AnyToolInit>(
 
 const NEEDS_APPROVAL: ArgumentCheck = {
   ...mustBe.function,
-  expected: 'a function in what tool() returns; true and false are for tool() itself',
+  expected: 'a function in a finished tool; pass true or false to tool() itself',
 };
 
 const checkFinishedTool = optionsCheck<Tool>(
@@ -228,7 +237,7 @@ const checkFinishedTool = optionsCheck<Tool>(
   TOOL_ADVICE,
 );
 
-/** Checks a tool that may be a changed copy of what `tool()` returned. A tool of a class may have members of its own. */
+/** Checks a tool, which may be a changed copy of a tool of `tool()`. A tool of a class may have members of its own. */
 function checkToolMembers(item: Tool): void {
   const owner = nameInMessages('tool', item);
   const prototype: unknown = Object.getPrototypeOf(item);
@@ -236,7 +245,7 @@ function checkToolMembers(item: Tool): void {
   if (item.retry !== undefined) checkRetry(item.retry, `the retry of ${owner}`);
 }
 
-/** What `Object.prototype.toString` says of generator functions. */
+/** The tags of generator functions by `Object.prototype.toString`. */
 const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[object GeneratorFunction]'];
 
 function checkTool(init: AnyToolInit): void {
@@ -250,15 +259,15 @@ function checkTool(init: AnyToolInit): void {
   if (retry !== undefined) checkRetry(retry, `the retry of ${owner}`);
 }
 
-/** Says which of many tools does not fit. */
+/** Names the tool in messages, such as `tool "add"`. */
 export function nameInMessages(kind: string, init: { readonly name?: unknown } | undefined): string {
   const name = init?.name;
   return typeof name === 'string' ? `${kind} ${JSON.stringify(name)}` : kind;
 }
 
 /**
- * A tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which the types
- * of the arguments follow, or a JSON Schema.
+ * Creates a tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which
+ * the types of the arguments are inferred, or a JSON Schema.
  *
  * @example
  * const add = tool({
@@ -267,20 +276,20 @@ export function nameInMessages(kind: string, init: { readonly name?: unknown } |
  *   inputSchema: z.object({ a: z.number(), b: z.number() }),
  *   execute: ({ a, b }) => a + b,
  * });
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, a value that does not fit or a generator function;
- * HoldfastError `TOOL_SCHEMA_INVALID` for a schema that cannot be shown to a model.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a generator function;
+ * HoldfastError `TOOL_SCHEMA_INVALID` for a schema without a JSON Schema form.
  */
 export function tool<Schema extends StandardSchema, Result>(
   init: ToolInit<OutputOf<Schema>, Result> & {
     readonly inputSchema: Schema;
-    /** The same as JSON Schema, for a schema that cannot describe itself. */
+    /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
   },
 ): Tool<InputOf<Schema>, Result>;
 export function tool<Schema extends AiSdkSchema, Result>(
   init: ToolInit<Schema['_type'], Result> & {
     readonly inputSchema: Schema;
-    /** The same as JSON Schema, for a schema that gives it as a promise. */
+    /** The JSON Schema of the arguments, for a schema that has a promise instead of a JSON Schema. */
     readonly jsonSchema?: object;
   },
 ): Tool<Schema['_type'], Result>;
@@ -308,21 +317,20 @@ export function tool(init: AnyToolInit): Tool {
   });
 }
 
-/** Is it a number of seconds that one can wait? */
+/** True for a finite number of seconds of at least 0. */
 export function isPause(seconds: unknown): seconds is number {
   return typeof seconds === 'number' && seconds >= 0 && seconds < Infinity;
 }
 
 /**
- * Tools by name.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` when two have one name, and for an unknown member or a value that does
- * not fit.
+ * The tools by name.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for two tools with the same name, an unknown member or an invalid value.
  */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, Tool>();
   for (const item of tools) {
     if (typeof item?.execute !== 'function' || typeof item.name !== 'string') {
-      throw invalidArgument(`A tool is what tool() returns, found ${describeValue(item)}.`, TypeError);
+      throw invalidArgument(`A tool must be created by tool(), found ${describeValue(item)}.`, TypeError);
     }
     checkToolMembers(item);
     if (byName.has(item.name)) throw invalidArgument(`There are two tools named "${item.name}".`);
@@ -331,15 +339,15 @@ export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   return byName;
 }
 
-/** The model asked for a tool that there is not. */
+/** The error for a call of an unknown tool. */
 export function toolNotFound(name: string, known: Iterable<string>): HoldfastError {
   const names = [...known].join(', ') || 'none';
-  return new HoldfastError('TOOL_NOT_FOUND', `There is no tool named "${name}". Known tools: ${names}.`);
+  return new HoldfastError('TOOL_NOT_FOUND', `Unknown tool "${name}". Known tools: ${names}.`);
 }
 
-/** Hooks forbade the call; the message is their reasons, one a line. */
+/** The error of a call that hooks blocked. The message lists their reasons, one on each line. */
 export class ToolExecutionBlockedError extends HoldfastError {
-  /** The hooks that forbade it, in the order in which they were called: at least one. */
+  /** The hooks that blocked the call, in the order in which they were called: at least one. */
   readonly blockedBy: readonly ToolBlock[];
 
   constructor(toolName: string, blockedBy: readonly ToolBlock[]) {

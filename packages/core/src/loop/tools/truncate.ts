@@ -1,17 +1,17 @@
 import type { JsonValue } from '../../json.ts';
 import { isJsonObject } from '../../json.ts';
 
-/** A value that is too long becomes a text with its beginning, which says how much is missing. */
+/** Truncates a value that is too long to a text of its first characters, with a note of the missing ones. */
 export function truncate(value: JsonValue, maxLength: number): JsonValue {
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (remainingAfter(value, maxLength) >= 0) return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text.length <= maxLength) return value;
   const shown = text.slice(0, maxLength).toWellFormed();
-  return `${shown}\n[Cut: the first ${maxLength} of ${text.length} characters are shown.]`;
+  return `${shown}\n[Truncated: the first ${maxLength} of ${text.length} characters are shown.]`;
 }
 
-/** What is left of so many characters after a value as JSON in its longest form; negative when it might not fit. */
+/** The remaining length after the longest JSON form of a value; negative when the value may exceed the length. */
 function remainingAfter(value: JsonValue, length: number): number {
   if (typeof value === 'string') return length - LONGEST_ESCAPE * value.length - 2;
   if (typeof value !== 'object' || value === null) return length - LONGEST_NUMBER;

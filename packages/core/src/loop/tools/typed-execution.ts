@@ -5,8 +5,8 @@ import type { ToolResult } from './tool-result.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * What a value is once it was written as JSON and read again: a `Date` is a string, a function is gone. A `toolResult()`
- * chooses its value at run time.
+ * The type of a value after it was written as JSON and read again: a `Date` becomes a string, a function is omitted.
+ * The value of a `toolResult()` is known only at run time.
  */
 export type AsJson<T> = unknown extends T
   ? JsonValue
@@ -32,7 +32,7 @@ export type AsJson<T> = unknown extends T
                 }
               : never;
 
-/** The execution of a call of a tool, with the types of that tool. */
+/** The type of a tool execution with the argument and value types of its tool. */
 export type ToolExecutionOf<T extends Tool> =
   T extends Tool<infer Input, infer Output>
     ? [AsJson<Input>, AsJson<Awaited<Output>>] extends [
@@ -44,9 +44,10 @@ export type ToolExecutionOf<T extends Tool> =
     : never;
 
 /**
- * True when a call asked for this tool. The types of its arguments and of its value are then known: in the steps of a state,
- * in an event, in a hook. The arguments are what the model wrote; they fit the schema unless the call failed for them.
- * @throws TypeError `ARGUMENT_INVALID` for what is not an object.
+ * True when the execution belongs to this tool. TypeScript then knows the types of its arguments and value, in the
+ * steps of a state, in events and in hooks. The arguments are those that the model wrote; they fit the schema unless
+ * the call failed because of them.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not an object.
  *
  * @example
  * for (const execution of state.lastStep?.toolExecutions ?? []) {

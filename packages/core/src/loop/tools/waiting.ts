@@ -8,12 +8,12 @@ import { toJsonValue } from '../../json.ts';
 import { waitingOfCall } from '../stepper.ts';
 import type { Tool } from './tool.ts';
 
-/** All that a step waits for: decisions, and the moments until which they may be made. */
+/** The entries that a step waits for: decisions, and the instants at which their approval timeouts expire. */
 export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
   if (step.pendingRetry) return [waitingForRetry(step.pendingRetry)];
   const awaitingApproval = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
   const waiting = step.toolExecutions.flatMap(waitingOfCall);
-  // First what somebody can do something about: it is what a list shows.
+  // Entries that a person can act on come first: a list shows the first entry.
   const [decisions, inside] = [
     waiting.filter(({ type }) => type !== 'until'),
     waiting.filter(({ type }) => type === 'until'),
@@ -32,7 +32,7 @@ export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>)
   return [...decisions, ...inside, ...moments];
 }
 
-/** A call with the state of the subagent that it is changed. @throws StateFormatError when that cannot be read. */
+/** Changes the state of the subagent inside a call. @throws StateFormatError when that state is unreadable. */
 export function withSubagentState(
   execution: ToolExecution,
   change: (state: AgentState) => AgentState,
@@ -43,11 +43,11 @@ export function withSubagentState(
   return execution.withProgress(toJsonValue(after)).withWaitingInside(after.execution?.waiting ?? []);
 }
 
-const EXPIRED = 'Nobody decided in time.';
+const EXPIRED = 'The approval timeout passed without a decision.';
 
 /**
- * The state of a suspended execution as the time has left it: what waited until now waits no more, and decisions whose
- * time is over are denials. When nothing is left to wait for, the execution goes on.
+ * Applies the timeouts of a suspended execution: an `until` entry whose instant has passed is removed, and a call whose
+ * approval timeout has passed is denied. When no entry remains, the execution continues.
  */
 export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState {
   if (state.status !== 'suspended') return state;
@@ -75,13 +75,13 @@ export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState
     : changed.withExecutionStatus('suspended', now, remaining);
 }
 
-/** Is the time of an entry over: its moment has come, or it fails now? */
+/** True when the instant of an entry, or the instant at which it fails, has passed. */
 function isOver(entry: Waiting, now: Instant): boolean {
   if (entry.type === 'until') return entry.until <= now;
   return entry.type === 'retry' && Math.min(entry.until ?? Infinity, entry.failAt ?? Infinity) <= now;
 }
 
-/** The state whose failed call of the model is repeated now, or has waited for `retry()` too long. */
+/** Repeats the failed call of the model when it is due, or fails it when it has waited for `retry()` too long. */
 function withRetryDue(state: AgentState, now: Instant): AgentState {
   const { currentStep: step } = state;
   const retry = step?.pendingRetry;

@@ -35,7 +35,7 @@ describe('sections', () => {
   });
   const state = told().withMessageStore(store);
 
-  test('all of them, in the order in which they were written', () => {
+  test('are all shown, in the order in which they were written', () => {
     expect(line(allSections()(state))).toBe('s u a:1 t:1 a u u a');
     expect(line(allSections()(AgentState.empty()))).toBe('');
   });
@@ -47,17 +47,17 @@ describe('sections', () => {
     [['summary', 'buffer', 'summary'], 's u a'],
     [['none'], ''],
     [[], ''],
-  ])('those that are named: %j', (names, compiled) => {
+  ])('are shown by their names: %j', (names, compiled) => {
     expect(line(selectedSections(names)(state))).toBe(compiled);
   });
 
-  test('are the same list when there is one', () => {
+  test('are the same list when there is only one', () => {
     expect(selectedSections(['messages'])(state)).toBe(state.messages);
     const plain = told();
     expect(allSections()(plain)).toBe(plain.messages);
   });
 
-  test('a section that changes during an execution', async () => {
+  test('may change during an execution', async () => {
     const compiler = selectedSections(['summary', 'messages', 'buffer']);
     const { driver } = await observe({
       state,
@@ -88,7 +88,7 @@ describe('sections', () => {
     ]);
   });
 
-  test('a section that comes into being while nothing else changes', () => {
+  test('may be created while nothing else changes', () => {
     const compiler = selectedSections(['summary', 'buffer', 'later']);
     const before = compiler(state);
     const later = state.withMessageStore(store.append('later', written('u')));
@@ -96,14 +96,14 @@ describe('sections', () => {
     expect(line(compiler(state, compiler(later, before)))).toBe('s u a');
   });
 
-  test.each([['messages'], [undefined], [[1]]])('must be named: %j', (names) => {
+  test.each([['messages'], [undefined], [[1]]])('must be named by an array of strings: %j', (names) => {
     expect(() => selectedSections(names as never)).toThrow(
       expect.objectContaining({ name: 'TypeError', code: 'ARGUMENT_INVALID' }),
     );
   });
 });
 
-test('an execution that goes on with the history of a later one shows its own work', async () => {
+test('an execution that is resumed with the history of a later one shows its own traces', async () => {
   const first = await scriptedLoop([call('a'), 'One.'], { tools }).run(told());
   const later = first.forNextExecution().withUserMessage('More').withExecutionStarted();
   expect(line(compile(later))).toBe('u a u');
@@ -111,11 +111,11 @@ test('an execution that goes on with the history of a later one shows its own wo
   expect(line(compile(again, List.empty()))).toBe('u a:call_1_1 t:call_1_1 a u');
 });
 
-describe('what users compile', () => {
+describe('a custom compiler', () => {
   const last = (count: number) => (messages: Messages) => messages.slice(-count);
   const state = told().withMessages(written('u a:r,1 t:1 a u'));
 
-  test('a choice and changes to it, one after the other', () => {
+  test('selects messages and transforms them in order', () => {
     const shout: MessageTransform = (messages, { systemPrompt }) => [
       ...messages,
       userMessage(systemPrompt ?? ''),
@@ -144,7 +144,7 @@ describe('what users compile', () => {
         ),
       'u a u',
     ],
-    ['nothing', () => [], ''],
+    ['no messages', () => [], ''],
     ['twice', (messages: Messages) => [...messages, ...messages], 'u a:r,1 t:1 a u u u'],
   ])('is repaired: %s', (_, transform, compiled) => {
     expect(line(messageCompiler(compile, transform)(state))).toBe(compiled);
@@ -165,7 +165,7 @@ describe('what users compile', () => {
     ]);
   });
 
-  test('new messages become frozen ones, and stay what they were', async () => {
+  test('may return new messages, which are frozen', async () => {
     const note = { ...userMessage('first'), content: [{ type: 'text' as const, text: 'first' }] };
     const shallow = Object.freeze({ ...note, content: [...note.content] });
     const { driver, state: end } = await observe({
@@ -192,17 +192,22 @@ describe('what users compile', () => {
   });
 
   test.each<[string, unknown, string, object]>([
-    ['no message', null, 'CONTEXT_INVALID', { path: '$' }],
-    ['a message of another kit', { role: 'user', content: 'hi' }, 'CONTEXT_INVALID', { path: '$.content' }],
+    ['null', null, 'CONTEXT_INVALID', { path: '$' }],
     [
-      'a part that is none',
+      'a message of another library',
+      { role: 'user', content: 'hi' },
+      'CONTEXT_INVALID',
+      { path: '$.content' },
+    ],
+    [
+      'an invalid part',
       { ...userMessage('u'), content: [{ type: 'text' }] },
       'CONTEXT_INVALID',
       { path: '$.content[0].text' },
     ],
-    ['a role that is none', Object.freeze({ role: 'robot' }), 'CONTEXT_INVALID', { path: '$.role' }],
+    ['an unknown role', Object.freeze({ role: 'robot' }), 'CONTEXT_INVALID', { path: '$.role' }],
     ['a BigInt', { ...userMessage('u'), metadata: { n: 1n } }, 'NOT_JSON', {}],
-  ])('%s is an error that says which message', async (_, wrong, code, data) => {
+  ])('that returns %s fails with the index of the message', async (_, wrong, code, data) => {
     const { state: end } = await observe({
       state,
       compiler: ({ messages }) => [messages.at(0), wrong] as Message[],
@@ -211,26 +216,26 @@ describe('what users compile', () => {
     expect(end.errors).toEqual([
       expect.objectContaining({ code, data: expect.objectContaining({ index: 1, ...data }) }),
     ]);
-    expect(end.errors[0]?.message).toMatch(/^Message 1 of what a compiler gave cannot be used\. /);
+    expect(end.errors[0]?.message).toMatch(/^A compiler returned an invalid message at index 1\. /);
   });
 
-  test.each([undefined, null, 7, Promise.resolve([])])('no list (%o) is an error', async (wrong) => {
+  test.each([undefined, null, 7, Promise.resolve([])])('that returns no list (%o) fails', async (wrong) => {
     const { state: end } = await observe({ state, compiler: (() => wrong) as never });
     expect(end.status).toBe('failed');
     expect(end.errors).toEqual([expect.objectContaining({ code: 'CONTEXT_INVALID' })]);
     expect(() => messageCompiler(compile, (() => wrong) as never)(state)).toThrow(
-      /must give a list of messages/,
+      /must return a list of messages/,
     );
   });
 
-  test('no function is refused at once', () => {
+  test('that is not a function is refused at once', () => {
     const misuse = expect.objectContaining({ name: 'TypeError', code: 'ARGUMENT_INVALID' });
     expect(() => messageCompiler([] as never)).toThrow(misuse);
     expect(() => messageCompiler(compile, undefined as never)).toThrow(misuse);
     expect(() => scriptedLoop([], { compiler: 'messages' as never })).toThrow(misuse);
   });
 
-  test('the error of a compiler ends the execution, and the next step after one may succeed', async () => {
+  test('that throws ends the execution, and the next execution may succeed', async () => {
     const { state: end } = await observe({
       state,
       compiler: () => {
@@ -242,7 +247,7 @@ describe('what users compile', () => {
     expect(again.state.status).toBe('completed');
   });
 
-  test('a compiler may take over from another in the middle of an execution', async () => {
+  test('may replace another compiler during an execution', async () => {
     const both = messageCompiler(allSections(), last(100));
     const compilers = [compile, both, compile, allSections(), both, compile];
     const first = await observe({ script: [call('a'), 'One.'], tools });

@@ -34,7 +34,7 @@ const compile = conversationWithCurrentToolTrace();
 const tools = [does('a'), does('b')];
 
 describe('every compiled list is valid for a provider', () => {
-  test('whatever is stored', () => {
+  test('for any stored messages', () => {
     const ids = fc.uniqueArray(fc.constantFrom('1', '2', '3'), { minLength: 1 });
     const word = fc.oneof(
       fc.constantFrom('u', 'a', 's'),
@@ -54,8 +54,8 @@ describe('every compiled list is valid for a provider', () => {
   });
 });
 
-describe('what a model is shown of a run', () => {
-  test('all the work of this execution, of earlier ones their answers only', async () => {
+describe('messages that a model sees during a run', () => {
+  test('include all traces of this execution, and only the final responses of earlier ones', async () => {
     const first = await observe({ script: [call('a'), 'One.'], tools });
     const second = await observe({
       state: first.state.withUserMessage('More'),
@@ -70,13 +70,13 @@ describe('what a model is shown of a run', () => {
     expect(second.state.messages).toHaveLength(8);
   });
 
-  test('what an execution did that came to no answer', async () => {
+  test('include the traces of an execution without a final response', async () => {
     const failed = await observe({ script: [call('a'), new Error('down')], tools });
     const { driver } = await observe({ state: failed.state.withUserMessage('Again'), script: ['Hi.'] });
     expect(line(driver.requests[0]?.messages ?? [])).toBe('u a:call_1_1 t:call_1_1 u');
   });
 
-  test('a result that a hook brings later takes the place of the one made up', async () => {
+  test('include a later result from a hook instead of the placeholder', async () => {
     const state = told().withMessages(written('u a:1'));
     const { driver } = await observe({
       state,
@@ -91,7 +91,7 @@ describe('what a model is shown of a run', () => {
     expect(driver.requests.map(({ messages }) => line(messages))).toEqual(['u a:1 t:1!', 'u a:1 t:1']);
   });
 
-  test('a result that is appended right after a call that had none', () => {
+  test('include a result that is appended right after its call', () => {
     const clock = steppedClock(1_000);
     const started = applyOutcome(told().withMessages(written('u a:1')), {
       type: 'started',
@@ -118,7 +118,7 @@ describe('what a model is shown of a run', () => {
     expect(line(compile(brought))).toBe('u a:1 t:1');
   });
 
-  test('a history that was rewritten between two steps', async () => {
+  test('follow a history that was rewritten between two steps', async () => {
     const { driver } = await observe({
       script: [call('a'), 'Done.'],
       tools,
@@ -128,7 +128,7 @@ describe('what a model is shown of a run', () => {
   });
 });
 
-describe('compiling on from the step before', () => {
+describe('compiling from the result of the step before', () => {
   const name = fc.constantFrom('a', 'b', 'nobody');
   const turn: fc.Arbitrary<ScriptedAnswer> = fc.oneof(
     fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => call(...names)),
@@ -142,7 +142,7 @@ describe('compiling on from the step before', () => {
   );
   const rewrites = ['', '', '', 'u a:1', 'u', 't:1', 'a:9'];
 
-  test('gives what compiling from the start gives', async () => {
+  test('gives the same as compiling from the start', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('u', 'u a:1', 'u a:1 t:1 a', 'u a:1,2 t:1'),
@@ -175,7 +175,7 @@ describe('compiling on from the step before', () => {
     );
   });
 
-  test('an answer that arrives hides the work that was shown without it', async () => {
+  test('hides traces once their final response arrives', async () => {
     const failed = await observe({ script: [call('a'), new Error('down')], tools });
     const [, work] = failed.state.messages;
     const { driver } = await observe({
@@ -199,7 +199,7 @@ describe('compiling on from the step before', () => {
     ]);
   });
 
-  test('goes on within an execution only', async () => {
+  test('continues within one execution only', async () => {
     const first = await observe({ script: [call('a'), 'One.'], tools });
     const before = compile(first.state);
     expect(line(before)).toBe('u a:call_1_1 t:call_1_1 a');
@@ -207,13 +207,13 @@ describe('compiling on from the step before', () => {
     expect(line(compile(second, before))).toBe('u a u');
   });
 
-  test('shares what was compiled before', async () => {
+  test('shares the earlier result', async () => {
     const state = await scriptedLoop(manySteps, { tools, budget: { maxSteps: 100 } }).run(told());
     expect(addedIn(state)).toEqual(['assistant', 'tool']);
     expect(textOf(state.messages.last ?? [])).toBe('Done.');
   });
 
-  test('shares it when every answer had to be repaired', async () => {
+  test('shares the earlier result when every response needed repair', async () => {
     const answer = { type: 'tool-call', toolCallId: 'again', toolName: 'a', input: {} } as const;
     const script = [...Array.from({ length: 60 }, () => ({ content: [answer] })), 'Done.'];
     const state = await scriptedLoop(script, { tools, budget: { maxSteps: 100 } }).run(told());
@@ -233,7 +233,7 @@ describe('compiling on from the step before', () => {
 
 const manySteps: readonly ScriptedAnswer[] = [...Array.from({ length: 60 }, () => call('a')), 'Done.'];
 
-describe('a step costs what was added, however long the conversation is', () => {
+describe('the cost of a step depends on the added messages, not on the length of the conversation', () => {
   const remind: MessageTransform = (messages) => messages.append(systemMessage('Be brief.'));
   const remindCarelessly: MessageTransform = (messages) => [...messages, { ...systemMessage('Be brief.') }];
   const summary = selectedSections(['summary', 'messages']);

@@ -52,31 +52,31 @@ const broken: readonly (readonly [name: string, messages: string, repaired: stri
   ['a result without a call among others', 'u a:1 t:9,1 a', 'u a:1 t:1 a'],
   ['a result at the very start', 't:1 u', 'u'],
   ['a result twice', 'u a:1 t:1 t:1 a', 'u a:1 t:1 a'],
-  ['the same id in two answers', 'u a:1 t:1 a:1 t:1', 'u a:1 t:1 a:1_2 t:1_2'],
+  ['the same id in two responses', 'u a:1 t:1 a:1 t:1', 'u a:1 t:1 a:1_2 t:1_2'],
   ['the same id, once without a result', 'u a:1 a:1 t:1', 'u a:1 t:1! a:1_2 t:1_2'],
-  ['the same id in one answer', 'u a:1,2,1 t:1,2,1', 'u a:1,2,1_2 t:1,2,1_2'],
-  ['the same id in one answer, one result', 'u a:1,1 t:1 u', 'u a:1,1_2 t:1 t:1_2! u'],
+  ['the same id in one response', 'u a:1,2,1 t:1,2,1', 'u a:1,2,1_2 t:1,2,1_2'],
+  ['the same id in one response, one result', 'u a:1,1 t:1 u', 'u a:1,1_2 t:1 t:1_2! u'],
   ['the same id many times', 'a:1 t:1 a:1_2 t:1_2 a:1 t:1', 'a:1 t:1 a:1_2 t:1_2 a:1_3 t:1_3'],
   ['an id that the provider used', 'u a:<1,>1,x a:1 t:1', 'u a:<1,>1,x a:1_2 t:1_2'],
   ['no results in a message', 'u a:1 t: t:1', 'u a:1 t:1'],
-  ['nothing in an answer', 'u a: u', 'u u'],
-  ['nothing to send in an answer', 'u a:e,c u', 'u u'],
+  ['a response without parts', 'u a: u', 'u u'],
+  ['a response without content', 'u a:e,c u', 'u u'],
   ['reasoning alone', 'u a:r u', 'u u'],
-  ['reasoning before nothing to send', 'u a:r,e,c u', 'u u'],
+  ['reasoning before no content', 'u a:r,e,c u', 'u u'],
   ['reasoning at the end', 'u a:r,1,r t:1', 'u a:r,1 t:1'],
-  ['reasoning before a call of the provider that was lost', 'u a:r,r,<1,r,x u', 'u a:r,x u'],
-  ['reasoning before more than a lost call', 'u a:r,<1,x u', 'u a:r,x u'],
-  ['a lost call of the provider alone', 'u a:<1 u', 'u u'],
-  ['a lost call of the provider beside ours', 'u a:<1,2 t:2 a u', 'u a:2 t:2 a u'],
+  ['reasoning before a provider call without a result', 'u a:r,r,<1,r,x u', 'u a:r,x u'],
+  ['reasoning before a provider call without a result and text', 'u a:r,<1,x u', 'u a:r,x u'],
+  ['a provider call without a result', 'u a:<1 u', 'u u'],
+  ['a provider call without a result beside a call of the loop', 'u a:<1,2 t:2 a u', 'u a:2 t:2 a u'],
   ['a result for the provider in a message of ours', 'u a:<1,2 t:1,2', 'u a:<1,2 t:2'],
   ['a result of the provider without a call', 'u a:>1,x u', 'u a u'],
   ['a result of the provider before its call', 'u a:>1,<1,x u', 'u a u'],
   ['a result of the provider after its turn', 'u a:<1,x u a:>1,x', 'u a u a'],
   ['a result of the provider twice', 'u a:<1,>1,>1,x', 'u a:<1,>1,x'],
-  ['a result of ours among the parts of the answer', 'u a:1,>1 u', 'u a:1 t:1! u'],
+  ['a result of a call of the loop among the parts of the response', 'u a:1,>1 u', 'u a:1 t:1! u'],
 ];
 
-describe('what is valid is not touched', () => {
+describe('valid messages do not change', () => {
   test.each(valid)('%j', (stored) => {
     const messages = List.from(written(stored));
     expectValid(messages);
@@ -86,7 +86,7 @@ describe('what is valid is not touched', () => {
     expect(copy).toHaveLength(messages.length);
   });
 
-  test('parts that carry what a provider wants back are something, however empty', () => {
+  test('parts with provider options stay, even when they are empty', () => {
     const signed = { providerOptions: { google: { thoughtSignature: 's' } } };
     const messages = List.from<Message>([
       userMessage('u'),
@@ -99,7 +99,7 @@ describe('what is valid is not touched', () => {
   });
 });
 
-describe('what is broken is repaired', () => {
+describe('invalid messages are repaired', () => {
   test.each(broken)('%s', (_, stored, repaired) => {
     const source = written(stored);
     const repair = repairer();
@@ -115,21 +115,21 @@ describe('what is broken is repaired', () => {
     expect([...repairer()(source)].every((message, index) => message === messages.at(index))).toBe(true);
   });
 
-  test('an answer that is there twice is shown once, with its results', () => {
+  test('a repeated response is shown once, with its results', () => {
     const source = written('u a:r,1 t:1 a:2 t:2');
     expect(line(repairer()([...source, ...source]))).toBe('u a:r,1 t:1 a:2 t:2 u');
     const restored = JSON.parse(JSON.stringify(source)) as Message[];
     expect(line(repairer()([...source, ...restored]))).toBe('u a:r,1 t:1 a:2 t:2 u');
   });
 
-  test('an answer in two halves is not an answer twice', () => {
+  test('a response in two halves is not a repeated response', () => {
     const [answer] = written('a:x,1') as [Message];
     const [text, call] = answer.content;
     const halves = [text, call].map((part) => Object.freeze({ ...answer, content: [part] }) as Message);
     expect(line(repairer()(halves))).toBe('a a:1 t:1!');
   });
 
-  test('an answer in other words is kept in each list that it was added to', () => {
+  test('a changed response with the same id is shown in each list that it was added to', () => {
     const repair = repairer();
     const [asked, answer] = written('u a') as [Message, Message];
     const other = { ...answer, content: [{ type: 'text', text: 'b' }] } as Message;
@@ -139,7 +139,7 @@ describe('what is broken is repaired', () => {
     for (const _ of ['first', 'second']) expect(line(repair(source.append(other), before))).toBe('u a a');
   });
 
-  test('an answer after one in two halves is kept in each list that it was added to', () => {
+  test('a response after a split response is shown in each list that it was added to', () => {
     const repair = repairer();
     const [asked, answer, next] = written('u a a') as [Message, Message, Message];
     const other = { ...answer, content: [{ type: 'text', text: 'b' }] } as Message;
@@ -150,7 +150,7 @@ describe('what is broken is repaired', () => {
     for (const _ of ['first', 'second']) expect(line(repair(halves.append(next), before))).toBe('u a a a');
   });
 
-  test('an answer that has the id of an earlier call for its own is not that answer again', () => {
+  test('a response whose id equals an earlier call id is not a repeated response', () => {
     const repair = repairer();
     const [asked, answer, results] = written('u a:1 t:1') as [Message, Message, Message];
     const source = List.from([asked, answer, results]);
@@ -158,7 +158,7 @@ describe('what is broken is repaired', () => {
     expect(line(repair(grown, repair(source)))).toBe('u a:1 t:1 a:1_2 t:1_2');
   });
 
-  test('what is made keeps what it was made from', () => {
+  test('a repaired message retains the other members of its original', () => {
     const source = written('u a:1 t:1') as [Message, Message, Message];
     const options = { anthropic: { cacheControl: { type: 'ephemeral' } } };
     const call = {
@@ -194,7 +194,7 @@ describe('what is broken is repaired', () => {
   });
 });
 
-describe('messages that are not frozen all through', () => {
+describe('messages that are not deeply frozen', () => {
   const part = (text: string): { type: 'text'; text: string } => ({ type: 'text', text });
   const message = (content: Message['content']): Message => ({ ...userMessage('u'), content }) as Message;
   const [loose, list, shell] = [message([part('a')]), Object.freeze(message([part('a')])), part('a')];
@@ -207,7 +207,7 @@ describe('messages that are not frozen all through', () => {
     expect(Object.isFrozen(given.content) && Object.isFrozen(given.content[0])).toBe(false);
   });
 
-  test('are the same copy as long as they are the same', () => {
+  test('are the same copy while they do not change', () => {
     const given = message([part('a')]);
     const [first] = repairer()([given]);
     const [second] = repairer()([given]);
@@ -229,7 +229,7 @@ describe('any list', () => {
   );
   const anyMessages = fc.array(word, { maxLength: 12 }).map((words) => written(words.join(' ')));
 
-  test('is valid once it is repaired, and then stays as it is', () => {
+  test('is valid after repair, and does not change in a second repair', () => {
     fc.assert(
       fc.property(anyMessages, fc.boolean(), (messages, isTwice) => {
         const source = isTwice ? [...messages, ...messages] : messages;
@@ -241,7 +241,7 @@ describe('any list', () => {
     );
   });
 
-  test('comes to the same from the step before and from the start', () => {
+  test('gives the same result from the step before and from the start', () => {
     const change = fc.record({
       from: fc.nat(),
       dropped: fc.nat(2),

@@ -22,7 +22,7 @@ describe('the name of a hook', () => {
     ['null', null],
     ['a function', () => 'a'],
   ];
-  test.each(wrong)('cannot be %s', (_, name) => {
+  test.each(wrong)('must not be %s', (_, name) => {
     const hooks = [{ beforeStep: () => undefined }, { name, beforeStep: () => undefined } as Hook];
     expect(() => createAgentLoop({ driver: scriptedDriver(), hooks })).toThrow(
       expect.objectContaining({
@@ -51,16 +51,16 @@ describe('the name of a hook', () => {
   test.each<readonly [string, Hook, title: string]>([
     ['a name', { name: 'odd', beforeStep: () => 5 as never }, 'Hook "odd"'],
     ['no name', { beforeStep: () => 5 as never }, 'Hook 2'],
-  ])('is in errors: %s', async (_, hook, title) => {
+  ])('appears in errors: %s', async (_, hook, title) => {
     // `observe` registers a hook of its own before these.
     const { state } = await observe({ hooks: [hook] });
     expect(state.errors[0]?.message).toBe(
-      `${title} returned number 5 as the state from beforeStep; it may return a state or nothing.`,
+      `${title} returned number 5 as the state from beforeStep; it may return a state or undefined.`,
     );
   });
 });
 
-describe('a hook with nothing but a limit', () => {
+describe('a hook with only checkLimit', () => {
   const work = { calls: { work: {} } } as const;
   const signal = { reason: 'stopRequested', message: 'The shop closes.', source: 'shop' } as const;
   const closes = (afterSteps: number): Hook => ({
@@ -83,7 +83,7 @@ describe('a hook with nothing but a limit', () => {
     expect([driver.requests.length, state.stopSignal]).toEqual([1, signal]);
   });
 
-  test('is asked before all hooks of the step, whatever their priority, and once', async () => {
+  test('is called once, before all other hooks of the step, whatever their priority', async () => {
     const order: string[] = [];
     const checkLimit = () => void order.push('limit');
     const first: Hook = { priority: 5_000, beforeStep: () => void order.push('beforeStep') };
@@ -91,7 +91,7 @@ describe('a hook with nothing but a limit', () => {
     expect(order).toEqual(['limit', 'beforeStep', 'limit', 'beforeStep']);
   });
 
-  test('is not talked over', async () => {
+  test('is not overridden by a request for another step', async () => {
     const asks = (state: AgentState): AgentState => state.withContinuationRequested(0);
     const insistent: Hook = { priority: 5_000, beforeStep: asks, afterStep: asks };
     const { state, driver } = await observe({
@@ -102,7 +102,7 @@ describe('a hook with nothing but a limit', () => {
     expect([driver.requests.length, state.status]).toEqual([1, 'stopped']);
   });
 
-  test('is not talked over by a request that follows its signal either', async () => {
+  test('is not overridden by a request after its signal either', async () => {
     // The limit is used up before an inference: the step ends without one, and other hooks want another step.
     const spends: Hook = {
       beforeInference: (_, { state, clock }) => ({
@@ -117,21 +117,21 @@ describe('a hook with nothing but a limit', () => {
   });
 });
 
-describe('guards after one that has stopped the step are not asked', () => {
-  test('cancellation does not ask its source', async () => {
+describe('guards after one that stopped the step are not called', () => {
+  test('cancellation() does not call its function', async () => {
     let asked = 0;
     const hooks = [cancellation(() => ++asked > 0), stepsLimit(0)].toReversed();
     const { state } = await observe({ hooks });
     expect([asked, signalsOf(state)]).toEqual([0, ['stepsLimit']]);
   });
 
-  test('whatever stopped it: a limit of the loop', async () => {
+  test('after a limit of the loop', async () => {
     let asked = 0;
     const { state } = await observe({ budget: { maxSteps: 0 }, hooks: [cancellation(() => ++asked > 0)] });
     expect([asked, signalsOf(state)]).toEqual([0, ['stepsLimit']]);
   });
 
-  test('nor after an answer', async () => {
+  test('after a final response', async () => {
     const hooks = [finishReason('stop'), finishReason('stop', 'length')];
     const { state } = await observe({ script: ['Hi.'], hooks });
     expect(state.execution?.continuation.signals.map(({ context }) => context)).toEqual([
@@ -139,7 +139,7 @@ describe('guards after one that has stopped the step are not asked', () => {
     ]);
   });
 
-  test('nor after tools that have stopped the step', async () => {
+  test('after tools that stopped the step', async () => {
     const stops = does('a', () => {
       throw new AgentStop({ reason: 'userRequested', source: 'tool' });
     });
@@ -148,7 +148,7 @@ describe('guards after one that has stopped the step are not asked', () => {
     expect([signalsOf(state), state.status]).toEqual([['tool'], 'stopped']);
   });
 
-  test('nor between the calls of a step', async () => {
+  test('between the calls of a step', async () => {
     const spends: Hook = {
       beforeStep: (state, { clock }) =>
         state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
@@ -159,7 +159,7 @@ describe('guards after one that has stopped the step are not asked', () => {
     expect(asked).toEqual([0]);
   });
 
-  test('nor after a hook that has stopped the step, or a run that was cancelled', async () => {
+  test('after a hook that stopped the step, and in a cancelled run', async () => {
     const spent = (state: AgentState): AgentState =>
       state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), 0);
     const stops: Hook = {

@@ -26,7 +26,7 @@ function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOpt
   return { clock, driver, run: async (state: AgentState) => expectSound(await loop.run(state)) };
 }
 
-describe('a fallback', () => {
+describe('a fallback model', () => {
   test('is called at once when the model of the agent fails, with its other settings', async () => {
     const { run, driver } = loopOf([overloaded, 'Fine.']);
     const state = await run(question);
@@ -38,7 +38,7 @@ describe('a fallback', () => {
     expect(state.lastStep && state.requestOf(state.lastStep).model).toBe('medium');
   });
 
-  test('follows another one, with settings of its own, and the first model is next in turn after the last', async () => {
+  test('follows another fallback with its own settings, and the first model follows the last', async () => {
     const { run, driver, clock } = loopOf([overloaded, overloaded, overloaded, 'Fine.']);
     const waiting = run(question);
     for (let turn = 0; turn < 60; turn++) {
@@ -50,7 +50,7 @@ describe('a fallback', () => {
     expect(driver.requests[2]?.llmConfig).toEqual({ model: 'small', temperature: 1 });
   });
 
-  test('serves the next steps too, for as long as it is to; then the model of the agent is tried again', async () => {
+  test('serves the next steps until its time is over; then the agent’s own model is called again', async () => {
     const script: ScriptedAnswer[] = [overloaded, 'One.', 'Two.', 'Three.'];
     const { run, driver, clock } = loopOf(script, {
       fallback: { models: ['medium'], forSeconds: 60 },
@@ -62,7 +62,7 @@ describe('a fallback', () => {
     expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'large']);
   });
 
-  test('is in use within an execution until its time is over', async () => {
+  test('is in use within one execution until its time is over', async () => {
     const goOn = {
       name: 'goOn',
       afterStep: (state: AgentState) => (state.stepCount < 3 ? state.withContinuationRequested() : undefined),
@@ -79,20 +79,20 @@ describe('a fallback', () => {
     expect(modelsOf(driver.requests)).toEqual(['large', 'medium', 'medium', 'large']);
   });
 
-  test('is priced as the model that was called', async () => {
+  test('is priced by its own price', async () => {
     const prices = { large: { input: 100, output: 100 }, medium: { input: 1, output: 1 } };
     const { run } = loopOf([overloaded, 'Fine.'], { prices, budget: { maxCost: 1 } });
     expect((await run(question)).usage.cost).toBeCloseTo(15 / 1_000_000, 12);
   });
 
-  test('is not called for a failure of the request itself, unless its options name it', async () => {
+  test('is not called after a failure of the request itself, unless the options name that kind', async () => {
     const tooLong = new DriverError('contextTooLong', 'Too long.');
     expect(await loopOf([tooLong]).run(question)).toMatchObject({ status: 'failed' });
     const { run } = loopOf([tooLong, 'Fine.'], { fallback: { models: ['long'], on: ['contextTooLong'] } });
     expect((await run(question)).finalResponse).toBe('Fine.');
   });
 
-  test('is stored with the execution, in version 2', async () => {
+  test('is stored with the execution, in format version 2', async () => {
     const { run } = loopOf([overloaded, { calls: { nothing: {} } }, 'Fine.']);
     const state = await run(question);
     expect(state.execution?.fallback).toEqual({ model: 'medium', until: 301_000 });
@@ -106,7 +106,7 @@ describe('a fallback', () => {
     [{ models: ['a'], forSeconds: 0 }],
     [{ model: 'a' }],
     ['a'],
-  ])('%j is refused', (fallback) => {
+  ])('the option %j is refused', (fallback) => {
     expect(() => createAgentLoop({ driver: scriptedDriver(), fallback: fallback as never })).toThrow(
       expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
     );

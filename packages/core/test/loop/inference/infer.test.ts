@@ -30,17 +30,17 @@ const requestsOf = ({ state }: Observation): EffectiveRequest[] =>
 const startsOf = ({ events }: Observation): EffectiveRequest[] =>
   events.flatMap((event) => (event.type === 'inference-started' ? [event.request] : []));
 
-describe('a call that a hook sent to another model', () => {
+describe('a call that a hook redirects to another model', () => {
   test.for([
     ['a provider that names no model', answer],
-    ['one that names it', { ...answer, modelId: 'dear' }],
-    ['one that names it in its own way', { ...answer, modelId: 'dear-2026' }],
-  ] as const)('has the price of that, with %s', async ([, script]) => {
+    ['a provider that names it', { ...answer, modelId: 'dear' }],
+    ['a provider that names it by its own id', { ...answer, modelId: 'dear-2026' }],
+  ] as const)('has the price of that model, with %s', async ([, script]) => {
     const seen = await run({ hooks: [routes({ llmConfig: DEAR })], script: [script] });
     expect([seen.state.cost, seen.state.usage.isPriced]).toEqual([COST_OF_DEAR, true]);
   });
 
-  test('counts for the limit of cost', async () => {
+  test('counts in the cost limit', async () => {
     const seen = await run({ hooks: [routes({ llmConfig: DEAR })], budget: { maxCost: 1 } });
     expect([seen.driver.requests.length, seen.state.stopReason, seen.state.cost]).toEqual([
       1,
@@ -53,7 +53,7 @@ describe('a call that a hook sent to another model', () => {
     ['of the loop', { budget: { maxCost: 1 } }, []],
     ['as a hook of its own', {}, [costLimit(1, { prices })]],
   ] as const)(
-    'is not made under a limit of cost, %s, when the model has no price',
+    'does not run under a cost limit, %s, when that model has no price',
     async ([, options, guards]) => {
       const seen = await run({ ...options, hooks: [...guards, routes({ llmConfig: { model: 'unknown' } })] });
       expect([seen.driver.requests.length, seen.state.status]).toEqual([0, 'failed']);
@@ -64,7 +64,7 @@ describe('a call that a hook sent to another model', () => {
     },
   );
 
-  test('is made when that has one and the model of the state has none', async () => {
+  test('runs when that model has a price and the model of the state has none', async () => {
     const state = told().withLlmConfig({ model: 'unknown' }, 1);
     const seen = await run({ state, budget: { maxCost: 100 }, hooks: [routes({ llmConfig: DEAR })] });
     expect([seen.driver.requests.length, seen.state.status, seen.state.cost]).toEqual([
@@ -74,7 +74,7 @@ describe('a call that a hook sent to another model', () => {
     ]);
   });
 
-  test('is in the step, and in the event, with all that was sent', async () => {
+  test('is recorded in the step and in the event, with the effective request', async () => {
     const llmConfig = { model: 'dear', temperature: 0, providerOptions: { x: { y: 1 } } };
     const request = { llmConfig, toolChoice: 'required' } as const;
     const seen = await run({ hooks: [routes(request)] });
@@ -85,17 +85,17 @@ describe('a call that a hook sent to another model', () => {
   });
 });
 
-describe('a hook that changes the settings of the state in the midst of a step', () => {
+describe('a hook that changes the settings of the state during a step', () => {
   const change: Hook = { beforeInference: (_, { state }) => ({ state: state.withLlmConfig(DEAR, 9) }) };
 
-  test('changes those of the next step: this one is priced as it was called', async () => {
+  test('changes the settings of the next step; this step is priced as it was called', async () => {
     const seen = await run({ hooks: [change], script: [answer] });
     expect(seen.driver.requests.map(({ llmConfig }) => llmConfig)).toEqual([CHEAP]);
     expect([seen.state.cost, seen.state.llmConfig]).toEqual([0.000_015, DEAR]);
     expect(requestsOf(seen)).toEqual([{ model: 'cheap', llmConfig: CHEAP, toolChoice: 'auto' }]);
   });
 
-  test('the next step is called and priced with them', async () => {
+  test('determines how the next step is called and priced', async () => {
     const seen = await run({ hooks: [change] });
     expect(seen.driver.requests.map(({ llmConfig }) => llmConfig)).toEqual([CHEAP, DEAR]);
     expect(requestsOf(seen).map(({ model }) => model)).toEqual(['cheap', 'dear']);
@@ -103,10 +103,10 @@ describe('a hook that changes the settings of the state in the midst of a step',
   });
 });
 
-describe('what is kept of a request', () => {
+describe('the recorded request of a step', () => {
   const versionOf = (state: AgentState): unknown => (state.toJSON() as { readonly version: number }).version;
 
-  test('is nothing where the state says it: the document is of version 1', async () => {
+  test('is absent when the state has the same settings: the document has version 1', async () => {
     const seen = await run({});
     expect([versionOf(seen.state), seen.state.steps.map(({ request }) => request)]).toEqual([
       1,
@@ -115,7 +115,7 @@ describe('what is kept of a request', () => {
     expect(startsOf(seen)[0]).toEqual({ model: 'cheap', llmConfig: CHEAP, toolChoice: 'auto' });
   });
 
-  test('is nothing of the default of a driver, which the event names', async () => {
+  test('does not contain the default model of a driver, which the event names', async () => {
     const driver: Driver = {
       modelId: (llmConfig) => llmConfig?.model ?? 'default',
       infer: async () => ({ text: 'Hi.' }),
@@ -124,7 +124,7 @@ describe('what is kept of a request', () => {
     expect([versionOf(seen.state), startsOf(seen)[0]?.model]).toEqual([1, 'default']);
   });
 
-  test('is the model that a driver takes a name for', async () => {
+  test('names the model that the driver resolves', async () => {
     const driver: Driver = {
       modelId: (llmConfig) => `real:${llmConfig?.model}`,
       infer: async () => ({ text: 'Hi.' }),
@@ -135,7 +135,7 @@ describe('what is kept of a request', () => {
     expect(versionOf(seen.state)).toBe(2);
   });
 
-  test('is the tool choice of the loop', async () => {
+  test('contains the tool choice of the loop', async () => {
     const seen = await run({ toolChoice: { toolName: 'look' } });
     expect(requestsOf(seen).map(({ toolChoice }) => toolChoice)).toEqual([
       { toolName: 'look' },
@@ -143,7 +143,7 @@ describe('what is kept of a request', () => {
     ]);
   });
 
-  test('is there before the model is called, and stays when it fails', async () => {
+  test('is recorded before the model is called, and stays when the call fails', async () => {
     const kept: unknown[] = [];
     const checkpoint = { save: async (state: AgentState) => state };
     const seen = await run({
@@ -157,7 +157,7 @@ describe('what is kept of a request', () => {
     expect([seen.state.status, seen.state.lastStep?.request]).toEqual(['failed', { llmConfig: DEAR }]);
   });
 
-  test('is that of the call that was made, when a step is taken up with another one', async () => {
+  test('is that of the repeated call, when a resumed step uses another request', async () => {
     const open = (await runToInference(DEAR)) as AgentState;
     expect(open.currentStep?.request).toEqual({ llmConfig: DEAR });
     const seen = await run({ state: open, script: [answer] });
@@ -173,7 +173,7 @@ describe('what is kept of a request', () => {
   }
 });
 
-test('a hook that calls with what cannot be kept is refused, and named', async () => {
+test('a hook that returns a request that cannot be stored is refused, with its name', async () => {
   for (const change of [
     { llmConfig: { apiKey: 'secret' } as LlmConfig },
     { toolChoice: 'never' as 'none' },
@@ -186,7 +186,7 @@ test('a hook that calls with what cannot be kept is refused, and named', async (
   }
 });
 
-test('a hook can forbid a call by its request, after all others', async () => {
+test('a hook can forbid a call by its request, after all other hooks', async () => {
   const allows: Hook = {
     name: 'allows',
     checkRequest({ llmConfig }) {
@@ -207,7 +207,7 @@ test('a hook can forbid a call by its request, after all others', async () => {
 describe('an observer', () => {
   const llmConfig = { model: 'dear', stopSequences: ['secret'], providerOptions: { x: { key: 'secret' } } };
 
-  test('behind a mask sees model and settings, and no content of theirs', async () => {
+  test('with redaction receives model and settings, without their content', async () => {
     const seen: AgentEvent[] = [];
     await run({
       hooks: [routes({ llmConfig })],
@@ -222,7 +222,7 @@ describe('an observer', () => {
     expect(steps.map(({ model }) => model)).toEqual(['dear', 'dear']);
   });
 
-  test('behind a mask sees the settings that earlier steps were sent with', async () => {
+  test('with redaction receives the settings of earlier steps', async () => {
     const models: unknown[] = [];
     const changes: Hook = { afterStep: (state) => state.withLlmConfig(DEAR, 9) };
     const listener = redactedListener((event) => {
@@ -232,7 +232,7 @@ describe('an observer', () => {
     expect(models).toEqual(['cheap']);
   });
 
-  test('on the console reads of another model than the one of the state', async () => {
+  test('on the console shows a model other than that of the state', async () => {
     const lines: string[] = [];
     const listeners = [consoleObserver({ write: (line) => void lines.push(line.trim()) })];
     await run({ hooks: [routes({ llmConfig })], script: [answer], listeners });
@@ -243,7 +243,7 @@ describe('an observer', () => {
   });
 });
 
-test('a subagent under a limit of cost is not called with a model that has no price', async () => {
+test('a subagent under a cost limit is not called with a model without a price', async () => {
   const calls: unknown[] = [];
   const child = createAgentLoop({
     driver: { infer: async ({ llmConfig }) => (calls.push(llmConfig), { text: 'Hi.', usage }) },

@@ -35,7 +35,7 @@ function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOpt
 
 const retryOf = (state: AgentState) => state.execution?.waiting[0];
 
-describe('a call that fails for a moment', () => {
+describe('a temporary failure of a call', () => {
   test('is repeated in the same step, after a pause', async () => {
     const { run, types, driver, clock } = loopOf([rateLimited(), rateLimited(), 'Fine.']);
     const state = await run(question);
@@ -62,7 +62,7 @@ describe('a call that fails for a moment', () => {
     expect(clock.now()).toBeLessThanOrEqual(8_000);
   });
 
-  test('discards what had arrived of the answer, and counts what was billed', async () => {
+  test('discards the partial response and counts the billed usage', async () => {
     const partialResponse = { text: 'Half an', usage: { inputTokens: 100, outputTokens: 7 } };
     const broken = new DriverError('network', 'The connection was reset.', { partialResponse });
     const { run } = loopOf([broken, 'Fine.'], { prices: { small: { input: 1, output: 1 } } });
@@ -73,13 +73,13 @@ describe('a call that fails for a moment', () => {
     expect(state.usage.cost).toBeCloseTo(122 / 1_000_000, 10);
   });
 
-  test('counts the usage that the error names, where that is known better', async () => {
+  test('counts the usage of the error, which overrides that of the partial response', async () => {
     const usage = { inputTokens: 50, outputTokens: 0 };
     const { run } = loopOf([new DriverError('timeout', 'No answer in time.', { usage }), 'Fine.']);
     expect((await run(question)).usage).toMatchObject({ inputTokens: 60, outputTokens: 5 });
   });
 
-  test('is not repeated when what was billed has used up the budget', async () => {
+  test('is not repeated when the billed usage has used up the budget', async () => {
     const usage = { inputTokens: 50, outputTokens: 0 };
     const { run, driver } = loopOf([new DriverError('network', 'Reset.', { usage }), 'Never asked for.'], {
       budget: { maxTokens: 40 },
@@ -89,7 +89,7 @@ describe('a call that fails for a moment', () => {
     expect(driver.requests).toHaveLength(1);
   });
 
-  test('an error of another class is not repeated, nor one of another copy of core that says so', async () => {
+  test('is repeated for a retryable error of another copy of core, and not for an error of another class', async () => {
     const { run, driver } = loopOf([new Error('Odd.'), 'Never.']);
     expect(await run(question)).toMatchObject({ status: 'failed' });
     expect(driver.requests).toHaveLength(1);
@@ -102,8 +102,8 @@ describe('a call that fails for a moment', () => {
   });
 });
 
-describe('a call that fails for longer than a run waits', () => {
-  test('suspends the execution until the provider accepts calls again, and costs no time worked', async () => {
+describe('a failure that lasts longer than a run waits', () => {
+  test('suspends the execution until the provider accepts calls again, without counting time worked', async () => {
     const { run, clock, types } = loopOf([rateLimited(60), 'Fine.'], { budget: { maxSeconds: 10 } });
     const waiting = await run(question);
     expect(waiting.status).toBe('suspended');
@@ -121,7 +121,7 @@ describe('a call that fails for longer than a run waits', () => {
     expect(types().filter((type) => type === 'step-started')).toHaveLength(1);
   });
 
-  test('pauses twice as long each time, with jitter, until the retries are exhausted', async () => {
+  test('doubles the pauses, with jitter, until the retries are exhausted', async () => {
     const delays: number[] = [];
     const { run, clock } = loopOf(
       Array.from({ length: 40 }, () => rateLimited()),
@@ -164,15 +164,15 @@ describe('a call that fails for longer than a run waits', () => {
     },
   );
 
-  test('a deadline holds in the pause', async () => {
+  test('a deadline applies during the pause', async () => {
     const { run } = loopOf([rateLimited(4), 'Never.'], { budget: { deadline: 3_000 } });
     expect(await run(question)).toMatchObject({ status: 'stopped', stopReason: 'timeLimitReached' });
   });
 });
 
-describe('a failure that time does not heal', () => {
+describe('a failure that time does not resolve', () => {
   test.each(['authentication', 'quotaExceeded', 'modelNotFound'] as const)(
-    '%s fails a loop on its own',
+    '%s fails a loop without a runtime',
     async (kind) => {
       const { run } = loopOf([new DriverError(kind, 'No.')]);
       const state = await run(question);
@@ -182,7 +182,7 @@ describe('a failure that time does not heal', () => {
   );
 
   test.each(['authentication', 'quotaExceeded', 'modelNotFound'] as const)(
-    '%s waits for retry() when asked',
+    '%s waits for retry() with onExhausted "suspend"',
     async (kind) => {
       const { run, clock } = loopOf([new DriverError(kind, 'No.'), 'Never.'], {
         inferenceRetry: { onExhausted: 'suspend', maxSuspendedSeconds: 3_600 },
@@ -198,7 +198,7 @@ describe('a failure that time does not heal', () => {
   );
 
   test.each(['contextTooLong', 'contentFiltered', 'invalidRequest', 'unknown'] as const)(
-    '%s fails at once, whatever was asked for',
+    '%s fails at once with any onExhausted',
     async (kind) => {
       const { run, driver } = loopOf([new DriverError(kind, 'No.')], {
         inferenceRetry: { onExhausted: 'suspend' },
@@ -216,7 +216,7 @@ describe('a failure that time does not heal', () => {
 });
 
 describe('a stored execution that waits for a retry', () => {
-  test('is a document of version 2, read back as it is; version 1 knows no such wait', async () => {
+  test('is a document of version 2 that is read back unchanged; version 1 has no such entry', async () => {
     const { run } = loopOf([wrongKey], { inferenceRetry: { onExhausted: 'suspend' } });
     const document = (await run(question)).toJSON();
     expect(document.version).toBe(2);

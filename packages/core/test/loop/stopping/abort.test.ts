@@ -42,7 +42,7 @@ const ignores =
     return answer;
   };
 
-describe('cancel ends the execution stopped, by the user', () => {
+describe('a cancel ends the execution stopped, by the user', () => {
   interface Row {
     readonly name: string;
     readonly scenario: Abortable;
@@ -107,7 +107,7 @@ describe('cancel ends the execution stopped, by the user', () => {
       calls: 1,
     },
     {
-      name: 'in an inference that ignores it: what it says is kept, what it asks for is not run',
+      name: 'in an inference that ignores it: its response is recorded, and its calls do not run',
       scenario: (abort) => ({ script: [ignores(abort, call('a'))], ...tools }),
       roles: 'uat',
       outcomes: [],
@@ -142,14 +142,14 @@ describe('cancel ends the execution stopped, by the user', () => {
       calls: 1,
     },
     {
-      name: 'in a tool, when a failed tool ends the run: it stops all the same',
+      name: 'in a tool, with toolErrors "fail": the run still stops',
       scenario: (abort) => ({ script: [call('slow')], tools: [honours(abort)], toolErrors: 'fail' }),
       roles: 'uat',
       outcomes: ['slow interrupted'],
       calls: 1,
     },
     {
-      name: 'in the second of three tools, one at a time: the first is kept, the third not begun',
+      name: 'in the second of three tools, one at a time: the first is recorded, and the third does not start',
       scenario: (abort) => ({
         script: [call('a', 'slow', 'a')],
         tools: [does('a'), deaf(abort)],
@@ -167,7 +167,7 @@ describe('cancel ends the execution stopped, by the user', () => {
       calls: 1,
     },
     {
-      name: 'even when a hook wants to go on',
+      name: 'even when a hook requests another step',
       scenario: (abort) => ({
         script: [returns(abort, { text: 'Half' })],
         hooks: [{ afterStep: (state) => state.withContinuationRequested() }],
@@ -180,7 +180,7 @@ describe('cancel ends the execution stopped, by the user', () => {
   const reasons: readonly (readonly [string, unknown])[] = [
     ['no reason', undefined],
     ['a RunAbort', new RunAbort('cancel')],
-    ['a stop of its own', new AgentStop({ reason: 'costLimitReached' })],
+    ['an AgentStop', new AgentStop({ reason: 'costLimitReached' })],
   ];
   const table = rows.flatMap((row) => reasons.map(([by, reason]) => ({ ...row, by, reason })));
   test.each(table)('$name, with $by', async ({ scenario, reason, ...row }) => {
@@ -199,18 +199,18 @@ describe('cancel ends the execution stopped, by the user', () => {
     expect(trace.filter((line) => line === '+signal userRequested')).toHaveLength(1);
   });
 
-  test('an answer that has arrived in full stays an answer', async () => {
+  test('a complete response stays a final response', async () => {
     const { state } = await aborted((abort) => ({ script: ['Hi.'], hooks: [{ afterStep: abort }] }));
     expect([state.status, state.finalResponse]).toEqual(['completed', 'Hi.']);
   });
 
-  test('the usage of an aborted call that reported none is known to be unknown', async () => {
+  test('the unreported usage of an aborted call counts as unknown', async () => {
     const { state } = await aborted((abort) => ({ script: [rejects(abort)] }));
     expect(state.usage.isComplete).toBe(false);
   });
 });
 
-describe('yield leaves the execution in progress, and another run ends it', () => {
+describe('a yield leaves the execution in progress, and another run completes it', () => {
   const tools = [does('a')];
   /** The second run: what the first did is not done again. */
   async function resumed(
@@ -244,12 +244,12 @@ describe('yield leaves the execution in progress, and another run ends it', () =
       second: ['Hi.'],
     },
     {
-      name: 'in an inference that returns what had arrived: it is asked for again',
+      name: 'in an inference that returns a partial response: it is repeated',
       first: (abort) => ({ script: [returns(abort, { text: 'Half' })] }),
       second: ['Hi.'],
     },
     {
-      name: 'in an inference that answers in full: it was paid for and is kept',
+      name: 'in an inference that returns a complete response: the response is recorded',
       first: (abort) => ({ script: [ignores(abort, 'Hi.')] }),
       second: [],
     },
@@ -293,7 +293,7 @@ describe('yield leaves the execution in progress, and another run ends it', () =
     expect([seen, outcomesIn(state), state.finalResponse]).toEqual([ran, expected, 'Hi.']);
   });
 
-  test('work done before it counts, the time in between does not', async () => {
+  test('the work before it counts, and the time between the runs does not', async () => {
     const { state } = await aborted(
       (abort) => ({ script: [ignores(abort, call('a'))], tools }),
       new RunAbort('yield'),
@@ -306,7 +306,7 @@ describe('yield leaves the execution in progress, and another run ends it', () =
   });
 });
 
-describe('lost: from that moment on nothing changes', () => {
+describe('a lost run changes nothing afterwards', () => {
   const lost = new RunAbort('lost');
   const tools = [does('a')];
   const rows: readonly (readonly [string, Abortable])[] = [
@@ -314,12 +314,12 @@ describe('lost: from that moment on nothing changes', () => {
     ['in beforeStep', (abort) => ({ hooks: [{ beforeStep: abort }] })],
     ['in beforeInference', (abort) => ({ hooks: [{ beforeInference: abort }] })],
     ['in an inference that rejects', (abort) => ({ script: [rejects(abort)] })],
-    ['in an inference that answers', (abort) => ({ script: [ignores(abort, 'Hi.')] })],
+    ['in an inference that returns a response', (abort) => ({ script: [ignores(abort, 'Hi.')] })],
     ['in afterInference', (abort) => ({ script: ['Hi.'], hooks: [{ afterInference: abort }] })],
     ['in beforeToolUse', (abort) => ({ script: [call('a')], tools, hooks: [{ beforeToolUse: abort }] })],
     ['in a tool that honours it', (abort) => ({ script: [call('slow')], tools: [honours(abort)] })],
     ['in a tool that ignores it', (abort) => ({ script: [call('slow')], tools: [deaf(abort)] })],
-    ['in a tool that ends', (abort) => ({ script: [call('a')], tools: [does('a', () => abort())] })],
+    ['in a tool that completes', (abort) => ({ script: [call('a')], tools: [does('a', () => abort())] })],
     ['in afterToolUse', (abort) => ({ script: [call('a')], tools, hooks: [{ afterToolUse: abort }] })],
     ['in afterStep', (abort) => ({ script: ['Hi.'], hooks: [{ afterStep: abort }] })],
     ['in onStop', (abort) => ({ budget: { maxSteps: 0 }, hooks: [{ onStop: abort }] })],
@@ -353,7 +353,7 @@ describe('lost: from that moment on nothing changes', () => {
     afterToolUse: (state) => ({ state }),
   };
   test.each(POINTS.flatMap((point) => [[point, 'at once'] as const, [point, 'later'] as const]))(
-    'what a hook of %s returns, %s, is not taken',
+    'the result of a %s hook, %s, is ignored',
     async (point, when) => {
       const seen: AgentState[] = [];
       const others: string[] = [];
@@ -377,14 +377,14 @@ describe('lost: from that moment on nothing changes', () => {
     },
   );
 
-  test('before the run: the same state comes back', async () => {
+  test('before it starts, a lost run returns the same state', async () => {
     const state = told();
     const loop = createAgentLoop({ driver: scriptedDriver('Hi.') });
     expect(await loop.run(state, { signal: AbortSignal.abort(lost) })).toBe(state);
   });
 });
 
-describe('without a signal of the caller', () => {
+describe('a run without a signal', () => {
   /** The signals that the driver, a hook and a tool of one run get. */
   async function signalsOf(): Promise<readonly AbortSignal[]> {
     const signals: AbortSignal[] = [];
@@ -395,21 +395,21 @@ describe('without a signal of the caller', () => {
     return signals;
   }
 
-  test('each run has one of its own, as Cloudflare Workers demand', async () => {
+  test('creates its own signal, as Cloudflare Workers require', async () => {
     const [first, second] = [await signalsOf(), await signalsOf()];
     expect([first.length, new Set(first).size]).toEqual([4, 1]);
     expect([second.length, new Set([...first, ...second]).size]).toEqual([4, 2]);
   });
 
-  test('it never aborts, and nobody listens to it', async () => {
+  test('never aborts, and adds no listener to its signal', async () => {
     for (const signal of await signalsOf()) {
       expect([signal.aborted, getEventListeners(signal, 'abort')]).toEqual([false, []]);
     }
   });
 });
 
-describe('signals of the caller', () => {
-  test('no listeners are left on a signal that lives long', async () => {
+describe('signals and timeouts', () => {
+  test('the caller’s signal has no listeners left after a run', async () => {
     const { signal } = new AbortController();
     const scripts: readonly (readonly ScriptedAnswer[])[] = [
       ['Hi.'],
@@ -431,7 +431,7 @@ describe('signals of the caller', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('a tool learns of the abort by its own signal, and of its time-out', async () => {
+  test('a tool’s signal aborts with the run, and at the tool’s timeout', async () => {
     const reasons: unknown[] = [];
     const slow = {
       ...does('slow', (_, { signal }) => {
@@ -446,7 +446,7 @@ describe('signals of the caller', () => {
     expect([state.status, outcomesIn(state)]).toEqual(['completed', ['slow failed']]);
   });
 
-  test.each([Infinity, 10_000_000])('a time-out of %d seconds is far away', async (timeoutSeconds) => {
+  test.each([Infinity, 10_000_000])('a timeout of %d seconds does not fire early', async (timeoutSeconds) => {
     const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
     const { state } = await observe({
       script: [call('a'), 'Hi.'],
@@ -455,7 +455,7 @@ describe('signals of the caller', () => {
     expect(state.hasErrors).toBe(false);
   });
 
-  test('a tool that ends long after the abort disturbs nobody', async () => {
+  test('the late rejection of an aborted tool has no effect', async () => {
     const { promise, reject } = deferred<never>();
     const { state } = await aborted((abort) => ({
       script: [call('late')],

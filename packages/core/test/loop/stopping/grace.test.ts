@@ -103,14 +103,14 @@ const rows: readonly Row[] = [
   { name: 'a driver', hangs: (begun) => ({ driver: driverOf(async () => (begun(), never)) }) },
   { name: 'a limit', hangs: (begun) => ({ hooks: [{ checkLimit: () => (begun(), never) }] }) },
   {
-    name: 'a limit that is asked again',
+    name: 'a limit that is checked again',
     hangs(begun) {
       let isAsked = false;
       const checkLimit = () => (isAsked ? (begun(), never) : void (isAsked = true));
       return { hooks: [spends, { checkLimit }] };
     },
   },
-  { name: 'a check of the answer', hangs: (begun) => ({ hooks: [checked(begun)], script: ['{}'] }) },
+  { name: 'a check of the response', hangs: (begun) => ({ hooks: [checked(begun)], script: ['{}'] }) },
   {
     name: 'a check of arguments',
     hangs: (begun) => ({ tools: [{ ...does('a'), validate: () => (begun(), never) }] }),
@@ -119,7 +119,7 @@ const rows: readonly Row[] = [
   { name: 'toTask', hangs: asks((begun) => ({ toTask: () => (begun(), never) })), grace: 0 },
   { name: 'toResult', hangs: asks((begun) => ({ toResult: () => (begun(), never) })), grace: 0 },
   {
-    name: 'a check of the answer of a subagent',
+    name: 'a check of the response of a subagent',
     hangs: asks((begun) => ({ output: checked(begun) })),
     grace: 0,
   },
@@ -137,7 +137,7 @@ describe.each(rows)('$name that never settles', (row) => {
     ['cancel', stopped, grace],
     ['yield', left, grace],
     ['lost', left, 0],
-  ])('does not keep a run that is aborted: %s', async (kind, status, expected) => {
+  ])('does not block a run that is aborted: %s', async (kind, status, expected) => {
     const controller = new AbortController();
     const begun = (): void => controller.abort(new RunAbort(kind));
     const { state, seconds } = await ended(hangs, begun, { signal: controller.signal });
@@ -147,7 +147,7 @@ describe.each(rows)('$name that never settles', (row) => {
   test.each([
     ['maxSeconds', { maxSeconds: 60 }],
     ['deadline', { deadline: START + 60_000 }],
-  ])('does not keep a run beyond its %s', async (_, budget) => {
+  ])('does not block a run beyond its %s', async (_, budget) => {
     const begun = vi.fn<() => void>();
     const { state, seconds } = await ended(hangs, begun, { budget });
     expect(begun).toHaveBeenCalled();
@@ -155,7 +155,7 @@ describe.each(rows)('$name that never settles', (row) => {
   });
 });
 
-test('a check of arguments counts in the time of its tool', async () => {
+test('an asynchronous check of arguments counts in the timeout of its tool', async () => {
   const slow = tool({
     name: 'slow',
     description: '',
@@ -171,7 +171,7 @@ test('a check of arguments counts in the time of its tool', async () => {
   expect([state.status, state.errors[0]?.code, seconds]).toEqual(['completed', 'TOOL_TIMEOUT', 10]);
 });
 
-test('a hook that ends within the grace has its say', async () => {
+test('the result of a hook that settles within its grace is used', async () => {
   const controller = new AbortController();
   const { state } = await observe({
     script: ['My password is 1234.'],

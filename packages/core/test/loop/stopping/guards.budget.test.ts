@@ -100,7 +100,7 @@ function reasonsToStop(limits: BudgetLimits, spent: readonly Cost[], at: Instant
 const sumOf = (costs: readonly Cost[], unit: keyof Cost): number =>
   costs.reduce((sum, cost) => sum + cost[unit], 0);
 
-describe('a budget is kept over death and waiting, never exceeded by more than the call in flight', () => {
+describe('a budget counts over crashes and waiting, and is exceeded at most by the call in flight', () => {
   const limits: readonly (readonly [
     string,
     (start: Instant) => BudgetLimits,
@@ -150,7 +150,7 @@ describe('a budget is kept over death and waiting, never exceeded by more than t
       expect(state.execution?.continuation.signals).toHaveLength(1);
     });
 
-    test('comes to the same in every way', async () => {
+    test('a budget gives the same result in every way', async () => {
       const ends: object[] = [];
       for (const [, fates] of ways) {
         const start = nextStart();
@@ -184,7 +184,7 @@ describe('a budget is kept over death and waiting, never exceeded by more than t
   );
   const fates = fc.array(fc.constantFrom<Fate[]>('goes on', 'dies', 'waits'), { maxLength: 6 });
 
-  test('whatever the limits, the calls and the interruptions', async () => {
+  test('for any limits, calls and interruptions', async () => {
     await fc.assert(
       fc.asyncProperty(
         budget,
@@ -221,8 +221,8 @@ describe('a budget is kept over death and waiting, never exceeded by more than t
   });
 });
 
-describe('what is left, as a tool is told', () => {
-  test('counts all that was spent, up to now', async () => {
+describe('the remaining budget that a tool reads', () => {
+  test('subtracts everything that was used until now', async () => {
     const clock = manualClock(nextStart());
     const deadline = clock.now() + HOUR;
     const left: unknown[] = [];
@@ -251,7 +251,7 @@ describe('what is left, as a tool is told', () => {
     ]);
   });
 
-  test('of no budget is the limit of steps', async () => {
+  test('contains the default step limit when no budget is set', async () => {
     const left: unknown[] = [];
     const looks = does('looks', (_, context) => void left.push(context.remaining().toJSON()));
     await observe({ script: [call('looks'), 'Hi.'], tools: [looks] });

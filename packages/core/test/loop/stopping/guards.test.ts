@@ -101,7 +101,7 @@ const limits: readonly LimitRow[] = [
 const signalsOf = (state: AgentState): readonly string[] =>
   (state.execution?.continuation.signals ?? []).map(({ reason, source }) => `${reason} by ${source}`);
 
-describe('every limit of a budget stops before a call too many is paid for', () => {
+describe('every limit of a budget stops before a further call is paid for', () => {
   test.each(limits)('$name', async ({ limit, calls, reason, source }) => {
     const start = nextStart();
     const { state, driver } = await working({ budget: { maxSteps: Infinity, ...limit(start) } }, start);
@@ -115,7 +115,7 @@ describe('every limit of a budget stops before a call too many is paid for', () 
     expect(state.hasFinalResponse).toBe(false);
   });
 
-  test.each(limits)('$name, as a hook of its own', async ({ limit, calls, reason, source }) => {
+  test.each(limits)('$name, as a separate hook', async ({ limit, calls, reason, source }) => {
     const start = nextStart();
     const hooks = guardsFor(limit(start), { prices });
     const { state, driver } = await working({ prices: undefined as never, hooks }, start);
@@ -124,7 +124,7 @@ describe('every limit of a budget stops before a call too many is paid for', () 
   });
 
   test.each([{ maxSteps: 4 }, { maxTokens: 60 }, { maxSeconds: 40 }, { maxCost: 4 * COST }] as const)(
-    '%j: an answer at the limit is an answer',
+    '%j: a final response at the limit stays a final response',
     async (budget) => {
       const clock = manualClock(nextStart());
       const steps = Array.from({ length: 3 }, () => () => (clock.advance(10_000), call('work')));
@@ -134,7 +134,7 @@ describe('every limit of a budget stops before a call too many is paid for', () 
     },
   );
 
-  test('a signal says the limit and what was spent', async () => {
+  test('a signal contains the limit and the amount used', async () => {
     const { state } = await working({ budget: { maxTokens: 29 } });
     expect(state.stopSignal).toEqual({
       reason: 'tokenLimitReached',
@@ -145,7 +145,7 @@ describe('every limit of a budget stops before a call too many is paid for', () 
   });
 });
 
-describe('a hook that always asks for another step does not defeat', () => {
+describe('a limit is not overridden by a hook that always requests another step', () => {
   const asks = (state: AgentState): AgentState => state.withContinuationRequested(0);
   const insistent: Readonly<Partial<Record<HookPoint, Hook>>> = {
     beforeExecution: { beforeExecution: asks },
@@ -165,7 +165,7 @@ describe('a hook that always asks for another step does not defeat', () => {
   ];
   const table = limits.flatMap((row) => hooks.map(([point, asking]) => ({ ...row, point, asking })));
 
-  test.each(table)('$name: asking at $point', async ({ limit, asking, calls, reason, source }) => {
+  test.each(table)('$name: requested at $point', async ({ limit, asking, calls, reason, source }) => {
     const start = nextStart();
     const budget = { maxSteps: Infinity, ...limit(start) };
     const { state, driver } = await working({ budget, hooks: asking }, start);
@@ -183,7 +183,7 @@ describe('a hook that always asks for another step does not defeat', () => {
       },
     ],
     ['a cancellation', cancellation(({ stepCount }) => stepCount === 2)],
-    ['a limit of failures', retryLimit(1)],
+    ['a limit of consecutive failures', retryLimit(1)],
   ];
   test.each(stops)('%s', async (_, stop) => {
     const fails = does('work', () => {
@@ -197,7 +197,7 @@ describe('a hook that always asks for another step does not defeat', () => {
   });
 });
 
-describe('limits that cannot be', () => {
+describe('invalid limits are refused', () => {
   const wrong: readonly (readonly [string, () => unknown])[] = [
     ...[-1, 1.5, Number.NaN].map((limit) => [`stepsLimit(${limit})`, () => stepsLimit(limit)] as const),
     ...[-1, 1.5, Number.NaN].map((limit) => [`retryLimit(${limit})`, () => retryLimit(limit)] as const),
@@ -210,13 +210,13 @@ describe('limits that cannot be', () => {
       (at) => [`deadline(${at})`, () => deadline(at)] as const,
     ),
     ['a budget of half a step', () => guardsFor({ maxSteps: 0.5 })],
-    ['a limit of cost without prices', () => guardsFor({ maxCost: 1 })],
+    ['a cost limit without prices', () => guardsFor({ maxCost: 1 })],
     [
-      'a loop with a limit of cost without prices',
+      'a loop with a cost limit without prices',
       () => createAgentLoop({ driver: scriptedDriver(), budget: { maxCost: 1 } }),
     ],
     [
-      'a loop with a limit of failures below 0',
+      'a loop with a negative limit of consecutive failures',
       () => createAgentLoop({ driver: scriptedDriver(), maxConsecutiveFailures: -1 }),
     ],
   ];
@@ -225,7 +225,7 @@ describe('limits that cannot be', () => {
     expect(make).toThrow(error);
   });
 
-  test('a limit of whole things says so', () => {
+  test('a limit that must be a whole number names this in its error', () => {
     expect(() => stepsLimit(1.5)).toThrow(
       'maxSteps of stepsLimit must be a whole number of at least 0, found number 1.5.',
     );
@@ -235,14 +235,14 @@ describe('limits that cannot be', () => {
 describe('the guards of a budget', () => {
   const names = (budget: BudgetLimits): unknown[] => guardsFor(budget, { prices }).map(({ name }) => name);
 
-  test('are one for each limit', () => {
+  test('contain one guard for each limit', () => {
     const all = { maxSteps: 1, maxTokens: 1, maxSeconds: 1, maxCost: 1, deadline: 1 };
     const expected = ['stepsLimit', 'tokenLimit', 'timeLimit', 'costLimit', 'deadline'];
     expect(names(all)).toEqual(expected);
     expect(names(ExecutionBudget.of(all))).toEqual(expected);
   });
 
-  test('are none for what is not limited', () => {
+  test('contain no guard without a limit', () => {
     const infinite = Object.fromEntries(
       ['maxSteps', 'maxTokens', 'maxSeconds', 'maxCost', 'deadline'].map((limit) => [limit, Infinity]),
     );
@@ -252,7 +252,7 @@ describe('the guards of a budget', () => {
   const withoutSteps: readonly (readonly [string, BudgetLimits | undefined])[] = [
     ['no budget', undefined],
     ['a budget of something else', { maxTokens: 1e9 }],
-    ['a budget that does not say', { maxSteps: undefined }],
+    ['a budget without maxSteps', { maxSteps: undefined }],
     ['an empty budget', {}],
     ['an ExecutionBudget of something else', ExecutionBudget.of({ maxTokens: 1e9 })],
     ['an empty ExecutionBudget', ExecutionBudget.of({})],
@@ -268,23 +268,23 @@ describe('the guards of a budget', () => {
     ['Infinity', { maxSteps: Infinity }],
     ['Infinity as an ExecutionBudget', ExecutionBudget.of({ maxSteps: Infinity, maxTokens: 1e9 })],
     ['an unlimited ExecutionBudget', ExecutionBudget.unlimited()],
-  ] as const)('%s: any number of steps', async (_, budget) => {
+  ] as const)('%s: no limit of steps', async (_, budget) => {
     const script = [...Array.from({ length: 21 }, () => call('work')), 'Done.'];
     const state = await scriptedLoop(script, { tools: [does('work')], budget }).run(told());
     expect([state.stepCount, state.status]).toEqual([22, 'completed']);
   });
 
-  test('of several limits the one that is reached first stops', async () => {
+  test('stop at the limit that is reached first', async () => {
     const { state } = await working({ budget: { maxSteps: 5, maxTokens: 45, maxSeconds: 45 } });
     expect(signalsOf(state)).toEqual(['tokenLimitReached by tokenLimit']);
   });
 
-  test('of several that are reached at once the first one stops, in the order of their ranks', async () => {
+  test('stop at the limit with the lowest rank when several are reached at once', async () => {
     const { state } = await working({ budget: { maxSteps: 3, maxTokens: 45, maxCost: 3 * COST } });
     expect(signalsOf(state)).toEqual(['stepsLimitReached by stepsLimit']);
   });
 
-  test('keep nothing between runs: one loop, many runs', async () => {
+  test('store nothing between runs of one loop', async () => {
     const hooks = guardsFor({ maxSteps: 2, maxTokens: 1_000, maxSeconds: 1_000 });
     for (let run = 0; run < 3; run++) {
       const { driver } = await working({ hooks });
@@ -292,7 +292,7 @@ describe('the guards of a budget', () => {
     }
   });
 
-  test('look before other hooks do, whatever the order in which they are registered', async () => {
+  test('run before other hooks, whatever the order of registration', async () => {
     const order: string[] = [];
     const other: Hook = { beforeStep: ({ stopReason }) => void order.push(`other saw ${stopReason}`) };
     await working({ hooks: [other, stepsLimit(0)] });
@@ -300,7 +300,7 @@ describe('the guards of a budget', () => {
   });
 });
 
-describe('finishReason stops after an answer that ended so', () => {
+describe('finishReason stops after a response with that finish reason', () => {
   const rows: readonly (readonly [
     FinishReason,
     reasons: readonly FinishReason[],
@@ -328,7 +328,7 @@ describe('finishReason stops after an answer that ended so', () => {
     expect([state.status, state.stopReason].filter(Boolean).join(' ')).toBe(end);
   });
 
-  test('the tools that were asked for are run, and the signal says why', async () => {
+  test('the requested tools run, and the signal contains the reason', async () => {
     const { state } = await observe({
       script: [call('work')],
       tools: [does('work')],
@@ -344,7 +344,7 @@ describe('finishReason stops after an answer that ended so', () => {
   });
 });
 
-describe('retryLimit stops when more steps than the limit have failed one after another', () => {
+describe('retryLimit stops after more consecutive failed steps than the limit', () => {
   const outcomeOf = (type: ToolOutcomeType): ToolOutcome =>
     type === 'succeeded' ? { type, value: 1 } : { type, error: { name: 'Error', message: type } };
   /** Every call comes to the outcome that its arguments name. */
@@ -373,7 +373,7 @@ describe('retryLimit stops when more steps than the limit have failed one after 
   }
 
   const types = Object.keys(OUTCOME_RULES) as ToolOutcomeType[];
-  test.each(types)('%s counts, or not, as its rule says', async (type) => {
+  test.each(types)('the outcome %s counts as its rule determines', async (type) => {
     const { state } = await failing([type, type, type], 2);
     const counts = OUTCOME_RULES[type].countsAsFailure;
     expect(state.stopReason).toBe(counts ? 'retryLimitReached' : undefined);
@@ -403,18 +403,18 @@ describe('retryLimit stops when more steps than the limit have failed one after 
     expect(state.status).toBe(calls > steps.length ? 'completed' : 'stopped');
   });
 
-  test('the signal says how many', async () => {
+  test('the signal contains the number of failed steps', async () => {
     const { state } = await failing(['failed', 'failed', 'failed'], 1);
     expect(state.stopSignal).toEqual({
       reason: 'retryLimitReached',
-      message: '2 steps have failed one after another.',
+      message: '2 consecutive steps have failed.',
       context: { limit: 1 },
       source: 'retryLimit',
     });
   });
 });
 
-describe('cancellation stops before a step when somebody says so', () => {
+describe('cancellation stops before a step when its function returns true', () => {
   const rows: readonly (readonly [string, (state: AgentState) => boolean | Promise<boolean>, number])[] = [
     ['at once', () => true, 0],
     ['later', ({ stepCount }) => stepCount === 2, 2],
@@ -429,12 +429,12 @@ describe('cancellation stops before a step when somebody says so', () => {
     ]);
   });
 
-  test('never, when nobody does', async () => {
+  test('never, when it returns false', async () => {
     const { state } = await working({ hooks: [cancellation(() => false)] }, nextStart(), 2);
     expect(state.status).toBe('completed');
   });
 
-  test('whoever cannot say fails the run', async () => {
+  test('an error of the function fails the run', async () => {
     const isCancelled = async (): Promise<boolean> => {
       throw new Error('database away');
     };
@@ -447,17 +447,17 @@ describe('cancellation stops before a step when somebody says so', () => {
   });
 });
 
-describe('a step deadline of a hook', () => {
+describe('the step deadline of a hook', () => {
   const signal = { reason: 'stopRequested', message: 'The shop closes.', source: 'shop' } as const;
 
-  test('holds without a guard before the step', async () => {
+  test('applies without a guard before the step', async () => {
     const start = nextStart();
     const hooks: readonly Hook[] = [{ stepDeadline: () => ({ at: start + 15_000, signal }) }];
     const { state, driver } = await working({ hooks }, start);
     expect([driver.requests.length, state.stopSignal]).toEqual([2, signal]);
   });
 
-  test('holds over a hook that asks for another step', async () => {
+  test('is not overridden by a hook that requests another step', async () => {
     const start = nextStart();
     const hook: Hook = {
       stepDeadline: () => ({ at: start + 15_000, signal }),
@@ -476,12 +476,12 @@ describe('a step deadline of a hook', () => {
         throw new Error('no clock');
       },
     ],
-    ['a moment that is none', () => ({ at: Number.NaN, signal })],
+    ['an invalid instant', () => ({ at: Number.NaN, signal })],
     ['no signal', () => ({ at: 0 })],
-    ['a reason that there is not', () => ({ at: 0, signal: { reason: 'boredom' } })],
-    ['a text', () => 'soon'],
+    ['an unknown reason', () => ({ at: 0, signal: { reason: 'boredom' } })],
+    ['a string', () => 'soon'],
   ];
-  test.each(misfits)('%s fails the run', async (_, cutOff) => {
+  test.each(misfits)('with %s fails the run', async (_, cutOff) => {
     const { state, driver } = await working({ hooks: [{ name: 'odd', stepDeadline: cutOff as never }] });
     expect([driver.requests.length, state.status, state.errors.map(({ code }) => code)]).toEqual([
       0,
@@ -491,7 +491,7 @@ describe('a step deadline of a hook', () => {
     expect(state.errors[0]?.message).toContain('Hook "odd"');
   });
 
-  test('an AgentStop stops it', async () => {
+  test('with an AgentStop stops the run', async () => {
     const stepDeadline = (): never => {
       throw new AgentStop('enough');
     };
@@ -500,7 +500,7 @@ describe('a step deadline of a hook', () => {
   });
 });
 
-describe('limits are asked again after a hook that used something', () => {
+describe('limits are checked again after a hook that used tokens', () => {
   const spends: Hook = {
     beforeStep: (state, { clock }) =>
       state.withOtherUsage(Usage.of({ inputTokens: 60, outputTokens: 0 }), clock.now()),
@@ -510,7 +510,10 @@ describe('limits are asked again after a hook that used something', () => {
 
   test.each<readonly [string, Hook]>([
     ['before a step', spends],
-    ['in time', { beforeStep: async (state, context) => spends.beforeStep?.(state, context) }],
+    [
+      'asynchronously before a step',
+      { beforeStep: async (state, context) => spends.beforeStep?.(state, context) },
+    ],
     [
       'before an inference',
       {
@@ -531,7 +534,7 @@ describe('limits are asked again after a hook that used something', () => {
     expect(seen).toEqual(['tokenLimitReached']);
   });
 
-  test('and not after one that did not: once for each step', async () => {
+  test('not after a hook that used none: once for each step', async () => {
     let asked = 0;
     const checkLimit = (): undefined => void asked++;
     const script = [{ calls: { a: {} } }, 'Done.'];
@@ -542,14 +545,14 @@ describe('limits are asked again after a hook that used something', () => {
 
   test.each<readonly [string, unknown, status: string, message?: string]>([
     ['throws', () => throwIt(new Error('down')), 'failed', 'Hook "odd" failed in checkLimit: down'],
-    ['throws a stop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
+    ['throws an AgentStop', () => throwIt(new AgentStop('Enough.')), 'stopped'],
     [
-      'says something else',
+      'returns an invalid signal',
       () => 'stop',
       'failed',
       expect.stringMatching(/^Hook "odd" failed in checkLimit: /),
     ],
-  ])('one that %s', async (_, checkLimit, status, message) => {
+  ])('with a guard that %s', async (_, checkLimit, status, message) => {
     const odd = { name: 'odd', checkLimit } as Hook;
     const { state, driver } = await observe({ hooks: [spends, odd] });
     expect([state.status, driver.requests.length, state.errors[0]?.message]).toEqual([status, 0, message]);

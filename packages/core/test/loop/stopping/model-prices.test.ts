@@ -39,14 +39,9 @@ describe('the price of a model is found', () => {
     ],
     ['by the provider’s own id', 'openai:best', { 'gpt-5-2025-08-07': PRICE }, COST],
     ['by the provider’s own id, when no model was named', undefined, { 'gpt-5-2025-08-07': PRICE }, COST],
-    [
-      'first by the id that was asked for',
-      'best',
-      { 'gpt-5-2025-08-07': { input: 0, output: 0 }, best: PRICE },
-      COST,
-    ],
+    ['first by the requested id', 'best', { 'gpt-5-2025-08-07': { input: 0, output: 0 }, best: PRICE }, COST],
     ['nowhere: not under another provider', 'openai:gpt-5', { 'azure:gpt-5': PRICE }, undefined],
-    ['nowhere: not in what every object has', 'constructor', {}, undefined],
+    ['nowhere: not among the members of every object', 'constructor', {}, undefined],
   ];
   test.each(rows)('%s', async (_, model, prices, cost) => {
     const script = [{ text: 'Hi.', usage: USAGE, modelId: 'gpt-5-2025-08-07' }];
@@ -57,7 +52,7 @@ describe('the price of a model is found', () => {
     );
   });
 
-  test('by the driver, who knows better than the state which model it calls', async () => {
+  test('by the driver’s model id, which overrides that of the state', async () => {
     const driver: Driver = {
       modelId: (llmConfig) => `real:${llmConfig?.model}`,
       infer: async () => ({ text: 'Hi.', usage: USAGE }),
@@ -68,7 +63,7 @@ describe('the price of a model is found', () => {
   });
 });
 
-describe('what a call costs', () => {
+describe('the cost of a call', () => {
   const dear = { input: 4, output: 20, cacheRead: 1, cacheWrite: 5 };
   const rows: readonly (readonly [string, CallUsage, cost: number | undefined])[] = [
     ['input and output', { inputTokens: 1_000_000, outputTokens: 500_000 }, 14],
@@ -85,17 +80,17 @@ describe('what a call costs', () => {
       1,
     ],
     ['reasoning is output', { inputTokens: 0, outputTokens: 1_000_000, reasoningTokens: 900_000 }, 20],
-    ['nothing', { inputTokens: 0, outputTokens: 0 }, 0],
+    ['zero tokens', { inputTokens: 0, outputTokens: 0 }, 0],
     ['input that was not reported', { outputTokens: 5 }, undefined],
     ['output that was not reported', { inputTokens: 5 }, undefined],
-    ['nothing that was reported', {}, undefined],
+    ['unreported tokens', {}, undefined],
   ];
   test.each(rows)('%s', (_, usage, cost) => {
     const found = costOf(Usage.of(usage), dear);
     expect(found && Math.round(found * 1e9) / 1e9).toBe(cost);
   });
 
-  test('a cache without a price of its own costs as input', () => {
+  test('includes cached input at the input price without a cache price', () => {
     const usage = Usage.of({
       inputTokens: 1_000_000,
       outputTokens: 0,
@@ -108,7 +103,7 @@ describe('what a call costs', () => {
   const reported: readonly (readonly [string, usage: CallUsage, expected: Partial<UsageFields>])[] = [
     ['the provider’s word wins over the price', { ...USAGE, cost: 7 }, { cost: 7, unpricedCalls: 0 }],
     ['a call that was free is not priced', { ...USAGE, cost: 0 }, { cost: 0, unpricedCalls: 0 }],
-    ['a call without tokens stays unpriced, and says so', {}, { cost: undefined, unpricedCalls: 1 }],
+    ['a call without tokens is counted as unpriced', {}, { cost: undefined, unpricedCalls: 1 }],
     [
       'a call with half its tokens too',
       { inputTokens: 5 },
@@ -121,7 +116,7 @@ describe('what a call costs', () => {
     expect(state.usage).toMatchObject(expected);
   });
 
-  test('the sum is a lower bound, and says of how many calls it does not know', async () => {
+  test('is a lower bound in a sum with unpriced calls, which are counted', async () => {
     const work = { content: [{ type: 'tool-call', toolCallId: '1', toolName: 'a', input: {} }] } as const;
     const script = [
       { ...work, usage: USAGE },
@@ -134,14 +129,14 @@ describe('what a call costs', () => {
     expect([state.usage.isPriced, state.usage.isComplete]).toEqual([false, false]);
   });
 
-  test('other hooks see an answer with its price', async () => {
+  test('is part of the response that other hooks receive', async () => {
     const seen: unknown[] = [];
     const hook: Hook = { afterInference: (response) => void seen.push(response.usage.cost), priority: 1_500 };
     await priced({ model: 'm', prices: { m: PRICE }, hooks: [hook] });
     expect(seen).toEqual([COST]);
   });
 
-  test('what a tool used counts in the cost', async () => {
+  test('includes the usage of a tool', async () => {
     const agent = does('agent', (_, { addUsage }) => addUsage(Usage.of({ ...USAGE, cost: 2 })));
     const script = [call('agent'), call('agent')];
     const { state } = await priced({
@@ -155,18 +150,22 @@ describe('what a call costs', () => {
   });
 });
 
-describe('a limit of cost for a model without a price', () => {
+describe('a cost limit for a model without a price', () => {
   const rows: readonly (readonly [string, Scenario & { readonly model?: string }, message: string])[] = [
     [
       'fails before the first call',
       { model: 'unknown', prices: { m: PRICE } },
-      'no price for model "unknown"',
+      'needs a price for model "unknown"',
     ],
-    ['when nobody names the model too', { prices: { m: PRICE } }, 'no price for the driver’s default model'],
     [
-      'as a hook of its own too',
+      'also when the model is not named',
+      { prices: { m: PRICE } },
+      'needs a price for the driver’s default model',
+    ],
+    [
+      'also as a separate hook',
       { model: 'unknown', hooks: [costLimit(1, { prices: { m: PRICE } })], budget: {} },
-      'no price for model "unknown"',
+      'needs a price for model "unknown"',
     ],
   ];
   test.each(rows)('%s', async (_, scenario, message) => {
@@ -181,7 +180,7 @@ describe('a limit of cost for a model without a price', () => {
     expect(told).toMatchObject([{ code: 'PRICE_UNKNOWN' }]);
   });
 
-  test('fails before the first call to it, when the model was changed on the way', async () => {
+  test('fails before the first call of it, when a hook changed the model', async () => {
     const change: Hook = { afterStep: (state) => state.withLlmConfig({ model: 'unknown' }) };
     const { state, driver } = await priced({
       model: 'm',
@@ -198,7 +197,7 @@ describe('a limit of cost for a model without a price', () => {
     ]);
   });
 
-  test('without a limit an unknown price is no error, and seen in the usage', async () => {
+  test('is not an error without the limit, and shows in the usage', async () => {
     const { state } = await priced({ model: 'unknown', prices: { m: PRICE } });
     expect([state.status, state.usage.unpricedCalls]).toEqual(['completed', 1]);
   });

@@ -6,8 +6,8 @@ import { rejects } from '../../support/cut-off.ts';
 import { outcomesIn } from '../../support/tool-runs.ts';
 import { outOfTime, watchedClock } from '../../support/late-runs.ts';
 
-describe('cut-offs and aborts together', () => {
-  test('a run that yields lets its tools end, though it may be cut off', async () => {
+describe('step deadlines together with aborts', () => {
+  test('a run that yields lets its tools complete before the deadline', async () => {
     const clock = watchedClock(nextStart());
     const controller = new AbortController();
     const slow = does('slow', async (_, { signal }) => {
@@ -27,7 +27,7 @@ describe('cut-offs and aborts together', () => {
     expect([state.stopSignal, clock.pending]).toEqual([undefined, 0]);
   });
 
-  test('a run that yields is cut off all the same', async () => {
+  test('a run that yields still aborts its tools at the deadline', async () => {
     const clock = watchedClock(nextStart());
     const controller = new AbortController();
     const slow = does('slow', async () => {
@@ -42,7 +42,7 @@ describe('cut-offs and aborts together', () => {
     expect(state.execution?.continuation.signals).toHaveLength(1);
   });
 
-  test('cancelled, then cut off: the one who cancelled is the reason', async () => {
+  test('a cancel before the deadline is the stop reason', async () => {
     const clock = watchedClock(nextStart());
     const controller = new AbortController();
     const slow = does('slow', () => {
@@ -56,7 +56,7 @@ describe('cut-offs and aborts together', () => {
     expect(state.execution?.continuation.signals).toHaveLength(1);
   });
 
-  test('lost, then cut off: nothing changes', async () => {
+  test('a loss before the deadline: nothing changes', async () => {
     const clock = watchedClock(nextStart());
     const controller = new AbortController();
     const slow = does('slow', () => {
@@ -77,15 +77,15 @@ describe('cut-offs and aborts together', () => {
   });
 
   const pairs: readonly (readonly [string, (start: Instant) => BudgetLimits, string])[] = [
-    ['the limit of time', (start) => ({ maxSeconds: 5, deadline: start + 8_000 }), 'timeLimit'],
+    ['the time limit', (start) => ({ maxSeconds: 5, deadline: start + 8_000 }), 'timeLimit'],
     ['the deadline', (start) => ({ maxSeconds: 8, deadline: start + 5_000 }), 'deadline'],
   ];
-  test.each(pairs)('of two the earlier wins: %s', async (_, limit, source) => {
+  test.each(pairs)('the earlier of two limits applies: %s', async (_, limit, source) => {
     const { state } = await outOfTime((late) => ({ script: [rejects(late)] }), limit);
     expect(state.execution?.continuation.signals.map((signal) => signal.source)).toEqual([source]);
   });
 
-  test('a hook is told by its signal', async () => {
+  test('a hook’s signal aborts at the deadline', async () => {
     const seen: boolean[] = [];
     const { state } = await outOfTime(
       (late) => ({

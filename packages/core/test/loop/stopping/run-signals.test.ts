@@ -21,7 +21,7 @@ interface Row {
   readonly text?: string;
 }
 
-describe('when time is up, what is in flight is cut off and what is finished is kept', () => {
+describe('at a time limit, work in flight is aborted and completed work is recorded', () => {
   const rows: readonly Row[] = [
     {
       name: 'an inference that rejects',
@@ -44,7 +44,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'an inference that ignores it: what it says is kept, what it asks for is not run',
+      name: 'an inference that ignores it: its response is recorded, and its calls do not run',
       scenario: (late) => ({ script: [answers(late, call('a'))], tools }),
       roles: 'uat',
       calls: 1,
@@ -79,14 +79,14 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'a tool, when a failed tool ends the run: it stops all the same',
+      name: 'a tool, with toolErrors "fail": the run still stops',
       scenario: (late) => ({ script: [call('slow')], tools: [honours(late)], toolErrors: 'fail' }),
       roles: 'uat',
       outcomes: ['slow interrupted'],
       calls: 1,
     },
     {
-      name: 'the last of three tools that run at once: the others are kept',
+      name: 'the last of three parallel tools: the results of the others are recorded',
       scenario: (late) => ({
         script: [call('a', 'slow', 'b')],
         tools: [
@@ -103,7 +103,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'the second of three tools, one at a time: the first is kept, the third not begun',
+      name: 'the second of three tools, one at a time: the first is recorded, and the third does not start',
       scenario: (late) => ({
         script: [call('a', 'slow', 'b')],
         tools: [...tools, deaf(late)],
@@ -114,7 +114,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'a pause between two tries of a tool: its failure stands',
+      name: 'a pause between two attempts of a tool: its failure stays',
       scenario: (late) => ({
         script: [call('flaky')],
         tools: [
@@ -133,13 +133,13 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'beforeStep: no step is begun',
+      name: 'beforeStep: no step begins',
       scenario: (late) => ({ hooks: [{ beforeStep: late }] }),
       roles: 'u',
       calls: 0,
     },
     {
-      name: 'beforeInference: nothing is paid for',
+      name: 'beforeInference: no model is called',
       scenario: (late) => ({ hooks: [{ beforeInference: late }] }),
       roles: 'u',
       calls: 0,
@@ -169,7 +169,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
       calls: 1,
     },
     {
-      name: 'afterStep: there is no other step',
+      name: 'afterStep: no further step begins',
       scenario: (late) => ({ script: [call('a')], tools, hooks: [{ afterStep: late }] }),
       roles: 'uat',
       outcomes: ['a succeeded'],
@@ -195,13 +195,16 @@ describe('when time is up, what is in flight is cut off and what is finished is 
     expect(state.errors.filter((error) => !isOfTools(error))).toEqual([]);
   });
 
-  test.each(timeLimits)('half an answer is kept as aborted, with its usage, by %s', async (_, budget) => {
-    const partial = { text: 'Half', usage: { inputTokens: 7, outputTokens: 3 } };
-    const { state } = await outOfTime((late) => ({ script: [rejectsWith(late, partial)] }), budget);
-    expect([state.lastStep?.response?.finishReason, state.usage.totalTokens]).toEqual(['aborted', 10]);
-  });
+  test.each(timeLimits)(
+    'half a response is recorded as aborted, with its usage, by %s',
+    async (_, budget) => {
+      const partial = { text: 'Half', usage: { inputTokens: 7, outputTokens: 3 } };
+      const { state } = await outOfTime((late) => ({ script: [rejectsWith(late, partial)] }), budget);
+      expect([state.lastStep?.response?.finishReason, state.usage.totalTokens]).toEqual(['aborted', 10]);
+    },
+  );
 
-  test.each(timeLimits)('the driver and the tools learn why, by %s', async (_, budget) => {
+  test.each(timeLimits)('the driver and the tools receive the reason, by %s', async (_, budget) => {
     const reasons: unknown[] = [];
     await outOfTime(
       (late) => ({
@@ -237,7 +240,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
     timeLimits.map(([limit, budget]) => ({ point, scenario, limit, budget })),
   );
   test.each(answered)(
-    'an answer that has arrived in full stays one: $point, by $limit',
+    'a complete response stays a final response: $point, by $limit',
     async ({ scenario, budget }) => {
       const { state } = await outOfTime((late) => ({ script: ['Hi.'], ...scenario(late) }), budget);
       expect([state.status, state.finalResponse, state.stopSignal]).toEqual(['completed', 'Hi.', undefined]);
@@ -245,7 +248,7 @@ describe('when time is up, what is in flight is cut off and what is finished is 
   );
 });
 
-describe('a step that was left open, taken up when time is up', () => {
+describe('an open step that is resumed after the time limit', () => {
   const yielding = async (clock: ManualClock, scenario: Late): Promise<AgentState> => {
     const controller = new AbortController();
     const made = scenario(() => controller.abort(new RunAbort('yield')));
@@ -257,7 +260,7 @@ describe('a step that was left open, taken up when time is up', () => {
     ['before its inference', (leave) => ({ script: [rejects(leave)] }), []],
     ['before its tools', (leave) => ({ script: [answers(leave, call('a'))], tools }), []],
   ];
-  test.each(rows)('%s: nothing is begun', async (_, scenario, expected) => {
+  test.each(rows)('%s: no work starts', async (_, scenario, expected) => {
     const clock = manualClock(nextStart());
     const state = await yielding(clock, scenario);
     const deadline = clock.now() + 1_000;

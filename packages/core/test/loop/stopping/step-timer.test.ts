@@ -10,7 +10,7 @@ import { answers, timeLimits, watchedClock } from '../../support/late-runs.ts';
 import type { Late } from '../../support/late-runs.ts';
 const tools = [does('a'), does('b')];
 
-describe('a timer that is late, because code runs without a pause', () => {
+describe('a timer that is late because code blocks it', () => {
   /** Timers never go off: whoever wants to begin something has to look at the clock. */
   const starved = (clock: ManualClock): Clock => ({ ...clock, after: () => () => undefined });
   const rows: readonly (readonly [string, Late, calls: number, outcomes: readonly string[]])[] = [
@@ -37,7 +37,7 @@ describe('a timer that is late, because code runs without a pause', () => {
   });
 });
 
-describe('timers', () => {
+describe('step timers', () => {
   const boom = (): never => {
     throw new Error('boom');
   };
@@ -66,7 +66,7 @@ describe('timers', () => {
     ],
   ];
   test.each(rows)(
-    'are called off at the end of each step: %s',
+    'are cancelled at the end of each step: %s',
     async (_, { script = [], ...options }, steps) => {
       const clock = watchedClock(nextStart());
       const pending: number[] = [];
@@ -87,7 +87,7 @@ describe('timers', () => {
     },
   );
 
-  test('of a clock for tests go off in order, each at its moment, and so do those that they set', () => {
+  test('of a manual clock fire in order, each at its instant, including those that they set', () => {
     const clock = manualClock(1_000);
     const seen: string[] = [];
     const note = (name: string) => (): void => void seen.push(`${name} ${clock.now()}`);
@@ -104,13 +104,13 @@ describe('timers', () => {
     expect([seen, clock.now()]).toEqual([['at once 1000', 'a 1010', 'set by a 1015', 'b 1020'], 1_100]);
   });
 
-  test('are not set when nothing limits the time', async () => {
+  test('are not set without a time limit', async () => {
     const clock = watchedClock(nextStart());
     await observe({ clock, script: [call('a'), 'Hi.'], tools });
     expect(clock.set).toBe(0);
   });
 
-  test('of a deadline that is further away than timers reach do not go off early', async () => {
+  test('do not fire early for a deadline beyond the range of timers', async () => {
     const DAY = 24 * HOUR;
     const clock = watchedClock(nextStart());
     const budget = { deadline: clock.now() + 60 * DAY };

@@ -7,7 +7,7 @@ import type { Scenario } from '../../support/builders.ts';
 import { call, does, driverOf, HOUR, nextStart, observe, told } from '../../support/builders.ts';
 const tools = [does('a'), does('b')];
 
-describe('time that is not worked does not count', () => {
+describe('time without work does not count', () => {
   /** Every step takes 4 seconds in the model and asks for a tool. */
   const steps = (clock: ManualClock): Pick<Scenario, 'driver' | 'tools'> => ({
     driver: driverOf(async (_, { signal }) => {
@@ -31,13 +31,13 @@ describe('time that is not worked does not count', () => {
     signals: 1,
   };
 
-  test('uninterrupted: the third step is cut off', async () => {
+  test('uninterrupted: the third step is aborted', async () => {
     const clock = manualClock(nextStart());
     const { state } = await observe({ clock, budget, ...steps(clock) });
     expect(end(state)).toEqual(cutInStepThree);
   });
 
-  test('suspended for an hour by a hook, in the first step and in the second', async () => {
+  test('during an hour of suspension by a hook, in the first step and in the second', async () => {
     const clock = manualClock(nextStart());
     const asked = new Set<number>();
     const suspends: Hook = {
@@ -60,7 +60,7 @@ describe('time that is not worked does not count', () => {
     expect(state.executionDuration).toBe(12 + 7_200);
   });
 
-  test('dead for an hour, after each step', async () => {
+  test('during an hour without a process, after each step', async () => {
     const clock = manualClock(nextStart());
     let state = told();
     for (let life = 1; life <= 3; life++) {
@@ -81,7 +81,7 @@ describe('time that is not worked does not count', () => {
     expect(end(state)).toEqual(cutInStepThree);
   });
 
-  test('with a reader of the states who takes an hour over each', async () => {
+  test('during an hour that a reader takes for each state', async () => {
     const clock = manualClock(nextStart());
     const made = { driver: scriptedDriver(), ...steps(clock) };
     const loop = createAgentLoop({ clock, budget, ...made });
@@ -93,7 +93,7 @@ describe('time that is not worked does not count', () => {
     expect(end(last)).toEqual(cutInStepThree);
   });
 
-  test('what hooks do does count, before the first step and after the last one too', async () => {
+  test('the time of hooks counts, also before the first step and after the last', async () => {
     const clock = manualClock(nextStart());
     const second = (): void => clock.advance(1_000);
     const hook: Hook = {
@@ -116,7 +116,7 @@ describe('time that is not worked does not count', () => {
     expect(state.execution?.workedSeconds).toBe(9);
   });
 
-  test('a deadline does not wait', async () => {
+  test('a deadline does not pause', async () => {
     const clock = manualClock(nextStart());
     const suspends: Hook = { afterStep: (state) => state.withExecutionStatus('suspended', clock.now()) };
     const limit = { deadline: clock.now() + 10_000 };

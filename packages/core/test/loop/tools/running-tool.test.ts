@@ -6,8 +6,8 @@ import type { Observation, Scenario } from '../../support/builders.ts';
 import { call, does, never, nextStart, observe, readBack, told } from '../../support/builders.ts';
 import { executionsOf, impatientClock, noLuck, outcomesIn, tick, used } from '../../support/tool-runs.ts';
 
-describe('what a tool can say while it runs', () => {
-  test('saveProgress: it is in the state at once, and in what is stored', async () => {
+describe('the functions of a tool’s context while it runs', () => {
+  test('saveProgress puts its value into the state at once, and into the stored state', async () => {
     const states: AgentState[] = [];
     const saves = does('saves', async (_, { saveProgress }) => {
       saveProgress({ page: 1 });
@@ -24,12 +24,12 @@ describe('what a tool can say while it runs', () => {
     expect(states.some((state) => progress(state) === undefined)).toBe(true);
   });
 
-  test('saveProgress of what is no JSON is a failure of the tool', async () => {
+  test('saveProgress with a value that is not JSON fails the tool', async () => {
     const { state } = await used(does('a', (_, { saveProgress }) => saveProgress(1n as never)));
     expect([outcomesIn(state), state.errors[0]?.code]).toEqual([['a failed'], 'NOT_JSON']);
   });
 
-  test('addUsage counts in the totals, of a failed call too', async () => {
+  test('addUsage counts in the totals, also for a failed call', async () => {
     const spends = does('spends', (_, { addUsage }) => {
       addUsage(Usage.of({ inputTokens: 100, outputTokens: 10, cost: 1 }));
       addUsage({ inputTokens: 1, outputTokens: 1, cost: 0.5 });
@@ -44,21 +44,18 @@ describe('what a tool can say while it runs', () => {
     expect(totals).toEqual([15, 125, 127, 142]);
   });
 
-  test.each([{ inputTokens: -1 }, { tokens: 5 }, 5, null])(
-    'addUsage(%j) is a failure of the tool',
-    async (usage) => {
-      const { state } = await used(does('a', (_, { addUsage }) => addUsage(usage as never)));
-      expect([outcomesIn(state), state.usage.totalTokens]).toEqual([['a failed'], 30]);
-    },
-  );
+  test.each([{ inputTokens: -1 }, { tokens: 5 }, 5, null])('addUsage(%j) fails the tool', async (usage) => {
+    const { state } = await used(does('a', (_, { addUsage }) => addUsage(usage as never)));
+    expect([outcomesIn(state), state.usage.totalTokens]).toEqual([['a failed'], 30]);
+  });
 
-  test('usage reaches the limits of the run', async () => {
+  test('addUsage counts in the limits of the run', async () => {
     const spends = does('spends', (_, { addUsage }) => addUsage({ inputTokens: 1_000, outputTokens: 0 }));
     const { state, driver } = await used(spends, { script: [call('spends')], budget: { maxTokens: 1_000 } });
     expect([driver.requests.length, state.stopReason]).toEqual([1, 'tokenLimitReached']);
   });
 
-  test('emit tells the listeners, and changes nothing else', async () => {
+  test('emit notifies the listeners and changes nothing else', async () => {
     const inner = told();
     const event: AgentEvent = { type: 'execution-started', at: 1, state: inner };
     const emits = does('emits', (_, { emit }) => emit(event));
@@ -67,7 +64,7 @@ describe('what a tool can say while it runs', () => {
     expect(state.status).toBe('completed');
   });
 
-  test('a listener that throws harms no tool', async () => {
+  test('emit is not affected by a listener that throws', async () => {
     const event: AgentEvent = { type: 'execution-started', at: 1, state: told() };
     const { state } = await used(
       does('emits', (_, { emit }) => (emit(event), 'done')),
@@ -76,7 +73,7 @@ describe('what a tool can say while it runs', () => {
     expect(outcomesIn(state)).toEqual(['emits succeeded']);
   });
 
-  test('progress and usage are not announced as another start', async () => {
+  test('saveProgress and addUsage do not announce another start', async () => {
     const busy = does('busy', (_, { saveProgress, addUsage }) => {
       saveProgress(1);
       addUsage({ inputTokens: 1, outputTokens: 1 });
@@ -87,7 +84,7 @@ describe('what a tool can say while it runs', () => {
     expect(ofTool).toEqual(['tool-started', 'tool-completed']);
   });
 
-  test('while a run yields, what its tools say still counts', async () => {
+  test('saveProgress and addUsage still work while a run yields', async () => {
     const controller = new AbortController();
     const yields = does('yields', async (_, { addUsage, saveProgress }) => {
       controller.abort(new RunAbort('yield'));
@@ -112,12 +109,12 @@ describe('what a tool can say while it runs', () => {
   ];
   const limits: readonly (readonly [string, Partial<Tool>])[] = [
     ['', {}],
-    [', of a tool with a time-out', { timeoutSeconds: 10 }],
+    [', of a tool with a timeout', { timeoutSeconds: 10 }],
   ];
   const contexts = shapes.flatMap(([shape, take]) =>
     limits.map(([limit, more]) => ({ name: `${shape}${limit}`, take, more })),
   );
-  test.each(contexts)('the context can be taken apart: $name', async ({ take, more }) => {
+  test.each(contexts)('the context can be destructured: $name', async ({ take, more }) => {
     const seen: unknown[] = [];
     const takesApart = does('a', (_, context) => {
       const { toolCallId, idempotencyKey, attempt, signal, state, clock, progress } = take(context);
@@ -135,7 +132,7 @@ describe('what a tool can say while it runs', () => {
   });
 });
 
-describe('what a tool says after its try has ended changes nothing', () => {
+describe('calls of a tool’s context after its attempt have no effect', () => {
   const inner = told();
   /** All that a tool can say. */
   function saysAll({ saveProgress, addUsage, remaining, emit }: ToolContext): void {
@@ -167,7 +164,7 @@ describe('what a tool says after its try has ended changes nothing', () => {
       }),
     ],
     [
-      'before its end is taken in',
+      'before its result is recorded',
       (kept) => ({
         script: [call('first', 'keeps'), 'Done.'],
         tools: [does('first'), keeps(kept)],
@@ -195,7 +192,7 @@ describe('what a tool says after its try has ended changes nothing', () => {
       (kept) => ({ tools: [keeps(kept)], hooks: [{ afterExecution: () => say(kept) }] }),
     ],
     [
-      'from one try in another',
+      'from one attempt during another',
       (kept) => ({
         clock: impatientClock(),
         tools: [
@@ -207,7 +204,7 @@ describe('what a tool says after its try has ended changes nothing', () => {
       }),
     ],
     [
-      'in the pause between two tries',
+      'in the pause between two attempts',
       (kept) => ({
         clock: impatientClock(),
         tools: [
@@ -234,7 +231,7 @@ describe('what a tool says after its try has ended changes nothing', () => {
     nothingSaid(observation);
   });
 
-  test('after its time-out', async () => {
+  test('after its timeout', async () => {
     const kept: Kept = {};
     const clock = manualClock(nextStart());
     const slow = { ...keeps(kept, () => (clock.advance(5_000), never)), timeoutSeconds: 5 };
@@ -266,7 +263,7 @@ describe('what a tool says after its try has ended changes nothing', () => {
     expect(observation.driver.requests).toHaveLength(1);
   });
 
-  test('a stream that is over stays over', async () => {
+  test('a completed stream stays completed', async () => {
     const kept: Kept = {};
     const driver = scriptedDriver(call('keeps'), 'Done.');
     const stream = createAgentLoop({ driver, tools: [keeps(kept)] }).stream(told());

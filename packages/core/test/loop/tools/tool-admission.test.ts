@@ -38,7 +38,7 @@ const lastOf = ({ state }: Observation) => state.lastToolExecution;
 const blockedEvent = ({ events }: Observation): Extract<AgentEvent, { type: 'tool-blocked' }>[] =>
   events.filter((event) => event.type === 'tool-blocked');
 
-describe('which hook blocked a call', () => {
+describe('the hook that blocked a call', () => {
   const rows: readonly (readonly [string, readonly Hook[], hook: string])[] = [
     ['by its name', [blocks('office hours', 'Closed.')], 'office hours'],
     // `observe` registers a hook of its own before these.
@@ -53,7 +53,7 @@ describe('which hook blocked a call', () => {
       'hook 3',
     ],
   ];
-  test.each(rows)('%s: in the recorded error, in the execution and in the event', async (_, hooks, hook) => {
+  test.each(rows)('is recorded in the error, the execution and the event: %s', async (_, hooks, hook) => {
     const seen = await paid(hooks);
     const reason = lastOf(seen)?.error?.message;
     const blockedBy = [{ hook, reason }];
@@ -67,13 +67,13 @@ describe('which hook blocked a call', () => {
     expect(blockedEvent(seen).map((event) => event.blockedBy)).toEqual([blockedBy]);
   });
 
-  test('is known of a stored state too', async () => {
+  test('is recorded in a stored state too', async () => {
     const { state } = await paid([blocks('office hours', 'Closed.')]);
     const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(state)));
     expect(stored.lastToolExecution?.blockedBy).toEqual([{ hook: 'office hours', reason: 'Closed.' }]);
   });
 
-  test('is named by the error class', () => {
+  test('is a member of the error class', () => {
     const blockedBy = [
       { hook: 'a', reason: 'Closed.' },
       { hook: 'b', reason: '' },
@@ -93,7 +93,7 @@ describe('which hook blocked a call', () => {
     expect(seen).toEqual([[{ hook: 'office hours', reason: '[redacted]' }]]);
   });
 
-  test('is nobody, when a hook after the call says that it was blocked', async () => {
+  test('is absent when a hook after the call sets the outcome blocked', async () => {
     const overrules: Hook = {
       afterToolUse: (execution, { clock }) => {
         const error = { name: 'Error', message: 'No.', data: { blockedBy: [{ hook: 1 }, 'a'] } };
@@ -105,8 +105,8 @@ describe('which hook blocked a call', () => {
   });
 });
 
-describe('hooks after one that has blocked a call', () => {
-  test('see the call, and who blocked it and why', async () => {
+describe('hooks after one that blocked a call', () => {
+  test('receive the call, the hook that blocked it, and the reason', async () => {
     const attempts: Attempt[] = [];
     const { state, ran } = await paid([
       blocks('a', 'Closed.'),
@@ -119,13 +119,13 @@ describe('hooks after one that has blocked a call', () => {
     expect([ran, state.status]).toEqual([0, 'completed']);
   });
 
-  test('are told of no block before there is one', async () => {
+  test('receive no block before there is one', async () => {
     const attempts: Attempt[] = [];
     const { ran } = await paid([audit(attempts), blocks('a', 'Closed.')]);
     expect([attempts, ran]).toEqual([[{ input: { amount: 5 }, blockedBy: [] }], 0]);
   });
 
-  test('can add a reason: the model reads all of them', async () => {
+  test('can add a reason, and the model reads all reasons', async () => {
     const seen = await paid([blocks('a', 'Closed.'), blocks('b', 'Too much.')]);
     expect(lastOf(seen)?.toResultPart().output).toEqual({
       type: 'execution-denied',
@@ -163,7 +163,7 @@ describe('hooks after one that has blocked a call', () => {
     expect(state.metadata.get('blocks')).toBe(1);
   });
 
-  test('are called as the first ones are: once for each of several calls', async () => {
+  test('are called once for each of several calls', async () => {
     const attempts: Attempt[] = [];
     const script = [{ calls: [['pay', 1] as const, ['pay', 2] as const] }, 'Done.'];
     await paid([blocks('a', 'Closed.'), audit(attempts)], { script });
@@ -174,12 +174,12 @@ describe('hooks after one that has blocked a call', () => {
   });
 });
 
-describe('a block is recorded, whatever a later hook does', () => {
+describe('a block is recorded whatever a later hook does', () => {
   const ends: readonly (readonly [string, Hook, status: string])[] = [
     ['throws', { beforeToolUse: () => throwIt(new Error('down')) }, 'failed'],
-    ['throws a stop', { beforeToolUse: () => throwIt(new AgentStop('Enough.')) }, 'stopped'],
+    ['throws an AgentStop', { beforeToolUse: () => throwIt(new AgentStop('Enough.')) }, 'stopped'],
     [
-      'tells the run to stop',
+      'stops the run',
       {
         beforeToolUse: (_, { state, clock }) => ({
           state: state.withStopSignal({ reason: 'stopRequested', message: 'Enough.' }, clock.now()),

@@ -24,7 +24,7 @@ function flaky(failures: number, retry: ToolRetry, seen: ToolContext[] = []): To
   return { ...does('flaky', execute), retry };
 }
 
-describe('a call is tried again when its tool throws', () => {
+describe('a call has another attempt after its tool throws', () => {
   const rows: readonly (readonly [
     string,
     failures: number,
@@ -34,7 +34,7 @@ describe('a call is tried again when its tool throws', () => {
   ])[] = [
     ['not at all when it succeeds', 0, { maxAttempts: 3 }, [], 'done'],
     ['until it succeeds', 2, { maxAttempts: 3 }, [1, 2], 'done'],
-    ['until no try is left', Infinity, { maxAttempts: 3 }, [1, 2], 'no luck 3'],
+    ['until the last attempt', Infinity, { maxAttempts: 3 }, [1, 2], 'no luck 3'],
     [
       'after pauses that double, up to a minute',
       Infinity,
@@ -42,10 +42,16 @@ describe('a call is tried again when its tool throws', () => {
       [1, 2, 4, 8, 16, 32, 60, 60, 60],
       'no luck 10',
     ],
-    ['after a pause of one length', Infinity, { maxAttempts: 4, delaySeconds: 5 }, [5, 5, 5], 'no luck 4'],
+    [
+      'after pauses of the same length',
+      Infinity,
+      { maxAttempts: 4, delaySeconds: 5 },
+      [5, 5, 5],
+      'no luck 4',
+    ],
     ['at once', Infinity, { maxAttempts: 3, delaySeconds: 0 }, [0, 0], 'no luck 3'],
     [
-      'after pauses by the try',
+      'after pauses that depend on the attempt',
       Infinity,
       { maxAttempts: 4, delaySeconds: (attempt) => attempt * 10 },
       [10, 20, 30],
@@ -59,7 +65,7 @@ describe('a call is tried again when its tool throws', () => {
       'no luck 1',
     ],
     [
-      'as long as the error is worth it',
+      'while isRetryable returns true',
       Infinity,
       { maxAttempts: 5, isRetryable: (error) => (error as Error).message !== 'no luck 2' },
       [1],
@@ -89,7 +95,7 @@ describe('a call is tried again when its tool throws', () => {
     ]);
   });
 
-  test('what was kept and used in one try is there in the next', async () => {
+  test('with the progress and usage of the attempt before', async () => {
     const seen: unknown[] = [];
     const goesOn: Tool = {
       ...does('goesOn', (_, { attempt, progress, saveProgress, addUsage }) => {
@@ -107,7 +113,7 @@ describe('a call is tried again when its tool throws', () => {
     expect([execution?.progress, execution?.usage.inputTokens]).toEqual([{ page: 3 }, 30]);
   });
 
-  test('a time-out is of one try, and worth another', async () => {
+  test('after a timeout, which applies to one attempt', async () => {
     const clock = manualClock(nextStart());
     const attempts: number[] = [];
     const slow: Tool = {
@@ -133,7 +139,7 @@ describe('a call is tried again when its tool throws', () => {
     };
   }
 
-  describe('but not', () => {
+  describe('except', () => {
     const retry = { maxAttempts: 3 };
     const strict = tool({
       name: 'a',
@@ -146,10 +152,10 @@ describe('a call is tried again when its tool throws', () => {
     const rowsOfNot: readonly (readonly [string, Tool, outcome: string, code: string | undefined])[] = [
       ['for arguments that do not fit', strict, 'failed', 'TOOL_ARGUMENTS_INVALID'],
       ['for a schema that throws', rejecting, 'failed', undefined],
-      ['for a tool that there is not', { ...does('b'), retry }, 'failed', 'TOOL_NOT_FOUND'],
-      ['for a value that is no JSON', { ...does('a', () => 1n), retry }, 'failed', 'NOT_JSON'],
+      ['for an unknown tool', { ...does('b'), retry }, 'failed', 'TOOL_NOT_FOUND'],
+      ['for a value that is not JSON', { ...does('a', () => 1n), retry }, 'failed', 'NOT_JSON'],
       [
-        'for an output for the model that is none',
+        'for an invalid model output',
         { ...does('a'), retry, toModelOutput: () => 5 as never },
         'failed',
         'CONTEXT_INVALID',
@@ -179,7 +185,7 @@ describe('a call is tried again when its tool throws', () => {
       expect([clock.waits, outcomesIn(state)]).toEqual([[], ['flaky blocked']]);
     });
 
-    test.each([1, 0, 1.5, Number.NaN, -2])('%d times in all: that cannot be', (maxAttempts) => {
+    test.each([1, 0, 1.5, Number.NaN, -2])('maxAttempts %d is refused', (maxAttempts) => {
       const init = { name: 'a', description: 'a', inputSchema: {}, execute: () => 1, retry: { maxAttempts } };
       expect(() => tool(init)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
     });
@@ -190,7 +196,7 @@ describe('a call is tried again when its tool throws', () => {
     test.each([
       [2, 'completed', undefined],
       [3, 'failed', 'errorForbade'],
-    ])('only the last try counts: %i failures, %s', async (failures, status, reason) => {
+    ])('only the last attempt counts: %i failures, %s', async (failures, status, reason) => {
       const clock = impatientClock();
       const script = failures === 2 ? [call('flaky'), 'Done.'] : [call('flaky')];
       const { state } = await used(flaky(failures, retry), { clock, script, toolErrors: 'fail' });
@@ -198,7 +204,7 @@ describe('a call is tried again when its tool throws', () => {
     });
   });
 
-  describe('and is left alone when, in a pause,', () => {
+  describe('and has no further attempt when, in a pause,', () => {
     const retry = { maxAttempts: 3 };
     /** Something happens while `flaky` waits for its second try. */
     async function inThePause(happens: () => void, scenario: Scenario): Promise<Observation> {
@@ -213,7 +219,7 @@ describe('a call is tried again when its tool throws', () => {
     }
 
     test.each(['continue', 'fail'] as const)(
-      'the run is cancelled: its failure stands, and does not fail the run (%s)',
+      'the run is cancelled: the failure stays, and does not fail the run (%s)',
       async (toolErrors) => {
         const controller = new AbortController();
         const run = { signal: controller.signal };
@@ -223,7 +229,7 @@ describe('a call is tried again when its tool throws', () => {
       },
     );
 
-    test('the run is lost: nothing changes any more', async () => {
+    test('the run is lost: nothing changes afterwards', async () => {
       const controller = new AbortController();
       const run = { signal: controller.signal };
       const { state } = await inThePause(() => controller.abort(new RunAbort('lost')), { run });
@@ -232,7 +238,7 @@ describe('a call is tried again when its tool throws', () => {
     });
   });
 
-  test('a run that yields makes the tries first: that the process goes does not change what a call comes to', async () => {
+  test('a run that yields completes its attempts first, so a process exit does not change the outcome', async () => {
     const clock = impatientClock();
     const controller = new AbortController();
     const run = { signal: controller.signal };
@@ -271,7 +277,7 @@ describe('a call is tried again when its tool throws', () => {
       ['failed', undefined],
     ],
   ];
-  test.each(stoppers)('beside %s there is no other try', async (_, scenario, end) => {
+  test.each(stoppers)('there is no further attempt beside %s', async (_, scenario, end) => {
     const clock = impatientClock();
     const attempts: number[] = [];
     const flakyOne: Tool = {
@@ -288,7 +294,7 @@ describe('a call is tried again when its tool throws', () => {
   });
 });
 
-test('a tool that throws an error with the code of bad arguments itself is tried again: only the loop knows the arguments', async () => {
+test('a tool that throws an error with the code of invalid arguments has another attempt', async () => {
   const clock = impatientClock();
   const throws: Tool = {
     ...does('a', (_, { attempt }) => {

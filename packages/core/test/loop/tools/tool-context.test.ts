@@ -2,8 +2,8 @@ import { tool } from '@holdfast/core';
 import { toolContext } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 
-describe('a context to call a tool with in a test', () => {
-  test('has all that a tool may ask for, and what is given wins', async () => {
+describe('toolContext() for tests', () => {
+  test('has every member of a context, and passed members override the defaults', async () => {
     const context = toolContext({ attempt: 2 });
     const { saveProgress, addUsage, remaining, emit, attempt, signal, state } = context;
     saveProgress(1);

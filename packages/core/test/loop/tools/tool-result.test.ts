@@ -5,7 +5,7 @@ import { call, does, observe, readBack, told } from '../../support/builders.ts';
 import { executionsOf, outcomesIn, resultsOf, used } from '../../support/tool-runs.ts';
 
 describe('toolResult', () => {
-  test('tells the value, what the model reads, and facts for the metadata apart', async () => {
+  test('separates the value, the model output and the metadata', async () => {
     const modelOutput = { type: 'text', value: 'Three rows.' } as const;
     const { state } = await used(
       does('query', () => toolResult({ value: [1, 2, 3], modelOutput, metadata: { lastQuery: 'rows' } })),
@@ -25,7 +25,7 @@ describe('toolResult', () => {
     ['no value', () => toolResult({ value: undefined }), { type: 'succeeded', value: null }],
     ['no facts', () => toolResult({ value: 5, metadata: {} }), { type: 'succeeded', value: 5 }],
     [
-      'facts that are not said',
+      'absent metadata',
       () => toolResult({ value: 5, metadata: { a: undefined } }),
       { type: 'succeeded', value: 5 },
     ],
@@ -35,7 +35,7 @@ describe('toolResult', () => {
       { type: 'succeeded', value: 5, metadata: { at: '1970-01-01T00:00:00.000Z' } },
     ],
     [
-      'something that looks like one',
+      'an object with the same members',
       () => ({ value: 5, metadata: { a: 1 } }),
       {
         type: 'succeeded',
@@ -49,16 +49,16 @@ describe('toolResult', () => {
   });
 
   const misfits: readonly (readonly [string, () => unknown, code: string])[] = [
-    ['a value that is no JSON', () => toolResult({ value: 1n }), 'NOT_JSON'],
-    ['facts that are no JSON', () => toolResult({ value: 1, metadata: { a: 1n } }), 'NOT_JSON'],
-    ['facts that are a list', () => toolResult({ value: 1, metadata: [1] as never }), 'NOT_JSON'],
+    ['a value that is not JSON', () => toolResult({ value: 1n }), 'NOT_JSON'],
+    ['metadata that is not JSON', () => toolResult({ value: 1, metadata: { a: 1n } }), 'NOT_JSON'],
+    ['metadata that is a list', () => toolResult({ value: 1, metadata: [1] as never }), 'NOT_JSON'],
     [
-      'an output that is none',
+      'an invalid model output',
       () => toolResult({ value: 1, modelOutput: { type: 'odd' } as never }),
       'CONTEXT_INVALID',
     ],
   ];
-  test.each(misfits)('%s is a failure that the model reads', async (_, execute, code) => {
+  test.each(misfits)('with %s fails, and the model reads the error', async (_, execute, code) => {
     const { state } = await used(does('a', execute));
     expect([outcomesIn(state), state.errors[0]?.code, state.status]).toEqual([
       ['a failed'],
@@ -70,15 +70,15 @@ describe('toolResult', () => {
 
   const unread: readonly (readonly [string, () => unknown])[] = [
     ['an async generator', () => items()],
-    ['a promise of one', async () => items()],
+    ['a promise of a generator', async () => items()],
     ['an iterator', () => [1].values()],
     ['a stream', () => new ReadableStream()],
-    ['a tool result with one', () => toolResult({ value: items() })],
+    ['a tool result with a generator', () => toolResult({ value: items() })],
   ];
   async function* items(): AsyncGenerator<number> {
     yield 1;
   }
-  test.each(unread)('%s is not read: a failure that says so', async (_, execute) => {
+  test.each(unread)('%s is not read, and fails with a clear error', async (_, execute) => {
     const { state } = await used(does('a', execute));
     expect([outcomesIn(state), state.errors]).toEqual([
       ['a failed'],
@@ -87,14 +87,14 @@ describe('toolResult', () => {
           name: 'HoldfastError',
           code: 'TOOL_FAILED',
           message:
-            'Tool "a" returned a generator or stream, which is not read: its result is unknown. ' +
+            'Tool "a" returned a generator or stream, which the loop does not read. ' +
             'The tool must return the result, or a promise of it.',
         },
       ],
     ]);
   });
 
-  test('something iterable that is JSON is a value', async () => {
+  test('an iterable that is JSON is a value', async () => {
     const value = { [Symbol.asyncIterator]: () => items(), toJSON: () => [1] };
     const { state } = await used(does('a', () => value));
     expect(executionsOf(state)[0]?.value).toEqual([1]);
@@ -106,7 +106,7 @@ describe('toolResult', () => {
       does(name, () => toolResult({ value: name, metadata: { last: name, [name]: true } })),
     );
 
-  test('facts are there when the step has closed, not before', async () => {
+  test('sets metadata when the step is closed, not before', async () => {
     const seen: unknown[] = [];
     const looks = (state: AgentState): void => void seen.push(state.metadata.values);
     await observe({
@@ -117,7 +117,7 @@ describe('toolResult', () => {
     expect(seen).toEqual([{}, {}, { last: 'a', a: true }, { last: 'a', a: true }]);
   });
 
-  test('facts of several tools are merged in the order of the calls, over those that were there', async () => {
+  test('merges metadata of several tools in the order of their calls, over existing values', async () => {
     const { state } = await observe({
       state: told().withMetadata('last', 'none', 1).withMetadata('kept', 1, 1),
       script: [call('b', 'a', 'c'), 'Done.'],
@@ -127,7 +127,7 @@ describe('toolResult', () => {
     expect(state.metadata.values).toEqual({ last: 'c', kept: 1, b: true, a: true, c: true });
   });
 
-  test('facts are kept by a process that ends in the middle of the step', async () => {
+  test('sets metadata when another process closes the step', async () => {
     const controller = new AbortController();
     const [a, , c] = facts('a', 'b', 'c') as [Tool, Tool, Tool];
     const b = does('b', () => {
@@ -143,7 +143,7 @@ describe('toolResult', () => {
     expect([state.status, state.metadata.values]).toEqual(['completed', { last: 'c', a: true, c: true }]);
   });
 
-  test('facts of a step that a tool stopped are kept', async () => {
+  test('sets metadata in a step that a tool stopped', async () => {
     const stops = does('stops', () => {
       throw new AgentStop('enough');
     });

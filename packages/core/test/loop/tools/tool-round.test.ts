@@ -6,7 +6,7 @@ import { cases } from '../../../../../vitest.properties.ts';
 import { call, does, expectSound, observe, told } from '../../support/builders.ts';
 import { resultsOf, tick } from '../../support/tool-runs.ts';
 
-describe('tools of one step run side by side', () => {
+describe('tools of one step run in parallel', () => {
   /** Runs tools that take so many ticks each. */
   async function inParallel(durations: readonly number[], maxParallelTools: number) {
     const [begun, ended]: [number[], number[]] = [[], []];
@@ -28,7 +28,7 @@ describe('tools of one step run side by side', () => {
 
   const durations = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 10 });
   const limit = fc.constantFrom(1, 2, 3, 8, Infinity);
-  test('at most so many at a time, begun in the order of the calls; whatever ends first, results stay in that order', async () => {
+  test('up to maxParallelTools, in the order of the calls; results stay in that order', async () => {
     await fc.assert(
       fc.asyncProperty(durations, limit, async (times, maxParallelTools) => {
         const { state, begun, ended, most } = await inParallel(times, maxParallelTools);
@@ -49,7 +49,7 @@ describe('tools of one step run side by side', () => {
     );
   });
 
-  test('8 at a time unless something else is said', async () => {
+  test('8 at a time by default', async () => {
     let [running, most] = [0, 0];
     const busy = does('busy', async () => {
       most = Math.max(most, ++running);

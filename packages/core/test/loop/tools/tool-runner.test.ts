@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { call, deferred, does, nextStart, observe } from '../../support/builders.ts';
 import { outcomesIn, resultsOf, tick, used } from '../../support/tool-runs.ts';
 
-describe('a time-out', () => {
+describe('a timeout', () => {
   const late = (seconds: number, more: Partial<Tool> = {}) => {
     const clock = manualClock(nextStart());
     const slow = does('slow', async () => {
@@ -18,8 +18,8 @@ describe('a time-out', () => {
 
   test.each([
     [9.999, 'succeeded', 'done'],
-    [10, 'failed', 'Tool "slow" took longer than 10 seconds; whether it had its effect is unknown.'],
-    [60, 'failed', 'Tool "slow" took longer than 10 seconds; whether it had its effect is unknown.'],
+    [10, 'failed', 'Tool "slow" exceeded its timeout of 10 seconds. It may still have had its effect.'],
+    [60, 'failed', 'Tool "slow" exceeded its timeout of 10 seconds. It may still have had its effect.'],
   ])('after %d seconds of 10: %s', async (seconds, outcome, result) => {
     const { clock, slow } = late(seconds);
     const { state } = await used(slow, { clock });
@@ -31,7 +31,7 @@ describe('a time-out', () => {
     expect(state.errors.map(({ code }) => code)).toEqual(outcome === 'failed' ? ['TOOL_TIMEOUT'] : []);
   });
 
-  test('is of one tool: the others go on', async () => {
+  test('applies to one tool; the other tools continue', async () => {
     const { clock, slow } = late(10);
     const { state } = await observe({
       clock,
@@ -47,7 +47,7 @@ describe('a time-out', () => {
     expect([state.status, state.stopReason]).toEqual(['failed', 'errorForbade']);
   });
 
-  test('what the tool comes to later changes nothing', async () => {
+  test('ignores the later result of the tool', async () => {
     const clock = manualClock(nextStart());
     const { promise, resolve } = deferred<string>();
     const slow = does('slow', () => (clock.advance(10_000), promise));
@@ -59,7 +59,7 @@ describe('a time-out', () => {
     expect(outcomesIn(state)).toEqual(['slow failed']);
   });
 
-  test.each([0, -1, Number.NaN])('of %d seconds cannot be', (timeoutSeconds) => {
+  test.each([0, -1, Number.NaN])('of %d seconds is refused', (timeoutSeconds) => {
     const init = { name: 'a', description: 'a', inputSchema: {}, execute: () => 1, timeoutSeconds };
     expect(() => tool(init)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   });

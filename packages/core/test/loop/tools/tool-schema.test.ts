@@ -8,7 +8,7 @@ import { observe } from '../../support/builders.ts';
 const validate = (inputSchema: JsonObject, input: JsonValue) =>
   tool({ name: 'x', description: '', inputSchema, execute: () => null }).validate(input);
 
-describe('arguments by JSON Schema: what a model is told', () => {
+describe('arguments by JSON Schema: the problem that a model reads', () => {
   const one = (schema: JsonObject): JsonObject => ({ type: 'object', properties: { a: schema } });
   const rows: readonly (readonly [schema: JsonObject, input: JsonValue, problem?: string])[] = [
     [{ type: 'object' }, {}],
@@ -60,7 +60,7 @@ describe('arguments by JSON Schema: what a model is told', () => {
   );
 });
 
-describe('arguments by JSON Schema: all that is wrong is told at once', () => {
+describe('arguments by JSON Schema: all problems are listed at once', () => {
   const text = { type: 'string', minLength: 2, pattern: '^[a-z]+$' } as const;
   const trip: JsonObject = {
     type: 'object',
@@ -101,7 +101,7 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
       ['seats: required, but missing', 'stops: required, but missing', 'to: expected string, found number 7'],
     ],
     [
-      'several things of one value',
+      'several problems of one value',
       trip,
       { to: 'A', seats: 1, stops: [] },
       [
@@ -130,7 +130,7 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
       ],
     ],
     [
-      'a value of another type: only that',
+      'a value of another type: its type only',
       { type: 'string', enum: ['a'] },
       5,
       ['the arguments: expected string, found number 5'],
@@ -142,7 +142,7 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
       ['c: required, but missing', 'a: required, but missing', 'b: required, but missing'],
     ],
     [
-      'one of several: what each of them lacks',
+      'a value that fits no alternative: the problems of each',
       either,
       { kind: 'c' },
       [
@@ -151,7 +151,7 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
       ],
     ],
     [
-      'one of several that lack the same',
+      'alternatives with the same problem',
       { anyOf: [{ required: ['a'] }, { required: ['a'], minProperties: 1 }] },
       {},
       ['a: required, but missing'],
@@ -160,13 +160,13 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
       'too many of several',
       { oneOf: [{}, { type: 'number' }] },
       1,
-      ['the arguments: expected a value that fits exactly one form, found number 1'],
+      ['the arguments: expected a value that fits exactly one alternative, found number 1'],
     ],
     [
       'what it must not be',
       { not: { type: 'number' } },
       1,
-      ['the arguments: expected another value, found number 1'],
+      ['the arguments: expected a value that the schema does not exclude, found number 1'],
     ],
     [
       'a limit on both sides',
@@ -195,18 +195,18 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
     const many = await problemsOf(wrongItems(10_000));
     expect(many).toHaveLength(21);
     expect(many.at(19)).toBe('[19]: expected number, found string "x"');
-    expect(many.at(20)).toBe('there are more problems, which are not listed');
+    expect(many.at(20)).toBe('further problems are not listed');
   });
 
-  test('the same for a Standard Schema', async () => {
+  test('for a Standard Schema too', async () => {
     const inputSchema = z.array(z.number());
     const made = tool({ name: 'x', description: '', inputSchema, execute: () => null });
     const found = await made.validate(wrongItems(30));
     const problems = 'problem' in found ? found.problem.split('; ') : [];
-    expect([problems.length, problems.at(20)]).toEqual([21, 'there are more problems, which are not listed']);
+    expect([problems.length, problems.at(20)]).toEqual([21, 'further problems are not listed']);
   });
 
-  test('a model is told all of them', async () => {
+  test('in the error that a model reads', async () => {
     const made = tool({ name: 'book', description: '', inputSchema: trip, execute: () => null });
     const script = [{ calls: { book: { to: 7, seats: 0, stops: [] } } }, 'Sorry.'] as const;
     const { state } = await observe({ script, tools: [made] });
@@ -222,7 +222,7 @@ describe('arguments by JSON Schema: all that is wrong is told at once', () => {
 describe('arguments by Standard Schema', () => {
   const named = { name: 'x', description: '', execute: () => null };
 
-  test('are what the schema makes of them', async () => {
+  test('are the output of the schema', async () => {
     const made = tool({
       ...named,
       inputSchema: z.object({ a: z.string().transform((text) => text.length) }),
@@ -231,7 +231,7 @@ describe('arguments by Standard Schema', () => {
     expect(made.inputSchema).toMatchObject({ type: 'object', required: ['a'] });
   });
 
-  test('are shown as closed objects, at every level, and checked as the schema says', async () => {
+  test('are shown as closed objects at every level, and checked by the schema', async () => {
     const open = z.object({
       list: z.array(z.object({ a: z.string() })),
       rest: z.record(z.string(), z.object({})),
@@ -249,7 +249,7 @@ describe('arguments by Standard Schema', () => {
     });
   });
 
-  test('may be checked later', async () => {
+  test('may be checked asynchronously', async () => {
     const made = tool({
       ...named,
       inputSchema: z.object({ a: z.string().refine(async (text) => text === 'yes') }),
@@ -258,11 +258,11 @@ describe('arguments by Standard Schema', () => {
     expect(await made.validate({ a: 'no' })).toEqual({ problem: 'a: Invalid input' });
   });
 
-  test('a schema that cannot be shown to a model needs one beside it', () => {
+  test('need a JSON Schema when the schema cannot describe itself', () => {
     const standard = { version: 1, vendor: 'mine', validate: (value: unknown) => ({ value }) } as const;
     const inputSchema = { '~standard': standard };
     expect(() => tool({ ...named, inputSchema })).toThrow(
-      'The mine schema of tool "x" cannot be turned into JSON Schema.',
+      'The mine schema of tool "x" has no JSON Schema form.',
     );
     expect(tool({ ...named, inputSchema, jsonSchema: { type: 'object' } }).inputSchema).toEqual({
       type: 'object',
@@ -282,7 +282,7 @@ describe('arguments by a schema of the AI SDK', () => {
   const named = { name: 'x', description: '', execute: () => null };
   const shown = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const;
 
-  test('that only describes are checked as by the JSON Schema', async () => {
+  test('are checked by the JSON Schema when the schema has no check', async () => {
     const made = tool({ ...named, inputSchema: aiSdkSchema({ jsonSchema: shown }) });
     expect(made.inputSchema).toEqual(shown);
     expect(await made.validate({ a: 1 })).toEqual({ value: { a: 1 } });
@@ -313,16 +313,16 @@ describe('arguments by a schema of the AI SDK', () => {
     ],
     ['something that is not an error', fails('no good'), { problem: 'no good' }],
   ];
-  test.each(checks)('that checks: %s', async (_, check, expected) => {
+  test.each(checks)('are checked by the schema’s own check: %s', async (_, check, expected) => {
     const made = tool({ ...named, inputSchema: aiSdkSchema({ jsonSchema: shown, validate: check }) });
     expect(await made.validate({ a: 1 })).toEqual(expected);
   });
 
   const refused: readonly (readonly [string, unknown, message: string])[] = [
     [
-      'whose JSON Schema comes later',
+      'with a promise of its JSON Schema',
       aiSdkSchema({ jsonSchema: Promise.resolve(shown) }),
-      'The AI SDK schema of tool "x" gives its JSON Schema as a promise. Pass "jsonSchema" beside the schema.',
+      'The AI SDK schema of tool "x" has a promise instead of a JSON Schema. Pass "jsonSchema" beside the schema.',
     ],
     [
       'that has no JSON Schema',
@@ -338,12 +338,12 @@ describe('arguments by a schema of the AI SDK', () => {
       { jsonSchema: shown, validate: undefined },
       'found an object with a member "jsonSchema".',
     ],
-    ['that is made later', () => aiSdkSchema({ jsonSchema: shown }), 'found a function.'],
-    ['that is no schema', 'number', 'found string "number".'],
+    ['that is a function', () => aiSdkSchema({ jsonSchema: shown }), 'found a function.'],
+    ['that is a string', 'number', 'found string "number".'],
     ['that is a list', [shown], 'found an array of 1.'],
-    ['that is not there', undefined, 'found nothing.'],
+    ['that is absent', undefined, 'found nothing.'],
   ];
-  test.each(refused)('%s: refused', (_, inputSchema, message) => {
+  test.each(refused)('are refused with a schema %s', (_, inputSchema, message) => {
     const error = { code: 'TOOL_SCHEMA_INVALID', message: expect.stringContaining(message) };
     expect(() => tool({ ...named, inputSchema: inputSchema as JsonObject })).toThrow(
       expect.objectContaining(error),
@@ -357,19 +357,19 @@ describe('arguments by a schema of the AI SDK', () => {
     );
   });
 
-  test('whose JSON Schema comes later, with one beside it', async () => {
+  test('are accepted with a promise of a JSON Schema and a JSON Schema beside it', async () => {
     const inputSchema = aiSdkSchema({ jsonSchema: Promise.resolve(shown) });
     const made = tool({ ...named, inputSchema, jsonSchema: shown });
     expect(made.inputSchema).toEqual(shown);
     expect(await made.validate({})).toEqual({ problem: 'a: required, but missing' });
   });
 
-  test('a JSON Schema may have a member of that name', () => {
+  test('may have a JSON Schema with a member "jsonSchema"', () => {
     const inputSchema = { type: 'object', jsonSchema: 'draft-07' };
     expect(tool({ ...named, inputSchema }).inputSchema).toEqual(inputSchema);
   });
 
-  test('hold the answer of a structured output too', async () => {
+  test('are checked in the same way for a structured output', async () => {
     const output = structuredOutput(aiSdkSchema({ jsonSchema: shown }), { maxRepairs: 0 });
     const { state } = await observe({ script: ['{"a":1}'], hooks: [output] });
     expectTypeOf(output.read(state)).toEqualTypeOf<{ readonly a: number }>();
@@ -400,7 +400,7 @@ const wrong: readonly (readonly [string, object])[] = [
     },
   ],
 ];
-test.each(wrong)('%s is misuse', (_, init) => {
+test.each(wrong)('%s is refused', (_, init) => {
   const make = () => tool({ name: 'x', description: '', inputSchema: {}, execute: () => null, ...init });
   expect(make).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
 });

@@ -5,29 +5,29 @@ import { describe, expect, test } from 'vitest';
 import { does } from '../../support/builders.ts';
 import { executionsOf, resultsOf, used } from '../../support/tool-runs.ts';
 
-describe('a value that is too long is cut, and says so', () => {
+describe('a value that is too long is truncated, with a note', () => {
   const face = '\u{1F600}';
   const rows: readonly (readonly [string, value: unknown, limit: number, result: unknown])[] = [
     ['a text below the limit', 'abc', 4, 'abc'],
     ['a text at the limit', 'abcd', 4, 'abcd'],
-    ['a text beyond it', 'abcde', 4, 'abcd\n[Cut: the first 4 of 5 characters are shown.]'],
+    ['a text beyond it', 'abcde', 4, 'abcd\n[Truncated: the first 4 of 5 characters are shown.]'],
     ['JSON at the limit', { a: 1 }, 7, { a: 1 }],
-    ['JSON beyond it', { a: 12 }, 7, '{"a":12\n[Cut: the first 7 of 8 characters are shown.]'],
-    ['a list beyond it', [1, 2, 3], 3, '[1,\n[Cut: the first 3 of 7 characters are shown.]'],
+    ['JSON beyond it', { a: 12 }, 7, '{"a":12\n[Truncated: the first 7 of 8 characters are shown.]'],
+    ['a list beyond it', [1, 2, 3], 3, '[1,\n[Truncated: the first 3 of 7 characters are shown.]'],
     ['a number is never too long', 123_456, 1, 123_456],
     ['nor is a truth', false, 1, false],
-    ['nor is nothing', null, 1, null],
+    ['null is not truncated', null, 1, null],
     [
-      'half a character at the cut',
+      'half a character at the end',
       `ab${face}cd`,
       3,
-      'ab\uFFFD\n[Cut: the first 3 of 6 characters are shown.]',
+      'ab\uFFFD\n[Truncated: the first 3 of 6 characters are shown.]',
     ],
     [
-      'a whole character at the cut',
+      'a whole character at the end',
       `ab${face}cd`,
       4,
-      `ab${face}\n[Cut: the first 4 of 6 characters are shown.]`,
+      `ab${face}\n[Truncated: the first 4 of 6 characters are shown.]`,
     ],
     ['half a character below the limit', '\uD83D', 4, '\uD83D'],
     ['no limit', 'x'.repeat(200_000), Infinity, 'x'.repeat(200_000)],
@@ -41,16 +41,16 @@ describe('a value that is too long is cut, and says so', () => {
     expect(executionsOf(state)[0]?.value).toEqual(result);
   });
 
-  test('at 100,000 characters unless something else is said', async () => {
+  test('at 100,000 characters by default', async () => {
     const at = await used(does('a', () => 'x'.repeat(100_000)));
     expect(resultsOf(at.state)).toEqual(['x'.repeat(100_000)]);
     const beyond = await used(does('a', () => 'x'.repeat(100_001)));
     expect(resultsOf(beyond.state)[0]).toMatch(
-      /x\n\[Cut: the first 100000 of 100001 characters are shown\.\]$/,
+      /x\n\[Truncated: the first 100000 of 100001 characters are shown\.\]$/,
     );
   });
 
-  test('what the tool wants the model to read is its own affair', async () => {
+  test('a tool’s own model output is not truncated', async () => {
     const output = { type: 'text', value: 'In short.' } as const;
     const given = await used(
       does('a', () => toolResult({ value: 'abcdef', modelOutput: output })),
@@ -58,23 +58,23 @@ describe('a value that is too long is cut, and says so', () => {
     );
     expect([resultsOf(given.state), executionsOf(given.state)[0]?.value]).toEqual([
       ['In short.'],
-      'abc\n[Cut: the first 3 of 6 characters are shown.]',
+      'abc\n[Truncated: the first 3 of 6 characters are shown.]',
     ]);
   });
 
-  test('toModelOutput is asked of whole values, not of cut ones', async () => {
+  test('toModelOutput is called for whole values, not for truncated ones', async () => {
     const asked: unknown[] = [];
     const shortens: Tool = {
       ...does('a', () => 'abcdef'),
       toModelOutput: (value) => (asked.push(value), { type: 'text', value: 'In short.' }),
     };
     const cut = await used(shortens, { maxToolResultLength: 3 });
-    expect(resultsOf(cut.state)).toEqual(['abc\n[Cut: the first 3 of 6 characters are shown.]']);
+    expect(resultsOf(cut.state)).toEqual(['abc\n[Truncated: the first 3 of 6 characters are shown.]']);
     const whole = await used(shortens);
     expect([resultsOf(whole.state), asked]).toEqual([['In short.'], ['abcdef']]);
   });
 
-  test.each([0, -1, Number.NaN])('a limit of %d cannot be', (maxToolResultLength) => {
+  test.each([0, -1, Number.NaN])('the limit %d is refused', (maxToolResultLength) => {
     const options: AgentLoopOptions = { driver: scriptedDriver(), maxToolResultLength };
     expect(() => createAgentLoop(options)).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
   });

@@ -16,7 +16,7 @@ const clock = tool({
   execute: () => 12,
 });
 
-test('the executions of a tool are found, with its arguments and its value as JSON', async () => {
+test('isExecutionOf finds the executions of a tool and types their arguments and value', async () => {
   const driver = scriptedDriver({ calls: { clock: {}, weather: { city: 'Oslo' } } }, 'Done.');
   const state = await createAgentLoop({ driver, tools: [weather, clock] }).run(
     AgentState.empty().withUserMessage('Weather?'),

@@ -31,15 +31,15 @@ function left(progress: JsonObject): AgentState {
   });
 }
 
-describe('a tool whose progress is the document of a suspended agent', () => {
+describe('a tool whose progress looks like the state of a suspended agent', () => {
   const state = expectSound(left(someAgent));
 
-  test('is no subagent: after a crash its call is resolved as that of any tool', () => {
+  test('is not a subagent: after a crash its call is resolved as that of any tool', () => {
     expect(state.currentStep?.toolExecutions[0]?.waitingInside).toEqual([]);
     expect(nextAction(state).type).toBe('resolveTools');
   });
 
-  test('and the run comes to its end', async () => {
+  test('does not prevent the end of the run', async () => {
     const backup = tool({
       name: 'backup',
       description: 'Backs up.',
@@ -81,14 +81,14 @@ describe('a subagent that waits for a decision', () => {
   const suspended = async (loop = caller()): Promise<AgentState> => expectSound(await loop.run(told()));
   const callOf = (state: AgentState): ToolExecution => state.currentStep?.toolExecutions[0] as ToolExecution;
 
-  test('says in its call what it waits for, in a document of version 2', async () => {
+  test('stores its waiting entries in its call, in a document of version 2', async () => {
     const state = await suspended();
     expect(callOf(state).waitingInside.map(({ type }) => type)).toEqual(['approval', 'until']);
     expect(state.execution?.waiting).toEqual(callOf(state).waitingInside);
     expect(state.toJSON()).toMatchObject({ version: 2 });
   });
 
-  test('waits no more once that is decided, and goes on inside', async () => {
+  test('stops waiting after the decision, and continues inside the call', async () => {
     const loop = caller();
     const state = await suspended(loop);
     const [asked] = pendingApprovals(state);
@@ -108,12 +108,12 @@ describe('a subagent that waits for a decision', () => {
       name === 'waitingInside' ? undefined : value,
     ) as JsonObject;
 
-  test('does so in a document of version 1 too, where its progress says it', async () => {
+  test('is read from a document of version 1, by its progress', async () => {
     const state = await suspended();
     assert.deepStrictEqual(AgentState.fromJSON(asVersion1(state)), state);
   });
 
-  test('is not known to wait where the execution of version 1 does not wait for it', async () => {
+  test('is not read as waiting where the execution of version 1 does not wait for it', async () => {
     const { waiting: _, ...execution } = asVersion1(await suspended())['execution'] as JsonObject;
     const crashed = AgentState.fromJSON({
       ...asVersion1(await suspended()),
@@ -129,7 +129,7 @@ describe('a subagent that waits for a decision', () => {
     expect(callOf(state).waitingInside).toEqual([]);
   });
 
-  test('which was resumed then, waits again without asking twice', async () => {
+  test('that was resumed by version 1 waits again without another request', async () => {
     const loop = caller();
     const { waiting: _, ...execution } = asVersion1(await suspended(loop))['execution'] as JsonObject;
     const crashed = AgentState.fromJSON({

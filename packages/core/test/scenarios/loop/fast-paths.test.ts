@@ -26,7 +26,7 @@ const stopping = does('stops', () => {
 });
 
 const scenarios: Readonly<Record<string, () => Scenario>> = {
-  'a plain answer': () => ({ script: ['Hi.'] }),
+  'a final response': () => ({ script: ['Hi.'] }),
   'one tool': () => ({ script: [call('a'), 'Hi.'], tools: [does('a')] }),
   'three tools': () => ({ script: [call('a', 'b', 'c'), 'Hi.'], tools: ['a', 'b', 'c'].map((a) => does(a)) }),
   'tools that end in reverse': () => ({ script: [call('a', 'b', 'c'), 'Hi.'], tools: reversed() }),
@@ -62,7 +62,7 @@ async function seen(scenario: Scenario, isWatched: boolean): Promise<readonly [o
 }
 
 test.each(Object.entries(scenarios))(
-  '%s: the same with hooks and checkpoints, and without',
+  '%s: the result is the same with and without hooks and checkpoints',
   async (_, scenario) => {
     const [plain, watched] = [await seen(scenario(), false), await seen(scenario(), true)];
     expect(plain).toEqual(watched);
@@ -109,12 +109,12 @@ describe('several tool executions as one outcome', () => {
     expect(take(asked, at(order))).toEqual(oneByOne);
   });
 
-  test('a later call, and then the one before it: the order of the calls', () => {
+  test('a later call before an earlier one: the order of the calls', () => {
     expect(idsIn(take(asked, at([2, 1])))).toEqual(['2', '3']);
     expect(idsIn(take(take(asked, at([2])), at([1])))).toEqual(['2', '3']);
   });
 
-  test('some of them later, some in the place of those with their ids', () => {
+  test('some new ones, and some that replace those with their ids', () => {
     const first = take(asked, at([2]));
     const ended = at([2]).map((execution) => execution.withOutcome({ type: 'succeeded', value: 1 }, 1_005));
     const all = take(first, [...ended, ...at([0])]);

@@ -29,14 +29,14 @@ const thrown: Readonly<Record<string, () => unknown>> = {
     revoke();
     return proxy;
   },
-  'an object of nothing': () => Object.create(null),
+  'an object without a prototype': () => Object.create(null),
 };
 const throws = (make: () => unknown): never => {
   throw make();
 };
 
 describe.each(Object.entries(thrown))('%s', (_, make) => {
-  test('from a tool is an error that the model reads', async () => {
+  test('thrown by a tool is an error that the model reads', async () => {
     const { state } = await observe({
       script: [call('bad'), 'Sorry.'],
       tools: [does('bad', () => throws(make))],
@@ -46,7 +46,7 @@ describe.each(Object.entries(thrown))('%s', (_, make) => {
   });
 
   test.each(['beforeStep', 'afterInference', 'beforeToolUse', 'onError'] as const)(
-    'from %s ends the run as failed',
+    'thrown by %s ends the run failed',
     async (point) => {
       const hook: Hook = { [point]: () => throws(make) };
       const script = point === 'onError' ? [new Error('down')] : [call('a'), 'Done.'];
@@ -56,7 +56,7 @@ describe.each(Object.entries(thrown))('%s', (_, make) => {
     },
   );
 
-  test('from a driver, or a compiler, too', async () => {
+  test('thrown by a driver or a compiler ends the run failed', async () => {
     const driver = driverOf(async () => throws(make));
     expect((await scriptedLoop([], { driver }).run(told())).status).toBe('failed');
     expect((await scriptedLoop([], { compiler: () => throws(make) }).run(told())).status).toBe('failed');
@@ -64,7 +64,7 @@ describe.each(Object.entries(thrown))('%s', (_, make) => {
 });
 
 test.each(['beforeToolUse', 'afterToolUse'] as const)(
-  'what a tool uses while an async %s thinks is not forgotten',
+  'the usage that a tool reports during an async %s is counted',
   async (point) => {
     const [used, thought] = [deferred(), deferred()];
     const pay: Tool = tool({
@@ -105,7 +105,7 @@ test.each(['beforeToolUse', 'afterToolUse'] as const)(
 test.each([
   new HoldfastError('RUN_ABORTED', 'gone'),
   Object.assign(new Error(), { code: 'RUN_ABORTED', kind: 'x' }),
-])('an abort of no kind that there is cancels', async (reason) => {
+])('an abort of an unknown kind cancels', async (reason) => {
   const controller = new AbortController();
   const driver = driverOf(async () => {
     controller.abort(reason);
@@ -115,7 +115,7 @@ test.each([
   expect([state.status, state.stopReason]).toEqual(['stopped', 'userRequested']);
 });
 
-test('arguments that are never checked end with the run', async () => {
+test('a check of arguments that never settles ends with the run', async () => {
   const controller = new AbortController();
   const never: Tool = {
     ...does('never'),
@@ -129,7 +129,7 @@ test('arguments that are never checked end with the run', async () => {
   expect([state.status, state.stopReason]).toEqual(['stopped', 'userRequested']);
 });
 
-test('a builder takes a whole budget as it is', async () => {
+test('a builder accepts a whole budget unchanged', async () => {
   const driver = scriptedDriver(...Array.from({ length: 25 }, () => call('a')), 'Done.');
   const budget = ExecutionBudget.unlimited();
   const state = await AgentBuilder.of({ driver, tools: [does('a')], budget })
@@ -138,17 +138,17 @@ test('a builder takes a whole budget as it is', async () => {
   expect([state.status, state.stepCount]).toEqual(['completed', 26]);
 });
 
-test('the message of an error is cut as a value is', async () => {
+test('the message of an error is truncated as a value is', async () => {
   const { state } = await observe({
     script: [call('fails'), 'Done.'],
     tools: [does('fails', () => throws(() => new Error('x'.repeat(1_000))))],
     maxToolResultLength: 100,
   });
   const [error] = state.errors;
-  expect(error?.message).toMatch(/^x{100}\n\[Cut: the first 100 of 1000 characters are shown\.\]$/);
+  expect(error?.message).toMatch(/^x{100}\n\[Truncated: the first 100 of 1000 characters are shown\.\]$/);
 });
 
-describe('pauses before another try', () => {
+describe('pauses before another attempt', () => {
   const flaky = (retry: object): Tool => {
     let tries = 0;
     return tool({
@@ -162,19 +162,34 @@ describe('pauses before another try', () => {
   const no = (): never => throws(() => new Error('no'));
 
   test.each([
-    { problem: 'delaySeconds gave number NaN', retry: { delaySeconds: () => NaN } },
-    { problem: 'delaySeconds gave number -1', retry: { delaySeconds: () => -1 } },
-    { problem: 'delaySeconds gave number Infinity', retry: { delaySeconds: () => Infinity } },
-    { problem: 'delaySeconds gave string "1"', retry: { delaySeconds: () => '1' } },
-    { problem: 'delaySeconds gave an object', retry: { delaySeconds: async () => 1 } },
+    {
+      problem: 'delaySeconds must return a number of seconds, found number NaN',
+      retry: { delaySeconds: () => NaN },
+    },
+    {
+      problem: 'delaySeconds must return a number of seconds, found number -1',
+      retry: { delaySeconds: () => -1 },
+    },
+    {
+      problem: 'delaySeconds must return a number of seconds, found number Infinity',
+      retry: { delaySeconds: () => Infinity },
+    },
+    {
+      problem: 'delaySeconds must return a number of seconds, found string "1"',
+      retry: { delaySeconds: () => '1' },
+    },
+    {
+      problem: 'delaySeconds must return a number of seconds, found an object',
+      retry: { delaySeconds: async () => 1 },
+    },
     { problem: 'failed: no', retry: { delaySeconds: no } },
     { problem: 'failed: no', retry: { isRetryable: no } },
-  ])('$problem: the model reads that, and why the call failed', async ({ problem, retry }) => {
+  ])('$problem: the model reads this and the error of the call', async ({ problem, retry }) => {
     const { state } = await observe({ script: [call('flaky'), 'Sorry.'], tools: [flaky(retry)] });
     expect(state.status).toBe('completed');
     const cause = { message: 'The line is down.' };
     expect(state.errors).toMatchObject([{ code: 'ARGUMENT_INVALID', cause }]);
-    expect(state.errors[0]?.message).toMatch(/^The line is down\. It was not tried again/);
+    expect(state.errors[0]?.message).toMatch(/^The line is down\. There was no retry/);
     expect(state.errors[0]?.message).toContain(problem);
   });
 
@@ -184,7 +199,7 @@ describe('pauses before another try', () => {
     );
   });
 
-  test('of a clock that calls back at once are over at once', async () => {
+  test('of a clock that calls back at once end at once', async () => {
     const clock: Clock = { ...steppedClock(5_000), after: (_, callback) => (callback(), () => undefined) };
     const { state } = await observe({
       script: [call('flaky'), 'Done.'],

@@ -70,8 +70,8 @@ const unfinished = [...whole.moments, ...(await moments(1)).moments].filter(
   ([, { status }]) => status === 'inProgress',
 );
 
-describe('a run that was cut and taken up by another process', () => {
-  test('is cut at every kind of moment', () => {
+describe('a run that was interrupted and resumed by another process', () => {
+  test('is interrupted at every kind of event', () => {
     const kinds = new Set(unfinished.map(([type]) => type));
     for (const kind of [
       'execution-started',
@@ -122,7 +122,7 @@ describe('a run that was cut and taken up by another process', () => {
     },
   );
 
-  test('a run that is over is run again from the start, with all it has said', async () => {
+  test('a completed run starts again with its whole conversation', async () => {
     const stored = AgentState.fromJSON(JSON.parse(JSON.stringify(whole.last)));
     const { state, trace } = await observe({ state: stored, script: ['Again.'] });
     expect(trace[0]).toBe('+started');
@@ -132,7 +132,7 @@ describe('a run that was cut and taken up by another process', () => {
   });
 });
 
-describe('states made by hand', () => {
+describe('states that are built by hand', () => {
   const clock = steppedClock(5_000);
   const begun = applyOutcome(told(), { type: 'started', executionId: ExecutionId.create(clock), at: 5_000 });
   const inStep = applyOutcome(begun, {
@@ -153,7 +153,7 @@ describe('states made by hand', () => {
     at: 5_003,
   });
 
-  test('a call that was begun is told to hooks and listeners as interrupted', async () => {
+  test('a started call is reported to hooks and listeners as interrupted', async () => {
     const { state, trace } = await observe({
       state: running,
       script: ['Hm.'],
@@ -164,12 +164,12 @@ describe('states made by hand', () => {
     expect(state.status).toBe('completed');
   });
 
-  test('an interrupted call can fail the run, as the table of outcomes says', async () => {
+  test('an interrupted call can fail the run, according to the outcome rules', async () => {
     const { state } = await observe({ state: running, tools: [does('a'), does('b')], toolErrors: 'fail' });
     expect([state.status, state.stopReason]).toEqual(['failed', 'errorForbade']);
   });
 
-  test('a hook that throws on the way in does not lose it', async () => {
+  test('a hook that throws in beforeExecution does not drop the started call', async () => {
     const hooks = [
       {
         beforeExecution: () => {
@@ -184,13 +184,13 @@ describe('states made by hand', () => {
     ]);
   });
 
-  test('one that was answered and told to stop, and not closed, ends', async () => {
+  test('a step with a response and a stop signal is closed, and the execution ends', async () => {
     const state = asked.withStopSignal({ reason: 'stopRequested', message: 'x' }, 5_004);
     const { state: last } = await observe({ state });
     expect([last.status, last.steps[0]?.toolExecutions, last.messages.length]).toEqual(['stopped', [], 3]);
   });
 
-  test('one whose last step is closed needs nothing but its end', async () => {
+  test('an execution whose last step is closed only needs its end', async () => {
     const state = applyOutcome(
       applyOutcome(inStep, { type: 'inferred', response: InferenceResponse.of({ text: 'Hi.' }), at: 5_002 }),
       { type: 'stepClosed', messageIds: newStepMessageIds(clock), at: clock.now() },
@@ -204,7 +204,7 @@ describe('states made by hand', () => {
     state.withExecutionStatus('suspended', 5_010, [{ type: 'until', until: 9_000_000 }]),
   );
   test.each(waits.map((state, index) => [index, state] as const))(
-    'one that waits is left as it is (%i)',
+    'a waiting execution does not change (%i)',
     async (_, state) => {
       expect(nextAction(state)).toMatchObject({ type: 'wait', waiting: [{ type: 'until' }] });
       const { state: last, trace } = await observe({ state });
@@ -213,7 +213,7 @@ describe('states made by hand', () => {
     },
   );
 
-  test('one that a hook puts to wait keeps its open step', async () => {
+  test('an execution that a hook suspends retains its open step', async () => {
     const { state, trace } = await observe({
       script: [{ calls: { a: {} } }],
       tools: [does('a')],

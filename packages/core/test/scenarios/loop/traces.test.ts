@@ -95,7 +95,7 @@ const stopping = does('stopping', () => {
 });
 const [a, b, c] = [does('a'), does('b'), does('c')];
 
-describe('the order of things', () => {
+describe('the order of events and hooks', () => {
   /** Three tools that end in reverse order: each when the one after it has ended. */
   function reversed(): Pick<Scenario, 'tools' | 'hooks'> {
     const ended = { a: deferred(), b: deferred(), c: deferred() };
@@ -111,7 +111,7 @@ describe('the order of things', () => {
 
   const rows: readonly Row[] = [
     {
-      name: 'a plain answer',
+      name: 'a final response',
       script: ['Hello.'],
       trace: [begins, answers(1), stops(1), over('completed')],
       end: 'completed',
@@ -175,7 +175,7 @@ describe('the order of things', () => {
       results: ['a', 'b', 'c'],
     },
     {
-      name: 'an answer of nothing',
+      name: 'an empty response',
       script: [{ content: [] }],
       trace: [begins, answers(1), stops(1), over('completed')],
       end: 'completed',
@@ -186,7 +186,7 @@ describe('the order of things', () => {
   test.each(rows)('$name', runRow);
 });
 
-describe('tools that do not work out', () => {
+describe('tools that fail', () => {
   const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
   const strict = tool({ name: 'strict', description: '', inputSchema, execute: () => 'ran' });
   const zodded = tool({
@@ -222,7 +222,7 @@ describe('tools that do not work out', () => {
 
   const rows: readonly Row[] = [
     {
-      name: 'one that throws, and a model that recovers',
+      name: 'a tool that throws, and a model that recovers',
       script: [call('fails'), 'Sorry.'],
       tools: [fails],
       trace: recovery('fails'),
@@ -231,7 +231,7 @@ describe('tools that do not work out', () => {
       results: ['no luck'],
     },
     {
-      name: 'one that throws what is not an error',
+      name: 'a tool that throws a value that is not an Error',
       tools: [does('fails', () => Promise.reject({ odd: true }))],
       script: [call('fails'), 'Sorry.'],
       trace: recovery('fails'),
@@ -239,7 +239,7 @@ describe('tools that do not work out', () => {
       errors: ['TOOL_FAILED'],
     },
     {
-      name: 'one that throws, with toolErrors "fail"',
+      name: 'a tool that throws, with toolErrors "fail"',
       script: [call('fails')],
       tools: [fails],
       toolErrors: 'fail',
@@ -258,13 +258,13 @@ describe('tools that do not work out', () => {
       errors: ['no luck'],
     },
     {
-      name: 'one that nobody knows',
+      name: 'an unknown tool',
       script: [call('nobody'), 'Sorry.'],
       tools: [add],
       trace: recovery('nobody'),
       ...recovers,
       errors: ['TOOL_NOT_FOUND'],
-      results: ['There is no tool named "nobody". Known tools: add.'],
+      results: ['Unknown tool "nobody". Known tools: add.'],
     },
     {
       name: 'arguments that a JSON Schema refuses',
@@ -296,7 +296,7 @@ describe('tools that do not work out', () => {
       results: ['The arguments of tool "strict" are not valid: Unexpected end of JSON input.'],
     },
     {
-      name: 'a value that is no JSON',
+      name: 'a value that is not JSON',
       script: [call('big'), 'Sorry.'],
       tools: [does('big', () => 1n)],
       trace: recovery('big'),
@@ -304,7 +304,7 @@ describe('tools that do not work out', () => {
       errors: ['NOT_JSON'],
     },
     {
-      name: 'an output for the model that is none',
+      name: 'an invalid model output',
       script: [call('odd'), 'Sorry.'],
       tools: [odd],
       trace: recovery('odd'),
@@ -312,7 +312,7 @@ describe('tools that do not work out', () => {
       errors: ['CONTEXT_INVALID'],
     },
     {
-      name: 'one that a hook blocks',
+      name: 'a call that a hook blocks',
       script: [call('add'), 'Sorry.'],
       tools: [add],
       hooks: [{ beforeToolUse: () => ({ block: 'not on Sundays' }) }],
@@ -336,7 +336,7 @@ describe('tools that do not work out', () => {
       },
     },
     {
-      name: 'a blocked one does not fail a run with toolErrors "fail"',
+      name: 'a blocked call does not fail a run with toolErrors "fail"',
       script: [call('add'), 'Sorry.'],
       tools: [add],
       toolErrors: 'fail',
@@ -358,7 +358,7 @@ describe('tools that do not work out', () => {
   test.each(rows)('$name', runRow);
 });
 
-describe('drivers that do not work out', () => {
+describe('drivers that fail', () => {
   const cut = (finishReason: InferenceResponseInit['finishReason']): InferenceResponseInit => ({
     content: [
       { type: 'text', text: 'Let me' },
@@ -376,14 +376,14 @@ describe('drivers that do not work out', () => {
 
   const rows: readonly Row[] = [
     {
-      name: 'one that throws at the first step',
+      name: 'a driver that throws at the first step',
       script: [new HoldfastError('DRIVER_FAILED', 'down')],
       trace: [begins, infers(1), 'onError', breaksOff(1), over('failed')],
       ...failed,
       errors: ['DRIVER_FAILED'],
     },
     {
-      name: 'one that throws at the second step',
+      name: 'a driver that throws at the second step',
       script: [call('add'), new Error('down')],
       tools: [add],
       trace: [begins, asks(1), uses('add'), goesOn(1), infers(2), 'onError', breaksOff(2), over('failed')],
@@ -393,7 +393,7 @@ describe('drivers that do not work out', () => {
       errors: ['down'],
     },
     {
-      name: 'one whose answer ended with an error',
+      name: 'a driver whose response ended with an error',
       script: [cut('error')],
       tools: [add],
       trace: [begins, answers(1, 'error'), 'onError', breaksOff(1), over('failed')],
@@ -411,7 +411,7 @@ describe('drivers that do not work out', () => {
       results: [`Not run: ${reason}.`],
     })),
     {
-      name: 'an answer that ended for a reason of the provider: its calls are answered, not run',
+      name: 'a response with a finish reason of the provider: its calls have results and do not run',
       script: [{ ...cut('other'), rawFinishReason: 'eos' }, 'In short.'],
       tools: [add],
       trace: [begins, answers(1, 'other'), goesOn(1), answers(2), stops(2), over('completed')],
@@ -421,7 +421,7 @@ describe('drivers that do not work out', () => {
       results: ['Not run: the answer ended for the reason "eos".'],
     },
     {
-      name: 'an answer without a reason for its end: it broke off, and its calls are not run',
+      name: 'a response without a finish reason: it is partial, and its calls do not run',
       script: [cut('other')],
       inferenceRetry: { maxElapsedSeconds: 0 },
       tools: [add],
@@ -430,7 +430,7 @@ describe('drivers that do not work out', () => {
       errors: ['DRIVER_NETWORK'],
     },
     {
-      name: 'one that throws in the middle of an answer: it is kept in the step, not in the conversation',
+      name: 'a driver that throws during a response: the partial response is in the step, not in the conversation',
       script: [partial],
       trace: [begins, infers(1), '+answer error onError', breaksOff(1), over('failed')],
       ...failed,
@@ -444,7 +444,7 @@ describe('drivers that do not work out', () => {
   test.each(rows)('$name', runRow);
 
   const nonsense = [undefined, null, { content: 5 }, { content: [{ type: 'nonsense' }] }];
-  test.each(nonsense)('one that answers %j', async (answer) => {
+  test.each(nonsense)('a driver that returns %j', async (answer) => {
     const { state, trace } = await observe({ driver: driverOf(async () => answer as never) });
     expect(trace.join(' ')).toBe([begins, infers(1), 'onError', breaksOff(1), over('failed')].join(' '));
     expect(state.errors.map(({ code }) => code)).toEqual(['INFERENCE_INVALID']);
@@ -456,12 +456,12 @@ describe('drivers that do not work out', () => {
     { modelId: 5 },
     { rawFinishReason: {} },
   ];
-  test.each(misfits)('one that answers with %j', async (answer) => {
+  test.each(misfits)('a driver that returns %j', async (answer) => {
     const { state } = await observe({ driver: driverOf(async () => ({ text: 'Hm', ...answer }) as never) });
     expect(state.errors.map(({ code }) => code)).toEqual(['INFERENCE_INVALID']);
   });
 
-  test('one that throws before it returns a promise', async () => {
+  test('a driver that throws before it returns a promise', async () => {
     const infer = (): never => {
       throw new Error('at once');
     };
@@ -469,7 +469,7 @@ describe('drivers that do not work out', () => {
     expect(state.errors.map(({ message }) => message)).toEqual(['at once']);
   });
 
-  test('one whose partial answer is plain data, with calls: nothing of it is run or shown', async () => {
+  test('a partial response that is plain data with calls: none of it runs or is shown', async () => {
     const cutOff = Object.assign(new Error('cut off'), { partialResponse: cut('tool-calls') });
     const { state, trace } = await observe({ script: [cutOff], tools: [add] });
     expect(trace.join(' ')).toBe(
@@ -522,7 +522,7 @@ describe('a hook that throws', () => {
     },
     {
       ...failed,
-      name: 'in afterInference: the answer was paid for and is kept',
+      name: 'in afterInference: the response is recorded',
       hooks: only('afterInference'),
       trace: [begins, asks(1), 'onError', breaksOff(1), over('failed')],
       steps: 'error',
@@ -541,7 +541,7 @@ describe('a hook that throws', () => {
     },
     {
       ...failed,
-      name: 'in afterToolUse: the result is kept',
+      name: 'in afterToolUse: the result is recorded',
       hooks: only('afterToolUse'),
       trace: [...toolStep, 'onError', breaksOff(1), over('failed')],
       steps: 'error',
@@ -599,7 +599,7 @@ describe('a hook that throws', () => {
     },
     {
       ...failed,
-      name: 'twice in one step: both errors are there, and every result',
+      name: 'twice in one step: both errors and every result are recorded',
       script: [call('a', 'b')],
       tools: [a, b],
       hooks: only('afterToolUse'),
@@ -630,7 +630,7 @@ describe('a hook that throws', () => {
     ]);
   });
 
-  test('the other hooks of afterExecution and onStop are called all the same', async () => {
+  test('the other afterExecution and onStop hooks are still called', async () => {
     const called: string[] = [];
     const late: Hook = {
       onStop: () => void called.push('onStop'),
@@ -670,7 +670,7 @@ describe('AgentStop', () => {
     },
     {
       ...stopped,
-      name: 'in beforeInference: nothing is paid for',
+      name: 'in beforeInference: no model is called',
       hooks: only('beforeInference'),
       script: [],
       trace: [begins, 'beforeStep +step 1 beforeInference', signal, breaksOff(1), forced, over('stopped')],
@@ -679,7 +679,7 @@ describe('AgentStop', () => {
     },
     {
       ...stopped,
-      name: 'in afterInference: the answer was paid for and is kept',
+      name: 'in afterInference: the response is recorded',
       hooks: only('afterInference'),
       trace: [begins, asks(1), signal, breaksOff(1), forced, over('stopped')],
       steps: 'toolExecution',
@@ -777,7 +777,7 @@ describe('AgentStop', () => {
     },
     {
       ...stopped,
-      name: 'in the second of three tools one at a time: the third is not run',
+      name: 'in the second of three tools one at a time: the third does not run',
       script: [call('a', 'stopping', 'c')],
       tools: [a, stopping, c],
       maxParallelTools: 1,
@@ -812,7 +812,7 @@ describe('AgentStop', () => {
       roles: 'u',
     },
     {
-      name: 'with a reason that is not a forced stop ends completed',
+      name: 'with a reason that is not a forced stop, the execution ends completed',
       script: [call('add')],
       tools: [
         does('add', () => {
@@ -825,7 +825,7 @@ describe('AgentStop', () => {
       roles: 'uat',
     },
     {
-      name: 'beside an error of a hook in the same step: the error is not lost',
+      name: 'beside an error of a hook in the same step: both are recorded',
       script: [call('a', 'b')],
       tools: [a, b],
       hooks: [
@@ -858,7 +858,7 @@ describe('AgentStop', () => {
   test.each(rows)('$name', runRow);
 });
 
-describe('what a hook returns is kept', () => {
+describe('the result of a hook is used', () => {
   const mark =
     (name: string): ((state: AgentState) => AgentState) =>
     (state) =>
@@ -964,7 +964,7 @@ describe('what a hook returns is kept', () => {
     expect([state.status, state.stopReason]).toEqual(['failed', 'errorForbade']);
   });
 
-  test('a stop signal, at once: what comes after it is not paid for', async () => {
+  test('a stop signal takes effect at once, before further cost', async () => {
     const stop = (state: AgentState): AgentState =>
       state.withStopSignal({ reason: 'stopRequested', message: 'x' });
     const before = await observe({
@@ -985,7 +985,7 @@ describe('what a hook returns is kept', () => {
     ]);
   });
 
-  test('in order: priority first, then registration', async () => {
+  test('hooks run by priority first, then in the order of registration', async () => {
     const hooks = [mark('a'), mark('b'), mark('c'), mark('d')].map((beforeStep, index): Hook => {
       return { beforeStep, priority: index === 2 ? 5 : index === 0 ? -1 : 0 };
     });
@@ -993,7 +993,7 @@ describe('what a hook returns is kept', () => {
     expect(marks(state)).toEqual(['c', 'b', 'd', 'a']);
   });
 
-  test('the methods of a class keep their this', async () => {
+  test('the methods of a class are called with their this', async () => {
     class Counter implements Hook {
       count = 0;
       beforeStep(): void {
@@ -1006,7 +1006,7 @@ describe('what a hook returns is kept', () => {
   });
 });
 
-describe('what a hook must not return', () => {
+describe('invalid results of a hook are refused', () => {
   const garbage: readonly (readonly [HookPoint, unknown])[] = [
     ...(['beforeExecution', 'beforeStep', 'afterStep', 'afterExecution'] as const).flatMap((point) =>
       [5, 'x', true, {}, [], { state: 5 }].map((value) => [point, value] as const),
@@ -1038,7 +1038,7 @@ describe('what a hook must not return', () => {
   });
 
   test.each(['beforeInference', 'afterInference', 'beforeToolUse', 'afterToolUse'] as const)(
-    'a bare state from %s: it would be lost without a word',
+    'a bare state from %s, which would be dropped',
     async (point) => {
       const hook = {
         [point]: (_: unknown, { state }: { readonly state: AgentState }) => state.withMetadata('a', 1),
@@ -1048,7 +1048,7 @@ describe('what a hook must not return', () => {
     },
   );
 
-  test.each(['onStop', 'onError'] as const)('nonsense from %s', async (point) => {
+  test.each(['onStop', 'onError'] as const)('a number from %s', async (point) => {
     const { state } = await observe({
       script: [new Error('down')],
       budget: { maxSteps: point === 'onStop' ? 0 : 1 },
@@ -1059,14 +1059,14 @@ describe('what a hook must not return', () => {
 
   const others: readonly (readonly [string, (state: AgentState) => AgentState])[] = [
     ['of another agent', () => told()],
-    ['between executions', (state) => state.forNextExecution()],
+    ['without an execution', (state) => state.forNextExecution()],
   ];
   test.each(others)('a state %s', async (_, other) => {
     const { state } = await observe({ script: ['Hi.'], hooks: [{ beforeStep: other }] });
     expect([state.status, state.errors[0]?.code]).toEqual(['failed', 'HOOK_FAILED']);
   });
 
-  test('a state from before: it has forgotten a tool that ran', async () => {
+  test('an earlier state, without a tool execution that has run', async () => {
     let earlier: AgentState | undefined;
     const hook: Hook = {
       beforeToolUse: (_, { state }) => void (earlier ??= state),
@@ -1098,7 +1098,7 @@ describe('a listener that throws', () => {
     },
     later: () => Promise.reject(new Error('deaf')) as unknown as void,
   };
-  test.each(Object.entries(listeners))('%s harms nothing', async (_, listener) => {
+  test.each(Object.entries(listeners))('%s does not affect the run', async (_, listener) => {
     const { trace, state } = await observe({
       script: [call('add'), 'It is 4.'],
       tools: [add],
@@ -1110,7 +1110,7 @@ describe('a listener that throws', () => {
   });
 });
 
-describe('stop or go on', () => {
+describe('stop or continue', () => {
   const again = (times: number): Hook => {
     let left = times;
     return { afterStep: (state) => (left-- > 0 ? state.withContinuationRequested() : undefined) };
@@ -1135,7 +1135,7 @@ describe('stop or go on', () => {
       roles: 'uat',
     },
     {
-      name: 'an answer at the limit is an answer',
+      name: 'a response at the limit is a final response',
       script: [call('add'), 'It is 4.'],
       tools: [add],
       budget: { maxSteps: 2 },
@@ -1145,7 +1145,7 @@ describe('stop or go on', () => {
       roles: 'uata',
     },
     {
-      name: 'a continuation asked for in afterStep',
+      name: 'another step requested in afterStep',
       script: ['One.', 'Two.'],
       hooks: [again(1)],
       trace: [begins, answers(1), goesOn(1), answers(2), stops(2), over('completed')],
@@ -1154,7 +1154,7 @@ describe('stop or go on', () => {
       roles: 'uaa',
     },
     {
-      name: 'a continuation asked for over a stop signal',
+      name: 'another step requested after a stop signal',
       script: ['One.', 'Two.'],
       hooks: [
         {
@@ -1196,7 +1196,7 @@ describe('stop or go on', () => {
       roles: 'uat',
     },
     {
-      name: 'the highest of many signals wins, the first among equals; all are kept',
+      name: 'the signal with the lowest rank wins, the first among equals; all are recorded',
       script: ['Hi.'],
       hooks: [
         {
@@ -1221,7 +1221,7 @@ describe('stop or go on', () => {
       also: (state) => expect(state.execution?.continuation.signals).toHaveLength(4),
     },
     {
-      name: 'an error after an answer fails a run',
+      name: 'an error after a final response fails a run',
       script: ['Hi.'],
       hooks: [{ afterStep: (state) => state.withError(new Error('not good')) }],
       trace: [begins, answers(1), stops(1), over('failed')],
@@ -1231,7 +1231,7 @@ describe('stop or go on', () => {
       errors: ['not good'],
     },
     {
-      name: 'a hook that ends the execution itself: AfterExecution is still run',
+      name: 'a hook that ends the execution itself: AfterExecution hooks still run',
       script: [],
       hooks: [{ beforeStep: (state) => state.withFailure(new Error('no')) }],
       trace: [begins, 'beforeStep', '+failed', 'afterExecution'],
@@ -1258,7 +1258,7 @@ describe('stop or go on', () => {
   });
 });
 
-describe('time that runs out', () => {
+describe('time limits that expire', () => {
   const start = 50_000_000;
   const over10 = '+signal timeLimitReached';
 
@@ -1330,7 +1330,7 @@ describe('time that runs out', () => {
   test.each([inInference(), inTools()])('$name', runRow);
 });
 
-describe('an execution that is taken up', async () => {
+describe('an execution that is resumed', async () => {
   const whole = await observe({ script: [call('add'), 'It is 4.'], tools: [add] });
 
   /** A run of a tool and an answer, as it stood when something happened for the first time. */
@@ -1388,15 +1388,15 @@ describe('an execution that is taken up', async () => {
   test.each(rows)('$name', runRow);
 });
 
-describe('misuse throws', () => {
+describe('invalid options are refused', () => {
   const driver = driverOf(async () => ({ text: 'Hi.' }));
   const wrong: readonly (readonly [string, object])[] = [
     ['no driver', { driver: undefined }],
-    ['a driver that cannot infer', { driver: {} }],
+    ['a driver without infer()', { driver: {} }],
     ['a limit below 0', { driver, budget: { maxSteps: -1 } }],
-    ['a limit that is no number', { driver, budget: { maxSteps: Number.NaN } }],
-    ['no tools at a time', { driver, maxParallelTools: 0 }],
-    ['two tools of one name', { driver, tools: [add, does('add')] }],
+    ['a limit that is not a number', { driver, budget: { maxSteps: Number.NaN } }],
+    ['zero parallel tools', { driver, maxParallelTools: 0 }],
+    ['two tools with the same name', { driver, tools: [add, does('add')] }],
   ];
   test.each(wrong)('%s', (_, options) => {
     expect(() => createAgentLoop(options as AgentLoopOptions)).toThrow(
@@ -1405,7 +1405,7 @@ describe('misuse throws', () => {
   });
 });
 
-test('a clock and a tool may be objects that need their this', async () => {
+test('the methods of a clock and a tool are called with their this', async () => {
   class Counting implements Clock {
     private readonly clock = steppedClock(1_000);
     now(): number {

@@ -127,7 +127,7 @@ describe('calls', () => {
     const { state } = await runtime.execute(sessionId, sendMessage('Go.'), { signal: controller.signal });
     expect([state.status, made.calls]).toEqual(['stopped', []]);
     expect(state.steps[0]?.toolExecutions.map(({ error }) => error?.message)).toEqual([
-      'Tool "pay" was not called: the run was told to stop before.',
+      'Tool "pay" was not called: the run was stopped before.',
     ]);
   });
 
