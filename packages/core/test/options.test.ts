@@ -231,7 +231,7 @@ describe('errors advise what to write instead', () => {
     [
       'a name for a session',
       () => runtime.create({ name: 'a' } as never),
-      'create has no option "name": give a definition, as in definition: { name: "assistant" }.',
+      'create has no option "name": pass a definition, as in definition: { name: "assistant" }.',
     ],
     [
       'no definition',
@@ -246,7 +246,7 @@ describe('errors advise what to write instead', () => {
     [
       'a ttl for a store',
       () => new MemorySessionStore({ ttl: 5 } as never),
-      'give an expiry, as in expiry: { afterSeconds: 3600 }',
+      'pass an expiry, as in expiry: { afterSeconds: 3600 }',
     ],
     [
       'a price with an unknown member',

@@ -2,35 +2,37 @@ import type { Instant } from '../clock.ts';
 import { hasErrorCode, HoldfastError } from '../errors.ts';
 import type { SessionRevision } from './session.ts';
 
-/** There is no such session, or it has expired. */
+/** The session does not exist, or has expired. */
 export class SessionNotFoundError extends HoldfastError {
   readonly sessionId: string;
 
   constructor(sessionId: string) {
-    super('SESSION_NOT_FOUND', `There is no session "${sessionId}".`, { data: { sessionId } });
+    super('SESSION_NOT_FOUND', `Session "${sessionId}" does not exist or has expired. Check the id.`, {
+      data: { sessionId },
+    });
     this.sessionId = sessionId;
   }
 }
 
 /**
- * What stood in the way of a write. `exists`: the id is taken. `stale`: somebody saved since. `recreated`: the
- * session was deleted and made anew. `store-behind`: the store lost versions that it had acknowledged. `fenced`:
- * somebody else has claimed the session since.
+ * The kind of a conflict. `exists`: the id is taken. `stale`: another writer has saved since. `recreated`: the session
+ * was deleted and created again. `store-behind`: the store has dropped versions that it had acknowledged. `fenced`:
+ * another worker has claimed the session since.
  */
 export type SessionConflictKind = 'exists' | 'stale' | 'recreated' | 'store-behind' | 'fenced';
 
 const CONFLICT_ADVICE: Readonly<Record<SessionConflictKind, string>> = {
-  exists: 'Choose another id, or load it.',
-  stale: 'Load it again and repeat the change.',
-  recreated: 'It was deleted and created anew: what you hold belongs to the old one.',
-  'store-behind': 'The storage has lost acknowledged versions; nothing was overwritten.',
-  fenced: 'Another worker has taken it over: stop working on it.',
+  exists: 'Choose another id, or load the session.',
+  stale: 'Load the session again and repeat the change.',
+  recreated: 'The session was deleted and created again: discard the loaded copy.',
+  'store-behind': 'The storage has dropped acknowledged versions: check the storage.',
+  fenced: 'Another worker has claimed the session: stop the work on it.',
 };
 
-/** Another revision is there than the write was based on, or another claim. Nothing was changed. */
+/** The store holds another revision, or another claim, than the writer expected. Nothing was changed. */
 export class SessionConflictError extends HoldfastError {
   readonly sessionId: string;
-  /** What stood in the way, and so what to do. */
+  /** The kind of the conflict, which determines what to do. */
   readonly kind: SessionConflictKind;
   /** The version that the write was based on; for `fenced`, the epoch of the claim. */
   readonly expected: number;
@@ -41,7 +43,7 @@ export class SessionConflictError extends HoldfastError {
     const what = kind === 'fenced' ? 'epoch' : 'version';
     super(
       'SESSION_CONFLICT',
-      `Session "${sessionId}" is at ${what} ${actual}, the write expected ${expected} (${kind}). ${CONFLICT_ADVICE[kind]}`,
+      `Session "${sessionId}" is at ${what} ${actual}, but the write expected ${expected} (${kind}). ${CONFLICT_ADVICE[kind]}`,
       { data: { sessionId, kind, expected, actual } },
     );
     this.sessionId = sessionId;
@@ -50,7 +52,7 @@ export class SessionConflictError extends HoldfastError {
     this.actual = actual;
   }
 
-  /** What a write that was based on one revision has met in another. */
+  /** Returns the conflict of a write that expected one revision when the store holds another. */
   static between(
     sessionId: string,
     expected: SessionRevision,
@@ -71,16 +73,16 @@ function conflictKind(expected: SessionRevision, actual: SessionRevision): Sessi
   return actual.version < expected.version ? 'store-behind' : 'stale';
 }
 
-/** Somebody works on the session. Nothing was changed. Wait until the claim ends, or enqueue what is to be done. */
+/** A worker holds a claim on the session. Nothing was changed. Wait until the claim ends, or enqueue an item. */
 export class SessionBusyError extends HoldfastError {
   readonly sessionId: string;
-  /** Who works on it. */
+  /** The worker of the claim. */
   readonly workerId: string;
   /** When the claim ends, unless it is renewed. */
   readonly until: Instant;
 
   constructor(sessionId: string, workerId: string, until: Instant) {
-    const message = `Session "${sessionId}" is claimed by "${workerId}" until ${new Date(until).toISOString()}.`;
+    const message = `Session "${sessionId}" is claimed by "${workerId}" until ${new Date(until).toISOString()}. Wait, or enqueue an item.`;
     super('SESSION_BUSY', message, { data: { sessionId, workerId, until } });
     this.sessionId = sessionId;
     this.workerId = workerId;
@@ -88,32 +90,39 @@ export class SessionBusyError extends HoldfastError {
   }
 }
 
-/** The inbox of a session holds as many items as the store allows. Nothing was enqueued. Wait until some were used. */
+/**
+ * The inbox of a session holds as many items as the store allows. Nothing was enqueued. Wait until a worker has used
+ * some.
+ */
 export class InboxFullError extends HoldfastError {
   readonly sessionId: string;
 
   constructor(sessionId: string, maxItems: number) {
-    super('INBOX_FULL', `The inbox of session "${sessionId}" is full: ${maxItems} items wait in it.`, {
-      data: { sessionId, maxItems },
-    });
+    super(
+      'INBOX_FULL',
+      `The inbox of session "${sessionId}" is full: it holds ${maxItems} items. Wait until a worker has used some.`,
+      {
+        data: { sessionId, maxItems },
+      },
+    );
     this.sessionId = sessionId;
   }
 }
 
-/** A session, or a value in it, is larger than the store can keep. Nothing was written. Sizes in bytes. */
+/** A session, or a value in it, is larger than the store accepts. Nothing was written. Sizes are in bytes. */
 export class SessionTooLargeError extends HoldfastError {
   constructor(sessionId: string, bytes: number, limit: number) {
     super(
       'SESSION_TOO_LARGE',
-      `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}.`,
+      `Session "${sessionId}" has a value of ${bytes} bytes; the limit is ${limit}. Store large values elsewhere.`,
       { data: { sessionId, bytes, limit } },
     );
   }
 }
 
-/** The storage did not answer, or refused to. */
+/** The storage did not reply or refused the request, or the store is closed. */
 export class StoreUnavailableError extends HoldfastError {
-  /** True when the write may have been done: repeat it with the same operation id. */
+  /** True when the write may have been done. Repeat it with the same operation id. */
   readonly isAmbiguous: boolean;
 
   constructor(message: string, options: { readonly isAmbiguous: boolean; readonly cause?: unknown }) {
@@ -122,14 +131,16 @@ export class StoreUnavailableError extends HoldfastError {
   }
 }
 
-/** The storage takes no more at present, however often it was asked. Nothing was written. Slow down. */
+/**
+ * The storage accepts no more requests at present, even after retries. Nothing was written. Send requests more slowly.
+ */
 export class StoreThrottledError extends HoldfastError {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super('STORE_THROTTLED', message, options);
   }
 }
 
-/** Did the storage not answer, or not take any more? Then it may at another time. */
+/** True when the storage did not reply or accepts no more requests: a later attempt may succeed. */
 export function isUnreachable(error: unknown): boolean {
   return hasErrorCode(error, 'STORE_UNAVAILABLE') || hasErrorCode(error, 'STORE_THROTTLED');
 }

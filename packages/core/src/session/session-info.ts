@@ -7,7 +7,7 @@ import { SessionId } from '../state/values/ids.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import { WAITING_TYPES } from '../state/execution/waiting.ts';
 
-/** Where a session stands in its life. Changes only when an action says so; an active one may have a failed run. */
+/** The status of a session. Only an action changes it: an active session may have a failed execution. */
 export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';
 
 export const SESSION_STATUSES: readonly SessionStatus[] = [
@@ -18,29 +18,29 @@ export const SESSION_STATUSES: readonly SessionStatus[] = [
   'deleted',
 ];
 
-/** What a list of sessions shows of one. */
+/** The facts about a session that lists show. */
 export interface SessionInfo {
   readonly sessionId: SessionId;
-  /** The session of the agent that started this one. */
+  /** The parent of the session. */
   readonly parentId: SessionId | undefined;
   readonly agentName: string;
   readonly status: SessionStatus;
-  /** How often it was saved, its creation included. */
+  /** The number of saves, the creation included. */
   readonly version: number;
   readonly createdAt: Instant;
-  /** When it was saved last. */
+  /** When the session was last saved. */
   readonly updatedAt: Instant;
-  /** How far the agent's execution has got; `undefined` when there is none. */
+  /** The status of the execution; `undefined` when the state has none. */
   readonly executionStatus: ExecutionStatus | undefined;
-  /** What kind of thing a suspended execution waits for; the first, when it waits for several. */
+  /** The type of the first entry in the `waiting` of a suspended execution. */
   readonly waitingFor: Waiting['type'] | undefined;
 }
 
-/** A session as lists show it. */
+/** A session in a list. */
 export interface ListedSession extends SessionInfo {
   /**
-   * When somebody last began or ended work on it: its creation, a claim, a release, or a save without a claim. It stays
-   * while a run saves its steps.
+   * When work on the session last began or ended: its creation, a claim, a release, or a save without a claim. The
+   * saves of a run do not change it.
    */
   readonly lastActiveAt: Instant;
 }
@@ -57,7 +57,7 @@ const INFO_NAMES = new Set([
   'waitingFor',
 ]);
 
-/** What a list shows of a session, as kept in JSON, where what is `undefined` is left out. */
+/** Reads a `SessionInfo` from JSON, which omits members that are `undefined`. */
 export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
   const members = reader.members(value, INFO_NAMES);
   return Object.freeze({

@@ -6,253 +6,286 @@ import type { Waiting } from '../state/execution/waiting.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';
 
-/** When a session is forgotten: at a moment, or so long after the last write to it, of any kind. */
+/** When a session expires: at an instant, or a number of seconds after the last write to it, of any kind. */
 export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };
 
-/** What is said of a session beside itself when it is created. */
+/** Options of `SessionStore.create`. */
 export interface CreateOptions {
-  /** Default: what the store was made with, or never. */
+  /** Default: the `expiry` option of the store; without that option the session never expires. */
   readonly expiry?: SessionExpiry | undefined;
 }
 
-/** What a save is based on, whose it is, and what goes with it. All may be absent. */
+/** Options of `SessionStore.save`. */
 export interface SaveOptions {
   /**
-   * The session as this store answered it last, when it was loaded, created, claimed or saved. Values share structure,
-   * so a store can tell by identity what changed since, and write only that. Absent: everything is written.
+   * The session as this store last returned it from `load`, `create`, `claim` or `save`. The store compares both
+   * sessions by identity and writes only the parts that changed. Without a base, the store writes the whole session.
    */
   readonly base?: AgentSession | undefined;
   /**
-   * Names this save over all its retries, which pass the same session and base. A store that finds its own operation
-   * already done answers with success, so a reply that was lost is neither a conflict nor a second save.
+   * Names this save over all its retries, which pass the same session and base. A store that has already done the
+   * operation returns successfully. A reply that did not arrive therefore causes neither a conflict nor a second save.
    */
   readonly operationId?: string | undefined;
-  /** The epoch of the claim under which it is done. Absent: refused while somebody works on the session. */
+  /**
+   * The epoch of the claim under which the caller saves. The store refuses a save without an epoch while a worker holds
+   * a claim.
+   */
   readonly epoch?: number | undefined;
-  /** The inbox items that this save uses. They leave the inbox in the same write; items that do not wait are ignored. */
+  /**
+   * The inbox items that this save uses. The store removes them in the same write. It ignores items that do not wait.
+   */
   readonly acknowledge?: readonly InboxItemRef[] | undefined;
-  /** From now on; `null` for never. Absent: as before. */
+  /** The expiry from this save on; `null`: the session never expires. Default: the expiry does not change. */
   readonly expiry?: SessionExpiry | null | undefined;
 }
 
-/** What the caller of `load` knows already. */
+/** Options of `SessionStore.load`. */
 export interface LoadOptions {
   /**
-   * The session as this store answered it before. While the stored content is the same, the store answers the base and
-   * reads only the record; otherwise it reads the content, as without a base.
+   * The session as this store returned it before. While the content is the same, the store reads only the record and
+   * returns the base. Otherwise it reads the content.
    */
   readonly base?: AgentSession | undefined;
 }
 
-/** Which session is meant. */
+/** Options of `SessionStore.delete`. */
 export interface DeleteOptions {
-  /** Delete only this revision. Absent: whatever there is. */
+  /** The store deletes only this revision. Default: any revision. */
   readonly revision?: SessionRevision | undefined;
 }
 
-/** The right to work on a session, until a moment. */
+/** The exclusive right of one worker to work on a session, until an instant. */
 export interface SessionClaim {
   readonly sessionId: string;
-  /** Of the session that was claimed: one created later under the same id has another. */
+  /** The incarnation of the claimed session. A session created later under the same id has another incarnation. */
   readonly incarnation: string;
   /** The worker of the claim: `ClaimOptions.workerId`. */
   readonly workerId: string;
-  /** Higher than that of every claim before: a save with a lower one is refused. */
+  /**
+   * The fencing token. Each claim of the session has a higher epoch than the claim before; the store refuses a save
+   * with an older one.
+   */
   readonly epoch: number;
-  /** When others may take the session over, unless the claim is renewed. */
+  /** When another worker can claim the session, unless the claim is renewed. */
   readonly until: Instant;
 }
 
-/** Who wants to work on a session, and for how long. */
+/** Options of `SessionStore.claim`. */
 export interface ClaimOptions extends LoadOptions {
   /**
-   * Who asks: any text of 1 to 1,000 characters, another one for each piece of work. A claim by who holds one is that
-   * claim, renewed, so that a lost reply may be asked for again.
+   * The worker of the claim: any text of 1 to 1,000 characters, new for each claim. The worker that holds the claim
+   * renews it by another claim with the same id, so a caller can repeat a claim whose reply did not arrive.
    */
   readonly workerId: string;
-  /** How long the claim lasts without being renewed. */
+  /** The number of seconds that the claim lasts unless it is renewed. */
   readonly leaseSeconds: number;
 }
 
-/** What a claim gives. */
+/** The result of a claim: the session, the claim and the oldest inbox items. */
 export interface ClaimedSession extends InboxPage {
   readonly session: AgentSession;
   readonly claim: SessionClaim;
-  /** 1, and one more for every claim before it that ended without a release and without a finished step. */
+  /**
+   * The number of the attempt, from 1. It counts the claims since the last release or closed step, the claim under
+   * which that step was closed included.
+   */
   readonly attempt: number;
 }
 
-/** A claim that lasts longer, and what has come in. */
+/** A renewed claim, and the inbox items that the caller has not read. */
 export interface RenewedClaim extends InboxPage {
   readonly claim: SessionClaim;
 }
 
-/** How a claim is renewed. */
+/** Options of `SessionStore.renew`. */
 export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
-  /** The session as this store answered the holder last: the next save based on it need not read the record first. */
+  /**
+   * The session as this store last returned it to the worker. The next save based on it need not read the record first.
+   */
   readonly base?: AgentSession | undefined;
-  /** The position of the last item that the caller has read: the page begins behind it. Default: at the oldest item. */
+  /**
+   * The position of the last item that the caller has read. The page begins behind it. Default: the page begins at the
+   * oldest item.
+   */
   readonly after?: number | undefined;
 }
 
-/** The oldest items that wait, readable or not, at most 100; an inbox may hold more. */
+/** A page of an inbox: the oldest waiting items, readable or not, at most 100. The inbox may hold more. */
 export interface InboxPage {
-  /** Items that can be read, oldest first. */
+  /** The readable items, oldest first. */
   readonly inbox: readonly InboxItem[];
-  /** Items that this release cannot read, oldest first. They stay in the inbox, for a newer release or a repair. */
+  /** The unreadable items, oldest first. They stay in the inbox, for a newer release or a repair. */
   readonly unreadable: readonly UnreadableItem[];
 }
 
-/** An item of an inbox that could not be read. */
+/** An unreadable inbox item: it is damaged, or a newer release wrote it. */
 export interface UnreadableItem {
   readonly position: number;
-  /** `STATE_VERSION` when a newer release wrote it. */
+  /** Its code is `STATE_VERSION` when a newer release wrote the item. */
   readonly error: StateFormatError;
 }
 
-/** Which item of an inbox is meant: the id and the position that the store answered together. */
+/** Identifies an inbox item by the id and the position that the store returned together. */
 export type InboxItemRef = Pick<InboxItem, 'id' | 'position'>;
 
-/** Something for whoever works on a session next. */
+/** An inbox item, which waits until a worker of the session uses it. */
 export interface InboxItem {
   /** Any text of 1 to 1,000 characters. */
   readonly id: string;
-  /** Its place among all items that the session ever got: 0 for the first. */
+  /** The index of the item among all items that were ever enqueued for the session, from 0. */
   readonly position: number;
-  /** For a runtime an `InboxContent`; a store keeps any JSON. */
+  /** An `InboxContent` when a runtime enqueued the item. A store accepts any JSON. */
   readonly content: JsonValue;
-  /** When it came in, by the clock that the store goes by. */
+  /** When the item was enqueued, by the clock that the store uses. */
   readonly enqueuedAt: Instant;
 }
 
-/** By what lists of sessions are ordered. */
+/** The instant by which lists of sessions are ordered. */
 export type SessionOrder = 'createdAt' | 'lastActiveAt';
 
-/** Which sessions to list. Each condition that is given must hold. */
+/** Selects the sessions to list. A session must meet every condition that is set. */
 export interface SessionQuery {
   readonly status?: SessionStatus | undefined;
   readonly agentName?: string | undefined;
-  /** Sessions that the agent of this one has started. */
+  /** Lists only the child sessions of this session. */
   readonly parentId?: string | undefined;
-  /** How far the execution has got. */
+  /** The status of the execution. */
   readonly executionStatus?: ExecutionStatus | undefined;
-  /** The kind of thing that the execution waits for. */
+  /** The type of the first entry in the `waiting` of the execution. */
   readonly waitingFor?: Waiting['type'] | undefined;
-  /** Newest first, by creation (default; stable while others write) or by last activity; ties by id, by code point. */
+  /**
+   * Newest first, by creation (default) or by last activity. The order by creation is stable while other writers write.
+   * Sessions of the same instant are ordered by id, by code point.
+   */
   readonly order?: SessionOrder | undefined;
-  /** 1 to 100; default 50. */
+  /** The largest number of sessions in the page: 1 to 100. Default: 50. */
   readonly limit?: number | undefined;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. Default: the first page. */
   readonly cursor?: string | undefined;
 }
 
-/** Some of the sessions that fit a query. */
+/** A page of the sessions that match a query. */
 export interface SessionPage {
   readonly sessions: readonly ListedSession[];
-  /** Where the next page begins; `undefined` on the last. */
+  /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }
 
-/** Which sessions need somebody. */
+/** Selects due sessions. */
 export interface DueQuery {
-  /** Due by this moment; default: now. */
+  /** Selects the sessions that are due at this instant. Default: now. */
   readonly at?: Instant | undefined;
-  /** 1 to 100; default 50. */
+  /** The largest number of sessions in the page: 1 to 100. Default: 50. */
   readonly limit?: number | undefined;
-  /** Where the page before ended. */
+  /** The `cursor` of the previous page. Default: the first page. */
   readonly cursor?: string | undefined;
 }
 
-/** A session that needs somebody, and since when. */
+/** A due session, and the instant since when it is due. */
 export interface DueSession {
   readonly sessionId: string;
   readonly dueAt: Instant;
 }
 
-/** Some of the sessions that are due. */
+/** A page of due sessions. */
 export interface DuePage {
   /** Longest due first. */
   readonly sessions: readonly DueSession[];
-  /** Where the next page begins; `undefined` on the last. */
+  /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
 }
 
-/** What stores differ in. */
+/** The properties in which stores differ. */
 export interface StoreCapabilities {
-  /** `eventual`: a list, and what is due, may lag behind writes for a moment. */
+  /** `eventual`: `list` and `due` may lag behind writes for a short time. */
   readonly listing: 'strong' | 'eventual';
-  /** Whose clock leases and expiry go by. */
+  /** The clock by which leases and sessions expire: that of the database server, or that of the client process. */
   readonly clock: 'server' | 'client';
-  /** The largest message, step or value that fits, in bytes of JSON; `undefined`: no limit but memory. */
+  /**
+   * The largest message, step or value that the store accepts, in bytes of JSON; `undefined`: only memory limits it.
+   */
   readonly maxValueBytes: number | undefined;
 }
 
 /**
- * Keeps sessions. Every write is conditional on the revision it was based on: of two writers with one base one
- * wins, and the other gets a `SessionConflictError` and has changed nothing. What was acknowledged can be loaded.
+ * Holds sessions. Every write is conditional on the revision that it was based on. Of two writers with the same base,
+ * one succeeds; the other gets a `SessionConflictError` and has changed nothing. Every acknowledged save can be loaded.
  *
- * All methods reject with `StoreUnavailableError` when the storage does not answer, with `StoreThrottledError` when it
- * takes no more, and with `StateFormatError` when what it holds cannot be read; that is then left untouched. A string
- * that cannot be a session id names no session: it is absent. So does the id of a session that has expired.
+ * All methods reject with `StoreUnavailableError` when the storage does not reply, and with `StoreThrottledError` when
+ * it accepts no more requests. They reject with `StateFormatError` when the stored data is unreadable, and leave that
+ * data untouched. An invalid id, or the id of an expired session, behaves as if the session did not exist.
  */
 export interface SessionStore {
   readonly capabilities: StoreCapabilities;
-  /** Keeps a new session, version 0, as version 1. @throws SessionConflictError `exists` when its id is taken. */
+  /**
+   * Saves a new session of version 0 as version 1, and returns it.
+   * @throws SessionConflictError `exists` when the id is taken.
+   */
   create(session: AgentSession, options?: CreateOptions): Promise<AgentSession>;
-  /** The session as last saved; `undefined` when there is none. */
+  /** Returns the session as it was last saved; `undefined` when it does not exist. */
   load(sessionId: string, options?: LoadOptions): Promise<AgentSession | undefined>;
   /**
-   * Keeps a session in place of the revision it was made from, as the next version.
-   * @throws SessionNotFoundError when it is gone; SessionConflictError when another revision is there, or `fenced` when
-   * the claim is lost; SessionBusyError without an epoch while it is claimed; SessionTooLargeError; HoldfastError
-   * `OPERATION_REUSED` when the operation was done with something else.
+   * Replaces the revision that the session is based on, and returns the session as the next version.
+   * @throws SessionNotFoundError when the session does not exist.
+   * @throws SessionConflictError when the store holds another revision, or `fenced` when another worker has claimed the
+   * session.
+   * @throws SessionBusyError for a save without an epoch while a worker holds a claim.
+   * @throws SessionTooLargeError when the session is larger than the store accepts.
+   * @throws HoldfastError `OPERATION_REUSED` when the operation id was used for another save.
    */
   save(session: AgentSession, options?: SaveOptions): Promise<AgentSession>;
   /**
-   * The session, with the right to work on it. Of many that ask at once one gets it. A refused claim reads no content; a
-   * claim with a base reads it only when it has changed since.
-   * @throws SessionNotFoundError; SessionBusyError while another claim lasts.
+   * Claims a session, and returns it with its oldest inbox items. Of several simultaneous callers, one gets the claim.
+   * The store reads no content for a refused claim. For a claim with a base, it reads the content only when it has
+   * changed.
+   * @throws SessionNotFoundError; SessionBusyError while the claim of another worker lasts.
    */
   claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
   /**
-   * Extends a claim to `leaseSeconds` from now, even an expired one if nobody has claimed the session since. Answers what
-   * waits in the inbox behind `after`.
-   * @throws SessionNotFoundError; SessionConflictError `fenced` or `recreated` when it is lost.
+   * Extends a claim to `leaseSeconds` from now, and returns the inbox items behind `after`. Even an expired claim can
+   * be renewed if no other worker has claimed the session since.
+   * @throws SessionNotFoundError; SessionConflictError `fenced` when the claim was released or another worker has
+   * claimed the session, `recreated` when the session was deleted and created again.
    */
   renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim>;
   /**
-   * Ends a claim, so that others need not wait. `false` when it was lost before; with `onlyIfIdle` also when something
-   * is in the inbox, and then the claim stays.
+   * Releases a claim, so that another worker can claim the session at once. Returns `false` when the claim was no
+   * longer valid. With `onlyIfIdle` it also returns `false` when items wait in the inbox, and the claim stays.
    */
   release(claim: SessionClaim, options?: { readonly onlyIfIdle?: boolean | undefined }): Promise<boolean>;
   /**
-   * Adds an item to the inbox, for whoever works on the session next, and makes the session due. Needs no claim and no
-   * revision. `false` when an item with this id waits, or is among the last 16 that were used. Costs the same however many
-   * items wait. A full inbox refuses an item that waits in it, too.
-   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`, `ARGUMENT_INVALID`.
+   * Adds an item to the inbox of a session, and makes the session due. The caller needs no claim and no revision.
+   * Returns `false` when an item with this id waits, or is among the last 16 used items. The cost does not depend on
+   * the number of waiting items. A full inbox refuses even an item that already waits in it.
+   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`.
    */
   enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean>;
-  /** Is there such a session? */
+  /** Returns true when the session exists. */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Forgets a session, also while somebody works on it. `false` when there was none. Without a revision, a session whose
-   * record cannot be read is forgotten too, where the store can find what belongs to it: in memory, SQLite and Redis.
-   * @throws SessionConflictError when another revision is there.
+   * Deletes a session, also while a worker holds a claim on it. Returns `false` when the session did not exist. Without
+   * a revision, the stores in memory, SQLite and Redis also delete a session whose record is unreadable.
+   * @throws SessionConflictError when the store holds another revision.
    */
   delete(sessionId: string, options?: DeleteOptions): Promise<boolean>;
-  /** A page of sessions, newest first. @throws HoldfastError `ARGUMENT_INVALID` for a limit or a cursor that cannot be. */
+  /**
+   * Returns a page of sessions, newest first.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid query, limit or cursor.
+   */
   list(query?: SessionQuery): Promise<SessionPage>;
   /**
-   * A page of the active sessions that need somebody, longest due first: a wake-up time has come, work is left that
-   * nobody does, a claim has run out, or there is something in the inbox. One that cannot be read is among them, so that it
-   * holds up no others: whoever looks at it hears what is wrong with it.
+   * Returns a page of the due sessions, longest due first. An active session is due when its wake-up time has come, its
+   * work is unfinished and unclaimed, its claim has expired, or its inbox holds items. Unreadable sessions are still
+   * listed, so the worker that claims one reports the error and the others are not blocked.
    */
   due(query?: DueQuery): Promise<DuePage>;
-  /** Removes up to `limit` expired sessions (default 1,000) and returns how many; it only saves space. */
+  /** Removes up to `limit` expired sessions (default 1,000) and returns how many it removed. It only saves space. */
   prune(options?: { readonly limit?: number | undefined }): Promise<number>;
   /**
-   * Lets go of what the store opened itself; clients that were passed in stay open. From then on every method rejects with
-   * `StoreUnavailableError`, not ambiguous, but this one: to close again does nothing. What is under way may end so, too.
+   * Closes the connections that the store opened itself; clients that the caller passed in stay open. From then on
+   * every method but `close` rejects with a `StoreUnavailableError` that is not ambiguous. Calls that are in progress
+   * may reject with it too. A second `close` does nothing.
    */
   close(): Promise<void>;
 }

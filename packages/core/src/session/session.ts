@@ -16,13 +16,13 @@ import type { SessionInfo, SessionStatus } from './session-info.ts';
 import { SESSION_STATUSES } from './session-info.ts';
 
 /**
- * Which state of which session a store holds. A session that was deleted and created again is another
- * incarnation, whatever its version.
+ * Names one saved state of a session. A session that was deleted and created again has another incarnation, whatever
+ * its version.
  */
 export interface SessionRevision {
-  /** Minted by the store at creation; `''` before. */
+  /** Assigned by the store at creation; `''` before. */
   readonly incarnation: string;
-  /** 0 before creation, 1 after it, one more with each save. */
+  /** 0 before creation, 1 after creation; each save adds 1. */
   readonly version: number;
 }
 
@@ -40,20 +40,20 @@ type AgentSessionFields = Pick<
   | 'state'
 >;
 
-/** What is said about a new session. */
+/** Options of `AgentSession.create`. */
 export interface AgentSessionInit {
   /** Any text of 1 to 1,000 characters; a UUID when absent. */
   readonly sessionId?: string | undefined;
   readonly definition: AgentDefinition;
-  /** The session of the agent that starts this one. */
+  /** The parent of the new session. */
   readonly parentId?: string | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom?: string | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
-  /** When it is made; default: what the clock says. */
+  /** The creation time. Default: the present time of the clock. */
   readonly at?: Instant;
-  /** Where the time and the ids come from that are not given; default: the clock of the machine. */
+  /** The source of the time and the ids that the caller omits. Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -70,28 +70,28 @@ const checkInit = optionsCheck<AgentSessionInit>(
   },
   {
     id: 'write "sessionId"',
-    name: 'give a definition, as in definition: { name: "assistant" }',
-    agentName: 'give a definition, as in definition: { name: "assistant" }',
-    expiry: 'give it to the store, as in store.create(session, { expiry })',
+    name: 'pass a definition, as in definition: { name: "assistant" }',
+    agentName: 'pass a definition, as in definition: { name: "assistant" }',
+    expiry: 'pass it to the store, as in store.create(session, { expiry })',
   },
 );
 
 const FORMAT = 'holdfast/agent-session';
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
 
-/** An agent as a store keeps it: its state, what it is an instance of, and which revision this is. Immutable. */
+/** An agent in a store: its state, the definition that it was created with, and a revision. Immutable. */
 export class AgentSession {
   readonly sessionId: SessionId;
-  /** The session of the agent that started this one. */
+  /** The parent of the session: the session that this one works for. */
   readonly parentId: SessionId | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom: SessionId | undefined;
-  /** The definition's name: by it a runtime finds the code of the agent. */
+  /** The name of the definition. A runtime finds the loop of the agent by this name. */
   readonly agentName: string;
   readonly status: SessionStatus;
   readonly revision: SessionRevision;
   readonly createdAt: Instant;
-  /** When it was saved last; `createdAt` before. */
+  /** When the session was last saved; before the first save, equal to `createdAt`. */
   readonly updatedAt: Instant;
   /** The definition that the session was created with. */
   readonly definition: AgentDefinition;
@@ -112,9 +112,9 @@ export class AgentSession {
   }
 
   /**
-   * A session that no store has seen yet.
-   * @throws HoldfastError `ID_INVALID`, `CONTEXT_INVALID` for a definition that does not fit; TypeError `ARGUMENT_INVALID`
-   * for an unknown member, or what is not a state.
+   * Creates a session. It is not in a store until `SessionStore.create` saves it.
+   * @throws HoldfastError `ID_INVALID`; HoldfastError `CONTEXT_INVALID` for an invalid definition; TypeError
+   * `ARGUMENT_INVALID` for an unknown option, or a `state` that is not an AgentState.
    */
   static create(init: AgentSessionInit): AgentSession {
     const { clock = systemClock } = checkInit(init);
@@ -134,12 +134,12 @@ export class AgentSession {
     });
   }
 
-  /** How often the session was saved, its creation included; 0 before that. */
+  /** The number of saves, the creation included; 0 before creation. */
   get version(): number {
     return this.revision.version;
   }
 
-  /** What a list shows of it. */
+  /** The facts about the session that lists show. */
   get info(): SessionInfo {
     const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
     const executionStatus = state.status;
@@ -158,8 +158,8 @@ export class AgentSession {
   }
 
   /**
-   * A copy with another state; it must be saved to be kept. `this` when it is the same one.
-   * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+   * Returns a copy with this state, which the caller must save. Returns `this` when the state is the same object.
+   * @throws TypeError `ARGUMENT_INVALID` for a value that is not an AgentState.
    */
   withState(state: AgentState): AgentSession {
     requireState(state, 'session.withState');
@@ -167,19 +167,19 @@ export class AgentSession {
   }
 
   /**
-   * A copy with another status; it must be saved to be kept. `this` when it is the same one.
-   * @throws RangeError `ARGUMENT_INVALID` for what is no status.
+   * Returns a copy with this status, which the caller must save. Returns `this` when the status is the same.
+   * @throws RangeError `ARGUMENT_INVALID` for an unknown status.
    */
   withStatus(status: SessionStatus): AgentSession {
     if (!SESSION_STATUSES.includes(status)) {
       throw invalidArgument(
-        `The status of a session is one of ${SESSION_STATUSES.join(', ')}, found ${describeValue(status)}.`,
+        `The status of a session must be one of ${SESSION_STATUSES.join(', ')}, found ${describeValue(status)}.`,
       );
     }
     return status === this.status ? this : this.with({ status });
   }
 
-  /** The same as a store has written it. For stores. */
+  /** Returns a copy with this revision, saved at this instant. For stores. */
   withRevision(revision: SessionRevision, at: Instant): AgentSession {
     return this.with({ revision: Object.freeze({ ...revision }), updatedAt: Math.max(this.updatedAt, at) });
   }
@@ -202,12 +202,17 @@ export class AgentSession {
     });
   }
 
-  /** The session as one versioned JSON document. */
+  /** Returns the session as one JSON document with its format version. */
   toJSON(): SnapshotEnvelope {
     return writeSession(this, { definition: this.definition, state: this.state.toJSON() });
   }
 
-  /** The document is handed over, as to `AgentState.fromJSON`. @throws StateFormatError as there. */
+  /**
+   * Reads a session from a document of this or an older version. The parts of the document become parts of the session:
+   * they are frozen, not copied.
+   * @throws StateFormatError with the path of the invalid value; `STATE_VERSION` when a newer release wrote the
+   * document.
+   */
   static fromJSON(json: unknown): AgentSession {
     const read: Read<AgentSessionFields> = (reader, value) =>
       readSession(reader, openSnapshot(reader, FORMAT, value));
@@ -215,7 +220,7 @@ export class AgentSession {
   }
 }
 
-/** The document of a session, with these as the parts that are large. */
+/** Returns the document of a session, with `parts` as its definition and state. */
 export function writeSession(
   session: AgentSession,
   parts: { readonly definition?: object; readonly state: object },

@@ -16,38 +16,45 @@ import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
-/** What an action may use. */
+/** The functions and values that the runtime passes to an action. */
 export interface ActionContext {
   /**
-   * Lets the agent work until it has an answer, waits for somebody, or is aborted. What is to be done is saved before,
-   * and the states on the way as the runtime's save policy says. Go on with the session it returns.
+   * Runs the agent until its execution ends, waits or is aborted, and returns the session after the run. The runtime
+   * saves the session before and during the run as its save policy sets. Continue with the returned session.
    * @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has no loop for the session's agent.
    */
   run(session: AgentSession): Promise<AgentSession>;
-  /** Saves now. Go on with the session it returns: it has the next revision, and whatever a hook changed. */
+  /**
+   * Saves the session now, and returns it with its next revision and the changes of hooks. Continue with the returned
+   * session.
+   */
   save(session: AgentSession): Promise<AgentSession>;
-  /** The clock of the runtime: where an action takes time and ids from. */
+  /** The clock of the runtime. An action takes the time and ids from it. */
   readonly clock: Clock;
-  /** The caller's, as `ExecuteOptions.signal`. A run listens to it by itself. */
+  /** The signal of the caller: `ExecuteOptions.signal`. `run` obeys it without being passed it. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** Something done to a session between loading and saving it. */
+/** A function that changes a session between load and save. */
 export interface SessionAction {
   (session: AgentSession, context: ActionContext): Promise<AgentSession> | AgentSession;
-  /** It does not work long, and takes no claim: it is refused while somebody works, and changes what was loaded. */
+  /**
+   * True for a quick action, which neither claims the session nor runs the agent. The runtime refuses its save while a
+   * worker holds a claim.
+   */
   readonly isQuick?: boolean;
-  /** What is left in the inbox instead, when somebody works on the session. */
+  /** The inbox item that can be enqueued instead while another worker holds a claim: see `ExecuteOptions.whenBusy`. */
   readonly item?: { readonly id?: string | undefined; readonly content: InboxContent };
 }
 
 /**
- * Adds a message of the user and lets the agent answer. The message is saved before any work is done on it, but under the
- * save policy `end`. An execution that was left unfinished goes on, and answers the message too; one that only lacks its
- * end is ended first. Should the process die here, `resume()` answers the message. When somebody works on the session, the
- * message is left in its inbox. With an `id`, sending it again is safe: it is said once, and answered if it was not.
- * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; RangeError or TypeError `ARGUMENT_INVALID` at once
- * for an empty message and an unknown option.
+ * Adds a user message and runs the agent. Unless the save policy is `end`, the runtime saves the message before the
+ * run. An unfinished execution resumes and responds to the message too; an execution that only lacks its end is ended
+ * first. If the process dies during the run, `resume()` continues it. While another worker holds a claim, the runtime
+ * enqueues the message. A message with an `id` can safely be sent again: it is added once, and gets a response if it
+ * had none.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active. `sendMessage` itself throws a RangeError or
+ * TypeError `ARGUMENT_INVALID` for an empty message or an unknown option.
  */
 export function sendMessage(
   content: string | readonly UserPart[],
@@ -68,8 +75,9 @@ export function sendMessage(
 }
 
 /**
- * Goes on with an execution that was left unfinished. One that is over is not: the session comes back as it was, and
- * the next message begins a new one.
+ * Resumes an unfinished execution. A session without one is returned unchanged, and its next message begins a new
+ * execution.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  */
 export function resume(): SessionAction {
   return (session, context) => {
@@ -79,10 +87,11 @@ export function resume(): SessionAction {
 }
 
 /**
- * Repeats the failed call of the model that the session waits with, now. Takes up a `failed` execution too: its closed steps and
- * their messages stay, its errors are marked as resolved, and a new step begins within the same budget. A session without
- * a failure comes back as it was. While another worker works on the session, the request goes into its inbox.
- * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ * Repeats at once the failed inference for which the execution waits. It also resumes a `failed` execution: the closed
+ * steps and their messages stay, its errors are marked as resolved, and a new step begins within the same budget. A
+ * session without a failure is returned unchanged.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; SessionBusyError while another worker holds
+ * a claim, unless `whenBusy` is `enqueue`.
  */
 export function retry(): SessionAction {
   return Object.assign(
@@ -95,7 +104,7 @@ export function retry(): SessionAction {
   );
 }
 
-/** What may be said of a decision. */
+/** Options of `approve` and `deny`. */
 export type DecisionOptions = Pick<Decision, 'by' | 'reason'>;
 
 const checkDenial = optionsCheck<DecisionOptions>(
@@ -110,9 +119,12 @@ const checkApproval = optionsCheck<DecisionOptions & Pick<Decision, 'input'>>('a
 });
 
 /**
- * Lets a call run that waits for approval, and the agent go on. Of several that decide, one does; the tool runs once.
- * @throws HoldfastError `APPROVAL_NOT_FOUND`, `APPROVAL_DECIDED` (also by the time that there was for it), `SESSION_REFUSED`
- * for a session that is not active; SessionBusyError while somebody works on the session, unless `whenBusy` says `enqueue`.
+ * Approves a tool call that waits for approval, and resumes the execution. Of several decisions on one call the first
+ * counts, and the tool runs once.
+ * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits; `APPROVAL_DECIDED` when the call was decided
+ * before or its approval timeout has passed.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
  */
 export function approve(
   toolExecutionId: string,
@@ -121,7 +133,10 @@ export function approve(
   return decide({ toolExecutionId, decision: 'approved', ...checkApproval(options) });
 }
 
-/** Refuses a call that waits for approval: the model reads the reason. @throws as `approve`. */
+/**
+ * Denies a tool call that waits for approval. The tool does not run, and the model reads the reason.
+ * @throws as `approve` does.
+ */
 export function deny(toolExecutionId: string, options: DecisionOptions = {}): SessionAction {
   return decide({ toolExecutionId, decision: 'denied', ...checkDenial(options) });
 }
@@ -138,8 +153,8 @@ function decide(decision: Decision): SessionAction {
 }
 
 /**
- * Forgets all that was said and done: the messages of every section, such as a summary of the conversation too, and the
- * execution, one in progress included. Keeps the system prompt, the model, the response format and the metadata.
+ * Removes the messages of every section, summaries included, and the execution, even an unfinished one. The system
+ * prompt, the model settings, the response format and the metadata stay.
  */
 export function clearHistory(): SessionAction {
   return quick((session, { clock }) => {
@@ -148,28 +163,28 @@ export function clearHistory(): SessionAction {
   });
 }
 
-/** Uses another model, or other settings, from the next call on. */
+/** Changes the model settings, from the next inference on. */
 export function changeModel(llmConfig: LlmConfig): SessionAction {
   return quick((session, { clock }) =>
     session.withState(session.state.withLlmConfig(llmConfig, clock.now())),
   );
 }
 
-/** Uses another system prompt from the next call on. */
+/** Changes the system prompt, from the next inference on. */
 export function changeSystemPrompt(systemPrompt: string | undefined): SessionAction {
   return quick((session, { clock }) =>
     session.withState(session.state.withSystemPrompt(systemPrompt, clock.now())),
   );
 }
 
-/** Sets one fact in the metadata. */
+/** Sets one value in the metadata. */
 export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string, value: T): SessionAction {
   return quick((session, { clock }) =>
     session.withState(session.state.withMetadata(key, value, clock.now())),
   );
 }
 
-/** Puts the session aside (`suspended`), or takes it up again (`active`). */
+/** Changes the session status. A `suspended` session accepts no messages until it is `active` again. */
 export function changeStatus(status: SessionStatus): SessionAction {
   return quick((session) => session.withStatus(status));
 }
@@ -181,6 +196,6 @@ function quick(action: (session: AgentSession, context: ActionContext) => AgentS
 /** @throws HoldfastError `SESSION_REFUSED` */
 export function requireActive(session: AgentSession): void {
   if (session.status === 'active') return;
-  const message = `Session "${session.sessionId}" is ${session.status} and takes no messages. Make it active first.`;
+  const message = `Session "${session.sessionId}" is ${session.status}. Make it active first: changeStatus("active").`;
   throw new HoldfastError('SESSION_REFUSED', message, { data: { status: session.status } });
 }

@@ -10,16 +10,19 @@ import type { ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 
-/** A person's word on a call that waits for it. */
+/** A decision of a person on a tool call that waits for approval. */
 export interface Decision {
-  /** Which call: as the execution's `waiting` names it. */
+  /** The id of the tool execution, as the `waiting` of the execution names it. */
   readonly toolExecutionId: string;
   readonly decision: ApprovalDecision['type'];
-  /** Who decided, as the application names people. */
+  /** The person who decided: any name or id that the application uses. */
   readonly by?: string;
-  /** Why, for the model to read. */
+  /** The reason of the decision, which the model reads. */
   readonly reason?: string;
-  /** Other arguments than the model gave, for an approval. They are checked like the model's when the tool runs. */
+  /**
+   * Arguments that replace those of the model, for an approval. The loop checks them like those of the model when the
+   * tool runs.
+   */
   readonly input?: JsonValue;
 }
 
@@ -32,8 +35,8 @@ export const DECISION_CHECKS: OptionChecks<Decision> = {
 };
 
 /**
- * The calls of a state that wait for a person, those of its subagents included.
- * @throws TypeError `ARGUMENT_INVALID` for what is not a state.
+ * Returns the tool executions that wait for approval, those of subagents included.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not an AgentState.
  */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
   requireState(state, 'pendingApprovals');
@@ -46,15 +49,16 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
 }
 
 /**
- * The state with a decision. When it was the last that the execution waited for, the execution goes on.
- * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits or has waited in this step, `APPROVAL_DECIDED` when
- * somebody was first, or the time is over; RangeError `ARGUMENT_INVALID` for what is no decision.
+ * Returns the state with a decision. When no other wait remains, the execution resumes.
+ * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
+ * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
+ * @throws RangeError `ARGUMENT_INVALID` for an invalid decision.
  */
 export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
   const { toolExecutionId, decision, by, reason, input } = decided;
   const state = withTimeoutsApplied(before, at);
   if (decision !== 'approved' && decision !== 'denied') {
-    throw invalidArgument(`A decision is "approved" or "denied", found ${describeValue(decision)}.`);
+    throw invalidArgument(`The decision must be "approved" or "denied", found ${describeValue(decision)}.`);
   }
   const step = state.currentStep;
   const execution = step?.toolExecutions.find(({ id }) => id === toolExecutionId);
@@ -76,7 +80,7 @@ export function withDecision(before: AgentState, decided: Decision, at: Instant)
   return withoutWaitingFor(changed, toolExecutionId, at);
 }
 
-/** The call of a subagent inside which the other call waits. */
+/** Returns the tool execution of the subagent in which the call waits. */
 function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
   return state.currentStep?.toolExecutions.find(({ waitingInside }) =>
     waitingInside.some((waiting) => isFor(waiting, toolExecutionId)),
@@ -97,13 +101,13 @@ function isFor(waiting: Waiting, toolExecutionId: string): boolean {
 
 function notFound(state: AgentState, toolExecutionId: string): HoldfastError {
   const ids = pendingApprovals(state).map(({ id }) => id);
-  const message = `No call "${toolExecutionId}" waits for approval. Waiting: ${ids.join(', ') || 'none'}.`;
+  const message = `No tool call "${toolExecutionId}" waits for approval. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
   return new HoldfastError('APPROVAL_NOT_FOUND', message, { data: { toolExecutionId, waiting: ids } });
 }
 
 function alreadyDecided({ id, approval }: ToolExecution): HoldfastError {
   const { type, by } = approval?.decision ?? {};
-  const message = `The call "${id}" was ${type}${by === undefined ? '' : ` by ${by}`} before. A decision is made once.`;
+  const message = `Tool call "${id}" was already ${type}${by === undefined ? '' : ` by ${by}`}. The first decision counts.`;
   return new HoldfastError('APPROVAL_DECIDED', message, {
     data: { toolExecutionId: id, decision: approval?.decision },
   });

@@ -5,16 +5,22 @@ import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
 
-/** Where a fork leaves its original: at neither place, after all that was said, ready for its next execution. */
+/**
+ * Options of a fork. Without `atStep` and `atMessage`, the copy has the whole conversation and is ready for its next
+ * execution.
+ */
 export interface ForkOptions {
-  /** The id of the copy; default: a UUID. */
+  /** The id of the copy. Default: a UUID. */
   readonly sessionId?: string;
   /**
-   * After so many finished steps of the last execution; `resume()` goes on from there. It is a new execution, whose budget
-   * counts from the start.
+   * Copies the session as it was after this number of closed steps of the last execution. `resume()` continues from
+   * there, in a new execution with a full budget.
    */
   readonly atStep?: number;
-  /** After the message of this id, however long ago it was said; when it is no answer, `resume()` asks for one. */
+  /**
+   * Copies the conversation up to the message with this id, even from an earlier execution. When the message is not
+   * from the assistant, `resume()` requests a response to it.
+   */
   readonly atMessage?: string;
 }
 
@@ -29,24 +35,27 @@ export const checkForkOptions = optionsCheck<ForkOptions>(
   },
 );
 
-/** @throws RangeError `ARGUMENT_INVALID` for a step or a message that there is not, and for both. */
+/**
+ * Returns a copy of a state under new ids, at a step or at a message, or of the whole conversation.
+ * @throws RangeError `ARGUMENT_INVALID` for an unknown step or message, and when both are set.
+ */
 export function forkState(state: AgentState, { atStep, atMessage }: ForkOptions, clock: Clock): AgentState {
   if (atStep !== undefined && atMessage !== undefined)
-    throw invalidArgument('A fork is at a step or at a message, not at both.');
+    throw invalidArgument('fork takes atStep or atMessage, not both.');
   if (atMessage !== undefined) return forkAtMessage(state, atMessage, clock);
   return atStep === undefined ? state.fork({ clock }) : forkAtStep(state, atStep, clock);
 }
 
 /**
- * A copy of a state under its own ids, as it was after so many finished steps of its last execution, ready to go on from
- * there: what was said later is left out. What tools have written into the metadata since stays.
- * @throws RangeError `ARGUMENT_INVALID` for a step that was not taken.
+ * Returns a copy of a state under new ids, as it was after `atStep` closed steps of its last execution, with a pending
+ * execution. Later messages are omitted. Metadata that tools have written since stays.
+ * @throws RangeError `ARGUMENT_INVALID` when the execution has fewer closed steps.
  */
 function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState {
   const { stepExecutions } = state;
   if (atStep > stepExecutions.length) {
     throw invalidArgument(
-      `atStep must be from 0 to ${stepExecutions.length}, the steps that were finished, found ${describeValue(atStep)}.`,
+      `atStep must be a whole number from 0 to ${stepExecutions.length}, found ${describeValue(atStep)}.`,
     );
   }
   const later = new Set(
@@ -57,23 +66,25 @@ function forkAtStep(state: AgentState, atStep: number, clock: Clock): AgentState
 }
 
 /**
- * A copy of a state under its own ids, with the conversation up to a message. When an answer should follow on it, `resume()`
- * asks for one.
- * @throws RangeError `ARGUMENT_INVALID` when there is no such message.
+ * Returns a copy of a state under new ids, with the conversation up to a message. When the message is not from the
+ * assistant, the copy has a pending execution.
+ * @throws RangeError `ARGUMENT_INVALID` for an unknown message.
  */
 function forkAtMessage(state: AgentState, atMessage: string, clock: Clock): AgentState {
   const messages = state.messages.toArray();
   const index = messages.findIndex(({ id }) => id === atMessage);
   const last = messages[index];
   if (last === undefined)
-    throw invalidArgument(`atMessage: there is no message ${describeValue(atMessage)} in the conversation.`);
+    throw invalidArgument(
+      `atMessage must be the id of a message in the conversation, found ${describeValue(atMessage)}.`,
+    );
   const copy = forkWithMessages(state, index + 1, clock);
   return last.role === 'assistant' ? copy : withPendingExecution(copy, clock);
 }
 
 function forkWithMessages(state: AgentState, length: number, clock: Clock): AgentState {
   const at = clock.now();
-  // What an open step has done is later than any place in the conversation.
+  // The work of an open step is later than every message of the conversation, so the copy omits it.
   const copy = AgentState.restore({ ...state, execution: undefined }).fork({ at, clock });
   if (length === state.messages.length) return copy;
   return copy.withMessages(state.messages.slice(0, length), at);

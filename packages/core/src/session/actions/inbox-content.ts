@@ -14,34 +14,37 @@ import { withRetry } from './retry.ts';
 import type { Decision } from './approval.ts';
 import type { InboxItem } from '../session-store.ts';
 
-/** An item that is in an inbox, or will be. */
+/** An inbox item, before or after it has a position. */
 type EnqueuedItem = Omit<InboxItem, 'position'>;
 
-/** What may be left for whoever works on a session. */
+/** The content of an inbox item that a worker can use. */
 export type InboxContent =
   | {
       readonly type: 'message';
       readonly content: string | readonly UserPart[];
       readonly metadata?: JsonObject;
     }
-  /** Ends the execution `stopped`, at once where somebody works on it. */
+  /** Ends the execution `stopped`. A worker at work aborts its run as soon as it reads the item. */
   | { readonly type: 'stop'; readonly reason?: string }
   | ({ readonly type: 'decision' } & Decision)
-  /** Repeats the failed call of the model, as `retry()` does. */
+  /** Repeats the failed inference, as `retry()` does. */
   | { readonly type: 'retry' }
-  /** A session that this one may wait for has ended. It changes nothing by itself: who takes it in looks at the children. */
+  /**
+   * A child session has ended. The item itself changes nothing: the worker that uses it checks which children have
+   * ended.
+   */
   | { readonly type: 'child-ended'; readonly sessionId: string };
 
-/** What came of an item. */
+/** The result of using an item. */
 export interface AppliedItem {
   readonly state: AgentState;
-  /** Why it changed nothing, when it did not. */
+  /** The reason why the item had no effect; `undefined` when it had one. */
   readonly ignored?: string;
 }
 
-/** What a person says. */
+/** The content of a user message. */
 export const MESSAGE_CONTENT: ArgumentCheck = {
-  expected: 'a text or an array of parts, and not empty',
+  expected: 'a text or an array of parts that is not empty',
   accepts: (value) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
   type: 'string',
 };
@@ -53,12 +56,12 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
   message: optionsCheck<OfType<'message'>>(
     'an inbox message',
     { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
-    { text: 'write "content"', id: 'give it beside the content, as in enqueue(sessionId, content, { id })' },
+    { text: 'write "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
   ),
   stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
   decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
   retry: optionsCheck<OfType<'retry'>>('an inbox retry', { type: TYPE }),
-  'child-ended': optionsCheck<OfType<'child-ended'>>('an ended child', {
+  'child-ended': optionsCheck<OfType<'child-ended'>>('an inbox child-ended', {
     type: TYPE,
     sessionId: mustBe.required(mustBe.string),
   }),
@@ -66,7 +69,10 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
 
 const CONTENT_TYPE = mustBe.oneOf(Object.keys(CONTENT_CHECKS));
 
-/** Content that a worker can use. @throws RangeError or TypeError `ARGUMENT_INVALID` */
+/**
+ * Returns the content if a worker can use it.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for invalid content.
+ */
 export function checkedContent(content: InboxContent): InboxContent {
   checkArgument('The content of an inbox item', content, mustBe.object);
   checkArgument('The type of an inbox item', content.type, CONTENT_TYPE);
@@ -75,64 +81,73 @@ export function checkedContent(content: InboxContent): InboxContent {
 }
 
 /**
- * The state as it will be when somebody has taken the item in: what a caller who has left it in the inbox may see, so that
- * the answer to an earlier message is not taken for the answer to this one.
+ * Returns the state as it will be after a worker has used the item. The caller that enqueued a message receives this
+ * state: it must not take the response to an earlier message for the response to its own.
  */
 export function expectedState(state: AgentState, item: EnqueuedItem, clock: Clock): AgentState {
   const ready = mustWaitForEnd(state, item) ? state.forNextExecution(clock.now()) : state;
   return withInboxItem(ready, item, clock).state;
 }
 
-/** Must an item wait for the end of the execution? What has nothing left to do but to end answers no more messages. */
+/**
+ * True when the item must wait for the end of the execution: an execution that only has to finish responds to no more
+ * messages.
+ */
 export function mustWaitForEnd(state: AgentState, { content }: EnqueuedItem): boolean {
   return isJsonObject(content) && content['type'] === 'message' && nextAction(state).type === 'finish';
 }
 
-/** Why the execution is to stop, when that is what an item asks for. */
+/** Returns the reason for which an item requests a stop; `undefined` when the item requests none. */
 export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
   if (!isJsonObject(content) || content['type'] !== 'stop') return undefined;
   const { reason } = content;
-  return typeof reason === 'string' ? reason : 'Somebody asked for it.';
+  return typeof reason === 'string' ? reason : 'An inbox item requested the stop.';
 }
 
-/** The state with what an item asks for. One that cannot be used is ignored, with the reason: it must not block others. */
+/**
+ * Returns the state after an item was used. An item that cannot be used is ignored, with the reason: it must not block
+ * other items.
+ */
 export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): AppliedItem {
-  if (!isJsonObject(item.content)) return { state, ignored: 'It is not an object.' };
+  if (!isJsonObject(item.content)) return { state, ignored: 'The content is not an object.' };
   const content = item.content as unknown as InboxContent;
   const at = clock.now();
   try {
     switch (content.type) {
       case 'message': {
-        if (hasMessage(state, item.id)) return { state, ignored: 'It was said before.' };
+        if (hasMessage(state, item.id))
+          return { state, ignored: 'The conversation has a message with this id.' };
         const { metadata } = content;
         const options = { id: item.id, createdAt: item.enqueuedAt, ...(metadata && { metadata }) };
         return { state: withMessage(state, content.content, options, clock, at) };
       }
       case 'stop':
-        if (!state.hasActiveExecution) return { state, ignored: 'There is nothing to stop.' };
+        if (!state.hasActiveExecution) return { state, ignored: 'The session has no active execution.' };
         return { state: withStop(state, stopReasonOf(item) as string, at) };
-      case 'decision': // made when it was left here, however late somebody looks
+      case 'decision': // decided when it was enqueued, however late a worker uses it
         return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
       case 'retry': {
         const retried = withRetry(state, at);
-        return retried === state ? { state, ignored: 'There is nothing to repeat.' } : { state: retried };
+        return retried === state
+          ? { state, ignored: 'The session has no failed inference or execution.' }
+          : { state: retried };
       }
       case 'child-ended':
         return { state };
       default:
-        return { state, ignored: 'It is of an unknown type.' };
+        return { state, ignored: 'The content has an unknown type.' };
     }
   } catch (error) {
-    return { state, ignored: error instanceof Error ? error.message : 'It cannot be read.' };
+    return { state, ignored: error instanceof Error ? error.message : 'The content is unreadable.' };
   }
 }
 
-/** Has somebody said it before? A message that is sent again, by its id, is answered once. */
+/** True when the conversation has a message with this id. A message that is sent again gets one response. */
 export function hasMessage(state: AgentState, id: string): boolean {
   return state.messages.toArray().some((message) => message.id === id);
 }
 
-/** The state with a message of the user, and with work to do on it. */
+/** Returns the state with a user message, and with an execution that responds to it. */
 export function withMessage(
   state: AgentState,
   content: string | readonly UserPart[],
@@ -143,7 +158,7 @@ export function withMessage(
   return withAnswerRequested(state, clock, at).withUserMessage(content, { clock, ...options }, at);
 }
 
-/** The state with somebody asking for an answer: in the execution that is unfinished, or in a new one. */
+/** Returns the state with a response requested: from the unfinished execution, or from a new one. */
 function withAnswerRequested(state: AgentState, clock: Clock, at: Instant): AgentState {
   const { execution } = state;
   if (execution === undefined || execution.isTerminal) {
@@ -161,5 +176,5 @@ function withStop(state: AgentState, message: string, at: Instant): AgentState {
     stopSignal({ reason: 'userRequested', message, source: 'inbox' }),
     at,
   );
-  return stopped.withoutContinuationRequested(at); // a message before it asked for one
+  return stopped.withoutContinuationRequested(at); // an earlier message may have requested another step
 }

@@ -3,8 +3,8 @@ import { withSubagentState } from '../../loop/tools/waiting.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 
 /**
- * The state with its failed call of the model being repeated now, in a subagent too; a `failed` execution is taken up again:
- * its errors are marked as resolved, and a new step begins. Any other state is returned as it is.
+ * Returns the state with its failed inference to be repeated now, in a subagent too. A `failed` execution is reopened:
+ * its errors are marked as resolved, and a new step begins. Any other state is returned unchanged.
  */
 export function withRetry(state: AgentState, at: Instant): AgentState {
   const { execution } = state;

@@ -66,13 +66,16 @@ import type {
   StoreCapabilities,
 } from '../session-store.ts';
 
-/** What every store may be told. */
+/** The options of every store. */
 export interface StoreOptions {
-  /** Time and ids; default: the clock of the machine. */
+  /** The source of the time and ids. Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** When sessions are forgotten, unless they were created or saved with something else; default: never. */
+  /** When sessions expire, unless they were created or saved with an expiry of their own. Default: never. */
   readonly expiry?: SessionExpiry | undefined;
-  /** How many items may wait in the inbox of one session; default 10,000. One more is an InboxFullError. */
+  /**
+   * The number of items that may wait in the inbox of one session. The store refuses a further item with an
+   * InboxFullError. Default: 10,000.
+   */
   readonly maxInboxItems?: number | undefined;
 }
 
@@ -85,11 +88,11 @@ export const storeOptionChecks: OptionChecks<StoreOptions> = Object.freeze({
   maxInboxItems: COUNT,
 });
 
-const EXPIRY = 'give an expiry, as in expiry: { afterSeconds: 3600 }';
+const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
 const checkStoreOptions = optionsCheck<StoreOptions>('store', storeOptionChecks, {
   ttl: EXPIRY,
   expiresIn: EXPIRY,
-  path: 'a store in a file is SqliteSessionStore.open({ path })',
+  path: 'use SqliteSessionStore.open({ path }) for a store in a file',
 });
 const BACKEND = mustBe.objectWith('an object with the methods of a SessionBackend', [
   'readRecord',
@@ -102,7 +105,7 @@ const BACKEND = mustBe.objectWith('an object with the methods of a SessionBacken
   'close',
 ]);
 
-/** Stands for a record that is there and cannot be read. */
+/** Stands for a record that exists and is unreadable. */
 const UNREADABLE = Symbol('unreadable');
 
 function isUnreadableRecord(error: unknown): boolean {
@@ -110,8 +113,8 @@ function isUnreadableRecord(error: unknown): boolean {
 }
 
 /**
- * A session store on a database. It reads a record, lets pure functions decide what becomes of it, and asks the
- * database to put the one in the place of the other; where another writer came first, it does so again.
+ * A session store on a database. Each write reads a record, computes the next record with pure functions, and replaces
+ * the stored record by a compare-and-set. The store repeats this when another writer was faster.
  */
 export class BackedSessionStore implements SessionStore {
   private readonly opened: OpenBackend;
@@ -137,10 +140,10 @@ export class BackedSessionStore implements SessionStore {
   async create(session: AgentSession, options: CreateOptions = {}): Promise<AgentSession> {
     checkSession(session);
     const { sessionId, version } = session;
-    if (version !== 0) throw invalidArgument(`A new session has version 0, found ${version}.`);
+    if (version !== 0) throw invalidArgument(`A new session must have version 0, found ${version}.`);
     const expiry = checkedExpiry(checkCreateOptions(options).expiry) ?? this.expiry;
     const incarnation = newId(this.clock);
-    let before: SessionRecord | undefined; // looked at only when something is there: that is the exception
+    let before: SessionRecord | undefined; // read only after a failed attempt: the id is seldom taken
     return retryWhileOutdated(sessionId, async () => {
       const now = await this.opened.now();
       if (before?.incarnation === incarnation) return { answer: await this.reader.loadOrThrow(sessionId) };
@@ -167,12 +170,12 @@ export class BackedSessionStore implements SessionStore {
     checkSession(session);
     const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
-    let planned: PlannedSave | undefined; // once: a backend may know the plan again when another writer came between
+    let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
     const { opened, reader } = this;
     const { acknowledge: refs = [] } = checked;
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
-    const base = known && options.base; // this store cannot tell whether it still has a base that another store answered
+    const base = known && options.base; // ignores a base that another store returned: this store may hold other content
     const saved = await writeRecord(sessionId, { opened, reader, known }, (record, now) => {
       planned ??= plannedSave(
         session.withRevision({ ...revision, version: revision.version + 1 }, now),
@@ -197,7 +200,7 @@ export class BackedSessionStore implements SessionStore {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
       const after = claimedRecord(record, { workerId, leaseSeconds }, await this.opened.now());
-      // Content and inbox before the write, so that nothing can fail after it.
+      // Reads the content and the inbox before the write, so that nothing can fail after the write.
       const session = await this.reader.contentOf(record, base);
       if (session === undefined) return undefined;
       base = session;

@@ -18,9 +18,12 @@ const NO_IDS: ReadonlyMap<number, string> = new Map();
 /** Reads sessions from a backend. An expired session behaves as if it did not exist. */
 export class BackendReader {
   private readonly opened: OpenBackend;
-  /** The record that the store answered a session with: the next write need not read it. */
+  /** The record with which the store returned a session: the next write need not read it. */
   private readonly records = new WeakMap<AgentSession, SessionRecord>();
-  /** The incarnation of the session that the store answered an item for: its id and position belong together. */
+  /**
+   * The incarnation of the session with which the store returned an item: the id and the position of the item belong
+   * together.
+   */
   private readonly items = new WeakMap<InboxItemRef, string>();
 
   constructor(opened: OpenBackend) {
@@ -34,8 +37,9 @@ export class BackendReader {
   }
 
   /**
-   * The session as it is now: `base` where the store still has its content.
-   * @throws StateFormatError; RangeError or TypeError `ARGUMENT_INVALID`
+   * Returns the current session: `base` when the store still has its content.
+   * @throws StateFormatError for unreadable content; RangeError or TypeError `ARGUMENT_INVALID` for an invalid
+   * argument.
    */
   async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
     checkSessionId(sessionId);
@@ -57,8 +61,9 @@ export class BackendReader {
   }
 
   /**
-   * The session that belongs to a record: `base` where it has that content, else as the backend has it; `undefined` when
-   * the content has changed since the record was read. @throws StateFormatError
+   * Returns the session of a record: `base` when it has the same content, else the content in the backend; `undefined`
+   * when the content has changed since the record was read.
+   * @throws StateFormatError
    */
   async contentOf(record: SessionRecord, base: AgentSession | undefined): Promise<AgentSession | undefined> {
     const { sessionId } = record.info;
@@ -68,7 +73,7 @@ export class BackendReader {
     return stored && hasSameContent(stored.record, record) ? this.session(stored) : undefined;
   }
 
-  /** The items that wait behind a position, at most a page of them. */
+  /** Returns the items that wait behind a position, at most a page of them. */
   async inbox(record: SessionRecord, after = -1): Promise<InboxPage> {
     const positions = record.inbox ? waitingPositions(record.inbox, after, INBOX_PAGE) : [];
     if (positions.length === 0) return EMPTY;
@@ -81,8 +86,8 @@ export class BackendReader {
   }
 
   /**
-   * The ids of the items at the positions of references that this store did not answer itself, as far as the items can be
-   * read. A used item may be among them.
+   * Returns the ids of the items at the positions of references that this store did not return itself. Unreadable items
+   * are omitted. A used item may be among them.
    */
   async otherItemIds(
     { sessionId, revision: { incarnation } }: AgentSession,
@@ -96,7 +101,10 @@ export class BackendReader {
     return new Map(items.filter(isReadable).map(({ id, position }) => [position, id]));
   }
 
-  /** The items at these positions. A backend may answer used items between them, and then reads more than one page. */
+  /**
+   * Returns the texts of the items at these positions. A backend may return used items between them; the reader then
+   * reads more than one page.
+   */
   private async itemTexts(
     sessionId: string,
     incarnation: string,
@@ -115,18 +123,18 @@ export class BackendReader {
     return texts;
   }
 
-  /** The record that the store answered a session with. It may be out of date. */
+  /** Returns the record with which the store returned a session. It may be out of date. */
   recordOf(session: AgentSession): SessionRecord | undefined {
     return this.records.get(session);
   }
 
-  /** Notes the record of a session whose claim was renewed, if the session still has that content. */
+  /** Remembers the record of a session whose claim was renewed, if the session still has that content. */
   rememberRenewed(session: AgentSession, record: SessionRecord): void {
     const known = this.knownAs(record.info.sessionId, session);
     if (known && hasSameContent(known, record)) this.remember(session, record);
   }
 
-  /** The same session, with its record noted. */
+  /** Remembers the record of a session, and returns the session. */
   remember(session: AgentSession, record: SessionRecord): AgentSession {
     this.records.set(session, record);
     return session;
@@ -145,7 +153,7 @@ export class BackendReader {
   }
 }
 
-/** Adds the id of the session to the error of a part that cannot be read. */
+/** Adds the session id to the error of an unreadable part. */
 function withSessionName<T>(sessionId: string, read: () => T): T {
   try {
     return read();

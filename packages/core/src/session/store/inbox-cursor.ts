@@ -1,30 +1,30 @@
 import type { Instant } from '../../clock.ts';
 
 /**
- * Which items of an inbox wait. Each item gets the next position, from 0. No position is given twice in the life of a
- * session, so the cursor stays when the inbox is empty. A cursor grows with the gaps between the items that wait, not with
+ * Records which items of an inbox wait. Each item gets the next position, from 0. A session never uses a position
+ * twice, so the cursor stays when the inbox is empty. A cursor grows with the gaps between the waiting items, not with
  * their number.
  */
 export interface InboxCursor {
-  /** The position of the oldest item that waits; `next` when none does. */
+  /** The position of the oldest waiting item; `next` when no item waits. */
   readonly first: number;
   /** The position that the next item gets. */
   readonly next: number;
-  /** The gaps: used positions after `first`, as pairs of the first position of a gap and the one behind it, ascending. */
+  /** The used positions after `first`, ascending: for each gap its first position and the position behind it. */
   readonly gaps?: readonly number[] | undefined;
-  /** When an item came into the empty inbox; absent while the inbox is empty. */
+  /** When an item was enqueued into the empty inbox; absent while the inbox is empty. */
   readonly since?: Instant | undefined;
 }
 
-/** The inbox of a session that never got an item. */
+/** The cursor of a session that never got an item. */
 const UNUSED: InboxCursor = Object.freeze({ first: 0, next: 0 });
 
-/** How many items wait. */
+/** Returns the number of waiting items. */
 export function waitingItemCount({ first, next, gaps }: InboxCursor = UNUSED): number {
   return gapsOf(gaps).reduce((count, [from, to]) => count - (to - from), next - first);
 }
 
-/** The positions of the items that wait behind a position, ascending, at most `limit` of them. For stores. */
+/** Returns the positions of the items that wait behind a position, ascending, at most `limit` of them. For stores. */
 export function waitingPositions(
   { first, next, gaps }: InboxCursor,
   after: number,
@@ -39,18 +39,21 @@ export function waitingPositions(
   return positions;
 }
 
-/** The cursor after one more item has come in, which gets the position `next`. */
+/** Returns the cursor after one more item was enqueued, at the position `next`. */
 export function withItem(inbox: InboxCursor = UNUSED, now: Instant): InboxCursor {
   return { ...inbox, next: inbox.next + 1, since: inbox.since ?? now };
 }
 
-/** Whether the item at this position waits: a used one, and one to come, do not. */
+/** True when the item at this position waits: it was enqueued and is not used yet. */
 export function isItemWaiting({ first, next, gaps }: InboxCursor, position: number): boolean {
   if (!Number.isSafeInteger(position) || position < first || position >= next) return false;
   return !gapsOf(gaps).some(([from, to]) => position >= from && position < to);
 }
 
-/** The cursor after these items were used; the others keep their positions. Positions that do not wait are ignored. */
+/**
+ * Returns the cursor after these items were used. Other items keep their positions. Positions of items that do not wait
+ * are ignored.
+ */
 export function withoutItems(inbox: InboxCursor, positions: readonly number[]): InboxCursor {
   const removed = positions.filter((position) => isItemWaiting(inbox, position));
   if (removed.length === 0) return inbox;
@@ -68,7 +71,7 @@ export function withoutItems(inbox: InboxCursor, positions: readonly number[]): 
   return { first, next, ...(gaps.length > 0 && { gaps }), since };
 }
 
-/** Whether the positions of a cursor come in order, and its gaps in pairs. */
+/** True when the positions of a cursor are in ascending order and its gaps come in pairs. */
 export function isValidCursor({ first, next, gaps = [] }: InboxCursor): boolean {
   const positions = [...gaps, next];
   return (

@@ -7,19 +7,22 @@ import type { InboxItem, UnreadableItem } from '../session-store.ts';
 
 /**
  * The version of a stored item: of its form, and of the contents that a runtime enqueues. A release that adds a type of
- * content raises it, so that an older worker leaves such items in the inbox.
+ * content raises the version, so that an older worker does not use such items.
  */
 const ITEM_VERSION = 1;
 
-/** The most items that one claim or renewal answers. */
+/** The largest number of items that a claim or a renewal returns. */
 export const INBOX_PAGE = 100;
 
-/** An item as stores keep it. */
+/** Returns an item as the JSON that stores save. */
 export function itemJson(id: string, content: JsonValue, enqueuedAt: Instant): string {
   return JSON.stringify({ version: ITEM_VERSION, id, enqueuedAt, content });
 }
 
-/** The item at a position, or why it cannot be read. `json` is `undefined` when the backend has no such item. */
+/**
+ * Returns the item at a position, or the error of an unreadable item. `json` is `undefined` when the backend has no
+ * such item.
+ */
 export function readItem(position: number, json: string | undefined): InboxItem | UnreadableItem {
   try {
     return Object.freeze({ position, ...itemOf(position, json) });

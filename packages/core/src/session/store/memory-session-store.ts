@@ -22,7 +22,7 @@ import { recordDueAt, isExpired, listedSession, recordName } from './session-rec
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, StoreCapabilities } from '../session-store.ts';
 
-/** Keeps sessions for as long as the process lives. */
+/** Holds sessions in memory, for as long as the process lives. */
 export class MemorySessionStore extends BackedSessionStore {
   constructor(options: StoreOptions = {}) {
     super(new MemoryBackend(), options);
@@ -31,7 +31,7 @@ export class MemorySessionStore extends BackedSessionStore {
 
 type Item = NonNullable<RecordChange['enqueue']>;
 
-/** The items that wait, found by position and by id. */
+/** The waiting items, by position and by id. */
 class MemoryInbox {
   private readonly items = new Map<number, Item>();
   private readonly ids = new Set<string>();
@@ -40,7 +40,7 @@ class MemoryInbox {
     return this.items.get(position);
   }
 
-  /** Adds an item; `false` when there is one with its id. */
+  /** Adds an item; returns false when the inbox holds an item with its id. */
   add(item: Item): boolean {
     if (this.ids.has(item.id)) return false;
     this.ids.add(item.id);
@@ -60,7 +60,7 @@ interface MemoryEntry extends StoredSession {
   readonly inbox: MemoryInbox;
 }
 
-/** The reference of a backend: read it to write your own. What stands between two awaits is one atomic effect. */
+/** The reference backend, as a model for other backends. Each method is atomic, because it has no `await`. */
 export class MemoryBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
   private readonly entries = new Map<string, MemoryEntry>();

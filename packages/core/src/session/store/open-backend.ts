@@ -3,7 +3,7 @@ import { readClock } from '../../clock.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { StoreUnavailableError } from '../session-errors.ts';
 
-/** A backend until it is closed, and the time that it goes by. */
+/** A backend until it is closed, and the clock of the store. */
 export class OpenBackend {
   private readonly opened: SessionBackend;
   private readonly clock: Clock;
@@ -21,7 +21,7 @@ export class OpenBackend {
   /** @throws StoreUnavailableError once it is closed. */
   get backend(): SessionBackend {
     if (this.closing === undefined) return this.opened;
-    throw new StoreUnavailableError('The session store is closed: open it again.', { isAmbiguous: false });
+    throw new StoreUnavailableError('The session store is closed. Open it again.', { isAmbiguous: false });
   }
 
   /** @throws StoreUnavailableError once it is closed; TypeError `ARGUMENT_INVALID` for a clock that gives no instant. */
@@ -29,7 +29,7 @@ export class OpenBackend {
     return this.backend.now?.() ?? readClock(this.clock);
   }
 
-  /** Once, however often it is asked for. */
+  /** Closes the backend once. Every call returns the same promise. */
   close(): Promise<void> {
     this.closing ??= this.opened.close();
     return this.closing;

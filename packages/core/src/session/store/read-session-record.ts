@@ -14,7 +14,7 @@ import { readSessionInfo } from '../session-info.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from '../session-store.ts';
 
-/** A record as a store has kept it as JSON. @throws StateFormatError when it is none. */
+/** Reads a record from the JSON that a store saved. @throws StateFormatError for an invalid record. */
 export function readSessionRecord(json: unknown): SessionRecord {
   return DocumentReader.read(json, (reader, value) => {
     const record = readRecord(reader, value);

@@ -17,17 +17,17 @@ import type { ContentParts, SessionContent, SavePlan, ListChange } from './sessi
 import { fingerprint, unreadablePart } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
 
-/** What was written of a session, for the save that follows. */
+/** The saved parts of a session, for the next save. */
 interface Written {
   readonly refs: MessageRefWriter;
   readonly lists: ReadonlyMap<string, List<unknown>>;
-  /** The lowest version of the format that can hold the finished steps. */
+  /** The lowest version of the format that can hold the closed steps. */
   readonly versionOfSteps: number;
-  /** The lengths of its values and lists, in UTF-16 code units of JSON; of a list that was cut, about. */
+  /** The lengths of the values and lists, in UTF-16 code units of JSON; for a truncated list, an estimate. */
   readonly sizes: ReadonlyMap<string, number>;
 }
 
-/** By the session that a store answered. */
+/** The saved parts of each session that a store returned. */
 const writtenParts = new WeakMap<AgentSession, Written>();
 
 const STEPS = 'steps';
@@ -35,9 +35,9 @@ const OTHERS = 'otherMessages';
 const MESSAGES = 'messages:';
 
 /**
- * What is to be written of a session, as it is to be answered, after `base`, which the store answered before. Costs
- * what was added, however long the session is; all of it without a base, or with one that was not planned or restored
- * in this process.
+ * Returns the plan of a save. `session` is the object that the store will return, and `base` is the session as the
+ * store returned it before. The cost grows with the added parts, not with the length of the session. Without a base, or
+ * with a base that this process neither planned nor restored, the plan has the whole session.
  */
 export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   const known = base && writtenParts.get(base);
@@ -77,13 +77,16 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
   return plan;
 }
 
-/** How much a session that was planned or restored holds, in UTF-16 code units of JSON; `undefined` for any other session. */
+/**
+ * Returns the size of a session that was planned or restored, in UTF-16 code units of JSON; `undefined` for any other
+ * session.
+ */
 export function knownSize(session: AgentSession): number | undefined {
   const known = writtenParts.get(session);
   return known && [...known.sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
-/** The lengths of the parts that a plan leaves. */
+/** Returns the lengths of the parts after a plan was applied. */
 function sizesAfter(known: Written | undefined, { head, values, lists }: SavePlan): Map<string, number> {
   const sizes = new Map(known?.sizes).set('head', head.length);
   for (const [name, text] of values) sizes.set(`value ${name}`, text?.length ?? 0);
@@ -98,7 +101,10 @@ function sizesAfter(known: Written | undefined, { head, values, lists }: SavePla
   return sizes;
 }
 
-/** Does every section begin with all that it had? Then what refers to a message by its place still does. */
+/**
+ * True when every section begins with all the messages that it had. The indexes by which steps refer to messages are
+ * then still valid.
+ */
 function isGrownFrom(before: MessageStore, after: MessageStore): boolean {
   return before.sections.every(
     ({ name, messages }) => after.section(name).commonLength(messages) === messages.length,
@@ -120,7 +126,7 @@ function listsOf({ state }: AgentSession, others: Messages): Map<string, List<un
   return lists;
 }
 
-/** The values that there are, as they are in memory: what is the same object did not change. */
+/** Returns the values that are present, as objects in memory: a value that is the same object has not changed. */
 function valuesOf({ definition, state }: AgentSession): Map<string, unknown> {
   const { llmConfig, systemPrompt, metadata, responseFormat } = state;
   const all = Object.entries({ definition, llmConfig, systemPrompt, metadata, responseFormat });
@@ -140,7 +146,7 @@ function changedValues(
   return changed;
 }
 
-/** What a head leaves out of the document of a session. */
+/** The members of the session document that the head omits. */
 const SAID_BY_RECORD = Object.freeze({
   sessionId: undefined,
   parentId: undefined,
@@ -161,8 +167,8 @@ function headOf(
   const { state: value } = session;
   const leastVersion = value.execution ? versionOf(value.execution, versionOfSteps) : 1;
   const state = writeAgentStateWith(value, leastVersion, { execution });
-  // The record says what lists show of a session. Its revision and the time of the write are the store's: a retry of a
-  // save has the same head.
+  // The record holds the facts that lists show. The store sets the revision and the time of the write: without them, a
+  // retry of a save has the same head.
   const document = { ...writeSession(session, { state }), ...SAID_BY_RECORD };
   const values = [...valuesOf(session).keys()];
   const { version } = session;
@@ -174,12 +180,12 @@ function headOf(
   });
 }
 
-// Back again
+// Restoring a session
 
 /**
- * The session that a store has kept in parts, with what its record says of it. What is planned after it costs what was
- * added.
- * @throws StateFormatError when a part is missing or does not fit; `STATE_VERSION` when a newer release wrote it.
+ * Returns the session of a stored content, with the facts in its record. A later plan with this session as its base
+ * costs only the added parts.
+ * @throws StateFormatError when a part is missing or invalid; `STATE_VERSION` when a newer release wrote it.
  */
 export function restoreSession(
   content: SessionContent,
@@ -196,7 +202,7 @@ export function restoreSession(
   return session;
 }
 
-/** The lists of a saved session, by what they hold. */
+/** The lists of a saved session, by their content. */
 interface SavedLists {
   readonly steps: readonly JsonValue[];
   readonly others: readonly JsonValue[] | undefined;
@@ -221,7 +227,7 @@ function readList(name: string, length: number, content: SessionContent): JsonVa
   return texts.map((text, index) => parsePart(text, `element ${index} of "${name}"`));
 }
 
-/** The document of a session: the opposite of how `planSave` divides it. */
+/** Returns the document of a session: the inverse of the division by `planSave`. */
 function joinedDocument(
   { version, document, values }: Head,
   { steps, others, sections }: SavedLists,
@@ -256,7 +262,9 @@ function joinedDocument(
   });
 }
 
-/** Has the session the lists that were read? One that was repaired has more, and the next save writes all of it. */
+/**
+ * True when the session has the lists that were read. A repaired session has more, and its next save writes all of it.
+ */
 function isAsSaved({ state }: AgentSession, lists: Head['lists']): boolean {
   const lengths = new Map(lists);
   const steps = state.execution?.stepExecutions.length ?? 0;
@@ -271,7 +279,10 @@ function sizesOf({ head, values, lists }: SessionContent): Map<string, number> {
   return sizesAfter(undefined, { isWhole: true, head, values, lists: added });
 }
 
-/** The messages in `others` are those that the session refers to: a document is handed over. */
+/**
+ * Records the saved parts of a restored session. The messages in `others` are the objects in the session: the reader of
+ * a document does not copy its parts.
+ */
 function remember(
   session: AgentSession,
   others: readonly Message[],
@@ -295,8 +306,8 @@ interface Head extends ContentParts {
 }
 
 /**
- * What a saved session holds beside its head, for stores that read it part by part.
- * @throws StateFormatError when the head cannot be read.
+ * Returns the names of the parts that a saved session holds beside its head, for stores that read it part by part.
+ * @throws StateFormatError for an unreadable head.
  */
 export function contentParts(head: string): ContentParts {
   const { values, lists } = parsedHead(head);
@@ -317,7 +328,7 @@ function parsedHead(text: string): Head {
 }
 
 function parsePart(text: string | undefined, what: string): JsonValue {
-  if (text === undefined) throw unreadablePart(what, 'a part that is there', undefined);
+  if (text === undefined) throw unreadablePart(what, 'a stored part', undefined);
   try {
     return JSON.parse(text) as JsonValue;
   } catch (cause) {
@@ -325,9 +336,9 @@ function parsePart(text: string | undefined, what: string): JsonValue {
   }
 }
 
-/** What a save is to write, however often it is tried. */
+/** A save that is planned once for all its attempts. */
 export interface PlannedSave {
-  /** What it answers. */
+  /** The session that the save returns. */
   readonly next: AgentSession;
   readonly plan: SavePlan;
   readonly hash: string;
@@ -342,7 +353,7 @@ export function plannedSave(
   return { next, plan, hash: operationId === undefined ? '' : fingerprint(plan) };
 }
 
-/** Is this what the session was made from? */
+/** True when the session was made from this base. */
 export function isBase(
   base: AgentSession | undefined,
   { sessionId, revision }: AgentSession,

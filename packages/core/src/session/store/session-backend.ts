@@ -5,76 +5,75 @@ import type { SessionRecord } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
 import type { DueSession, InboxItemRef, StoreCapabilities } from '../session-store.ts';
 
-/** A session without its inbox, as of one moment. */
+/** A session without its inbox, as of one instant. */
 export interface StoredSession {
   readonly record: SessionRecord;
   readonly content: SessionContent;
 }
 
-/** An item of an inbox. */
+/** An inbox item. */
 export interface StoredItem {
   readonly position: number;
   readonly json: string;
 }
 
-/** Which items of an inbox to read. */
+/** Selects the inbox items to read. */
 export interface ItemRange {
   /** The first position. */
   readonly from: number;
   /** The position behind the last. */
   readonly to: number;
-  /** How many items at most, those of the lowest positions. */
+  /** The largest number of items to return: those with the lowest positions. */
   readonly limit: number;
 }
 
 /**
- * What came of a compare-and-set. `done`: the record was replaced. `outdated`: another record was there. `duplicate`: the item to
- * enqueue is in the inbox already. Nothing was changed unless it was done.
+ * The result of a compare-and-set. `done`: the record was replaced. `outdated`: the backend holds another record.
+ * `duplicate`: the inbox already holds the item to enqueue. Unless the result is `done`, nothing was changed.
  */
 export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
 
-/** What is written together with a record: all of it, or nothing of either. */
+/** The changes that the backend writes together with a record: all of them and the record, or none. */
 export interface RecordChange {
   /**
-   * How the content changes. With another incarnation it is whole, and nothing of the one before may remain. The same
-   * object for each compare-and-set of one save.
+   * The change of the content. For another incarnation the plan is whole, and nothing of the incarnation before may
+   * remain. Each compare-and-set of one save passes the same plan object.
    */
   readonly plan?: SavePlan | undefined;
-  /** An item to keep. Refused as a `duplicate` when the inbox holds an item with this id. */
+  /** An item to add. The backend refuses it as a `duplicate` when the inbox holds an item with this id. */
   readonly enqueue?: (StoredItem & { readonly id: string }) | undefined;
-  /** Items to drop. The record after the change does not count them as waiting. */
+  /** Items to remove. The record after the change does not count them as waiting. */
   readonly acknowledge?: readonly InboxItemRef[] | undefined;
 }
 
 /**
- * What a database must do so that `BackedSessionStore` makes a session store of it: read, write what a plan says on a
- * condition, and walk two indexes. What claims, conflicts, repetition and expiry mean is decided in core, by functions
- * of `SessionRecord`. Ids are valid session ids; all reads see what was acknowledged before them, but those of lists
- * may lag where the capabilities say so.
+ * Connects a database to `BackedSessionStore`: it reads, writes a save plan on a condition, and walks two indexes. Core
+ * decides about claims, conflicts, retries and expiry, with functions of `SessionRecord`. Ids are valid session ids.
+ * All reads see every acknowledged write, except that `list` and `due` may lag where the capabilities declare it.
  *
- * Rejects with `StoreUnavailableError`, `StoreThrottledError`, `SessionTooLargeError`, and with `StateFormatError` for
- * what cannot be read.
+ * Methods reject with `StoreUnavailableError`, `StoreThrottledError`, `SessionTooLargeError`, and with
+ * `StateFormatError` for unreadable data.
  */
 export interface SessionBackend {
   readonly capabilities: StoreCapabilities;
   /**
-   * The present moment by the clock that leases and expiry go by; a promise where it must be asked for. Absent: the clock
-   * of the store's options.
+   * Returns the present instant of the clock by which leases and sessions expire; a promise where the database must be
+   * queried. Without this method, the store uses the clock of its options.
    */
   now?(): Instant | Promise<Instant>;
-  /** The record of a session, expired or not. */
+  /** Reads the record of a session, expired or not. */
   readRecord(sessionId: string): Promise<SessionRecord | undefined>;
-  /** A session with its content, expired or not. */
+  /** Reads a session with its content, expired or not. */
   readSession(sessionId: string): Promise<StoredSession | undefined>;
   /**
-   * Items of an inbox, in ascending order of position. A used item may be answered or left out: the record says which
-   * items wait. None when the session has another incarnation now.
+   * Reads inbox items, in ascending order of position. The result may contain or omit used items: the record determines
+   * which items wait. The result is empty when the session has another incarnation now.
    */
   readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]>;
   /**
-   * Puts a record in the place of another, if that is still there: one with the same `recordName`. Without one before: if
-   * there is none. Without one after: the session goes, with all that belongs to it. One atomic effect, whenever the
-   * process dies.
+   * Replaces the record `before` by `after` if the backend still holds a record with the same `recordName`. Without
+   * `before`, it writes only if the session does not exist. Without `after`, it removes the session and all that
+   * belongs to it. The effect is atomic, whenever the process dies.
    */
   compareAndSet(
     sessionId: string,
@@ -83,16 +82,25 @@ export interface SessionBackend {
     change: RecordChange,
   ): Promise<CompareAndSetResult>;
   /**
-   * Removes a session whose record cannot be read, with all that belongs to it; `false` when there is none. Absent: such a
-   * session cannot be deleted.
+   * Removes a session whose record is unreadable, with all that belongs to it. Returns `false` when the session does
+   * not exist. Without this method, such a session cannot be deleted.
    */
   discard?(sessionId: string): Promise<boolean>;
-  /** The first `limit + 1` sessions that fit, in the order of `compareListedSessions`, without those expired by `now`. */
+  /**
+   * Returns the first `limit + 1` sessions that match, in the order of `compareListedSessions`, without those that have
+   * expired at `now`.
+   */
   list(query: ResolvedSessionQuery, now: Instant): Promise<readonly ListedSession[]>;
-  /** The first `limit + 1` sessions whose `dueAt` is not after `at`, by it and then by id, without expired ones. */
+  /**
+   * Returns the first `limit + 1` sessions whose `dueAt` is not after `at`, in the order of `compareDueSessions`,
+   * without expired ones.
+   */
   due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
-  /** Removes at most so many sessions that have expired by `now`; and returns how many. */
+  /** Removes at most `limit` sessions that have expired at `now`, and returns how many it removed. */
   prune(now: Instant, limit: number): Promise<number>;
-  /** Lets go of what it opened itself. Asked for once; what begins afterwards is refused before it comes here. */
+  /**
+   * Closes the connections that the backend opened itself. The store calls it once, and refuses later calls before they
+   * reach the backend.
+   */
   close(): Promise<void>;
 }

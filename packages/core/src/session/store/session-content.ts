@@ -1,43 +1,49 @@
 import { describeValue, StateFormatError } from '../../errors.ts';
 
-/** A session as a store keeps it, in parts that change at their own pace. Every text is JSON. */
+/** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
 export interface SessionContent {
-  /** What changes with every save: version, status, the step in progress, how long the lists are. */
+  /**
+   * The part that changes with every save: the version, the execution without its closed steps, the lengths of the
+   * lists.
+   */
   readonly head: string;
-  /** What seldom changes, by name: the definition, the system prompt, metadata, settings. */
+  /** The parts that seldom change, by name: the definition, the system prompt, metadata, settings. */
   readonly values: ReadonlyMap<string, string>;
-  /** What grows at its end, by name: the messages of each section, the finished steps. */
+  /** The parts that grow at their end, by name: the messages of each section, the closed steps. */
   readonly lists: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The names of the parts that a head goes with. */
+/** The names of the parts that belong to a head. */
 export interface ContentParts {
   readonly values: readonly string[];
-  /** Each with its length. */
+  /** Each list with its length. */
   readonly lists: readonly (readonly [name: string, length: number])[];
 }
 
-/** How one list changes. */
+/** The change of one list. */
 export interface ListChange {
   readonly name: string;
-  /** How many elements stay, from the start. */
+  /** The number of elements that stay, from the start. */
   readonly keep: number;
-  /** What follows on them. With none of either the list is gone. */
+  /** The elements to append to them. A list that ends up without elements is removed. */
   readonly append: readonly string[];
 }
 
-/** What a save has to write, and nothing else. A store does all of it at once, or none. */
+/** The parts of the content that a save must write. A store applies a plan completely or not at all. */
 export interface SavePlan {
-  /** Nothing is known of what the store has: all of the session is replaced. */
+  /** True when the saved content is unknown: the plan replaces all of it. */
   readonly isWhole: boolean;
   readonly head: string;
-  /** Values that are new or other than they were; `undefined` for one that is gone. */
+  /** Values that are new or changed; `undefined` for a removed value. */
   readonly values: ReadonlyMap<string, string | undefined>;
-  /** Lists that are new or other than they were. */
+  /** Lists that are new, changed or removed. */
   readonly lists: readonly ListChange[];
 }
 
-/** A text that is another one for a plan that writes something else. Not a defence: it finds mistakes. */
+/**
+ * Returns a hash of a plan, which differs for a plan that writes something else. It finds mistakes; it is no defence
+ * against attacks.
+ */
 export function fingerprint({ head, values, lists }: SavePlan): string {
   let [high, low] = [0, 0];
   const add = (text: string): void => {
@@ -54,7 +60,10 @@ export function fingerprint({ head, values, lists }: SavePlan): string {
   return (high >>> 0).toString(36) + (low >>> 0).toString(36);
 }
 
-/** What is kept after a plan was carried out. For stores that keep whole sessions, or plans one after the other. */
+/**
+ * Returns the content after a plan was applied. For stores that save whole sessions, or apply plans one after the
+ * other.
+ */
 export function applySavePlan(content: SessionContent | undefined, plan: SavePlan): SessionContent {
   const base = plan.isWhole ? undefined : content;
   const values = new Map(base?.values);
@@ -72,7 +81,7 @@ export function applySavePlan(content: SessionContent | undefined, plan: SavePla
   return { head: plan.head, values, lists };
 }
 
-/** A part that is not as it should be. */
+/** The error for a part of the content that is missing or invalid. */
 export function unreadablePart(
   what: string,
   expected: string,

@@ -7,21 +7,21 @@ import type { ListedSession } from '../session-info.ts';
 import { SESSION_STATUSES } from '../session-info.ts';
 import type { DueQuery, DueSession, SessionOrder, SessionQuery } from '../session-store.ts';
 
-/** Where a page ended: the last session's place in the order. */
+/** The end of a page: the position of its last session in the order. */
 export interface CursorPosition {
   readonly at: number;
   readonly sessionId: string;
 }
 
-/** A query with nothing left open. */
+/** A query with its defaults filled in and its cursor read. */
 export interface ResolvedSessionQuery extends SessionQuery {
   readonly order: SessionOrder;
   readonly limit: number;
-  /** The page begins after this place. */
+  /** The page begins after this position. */
   readonly after: CursorPosition | undefined;
 }
 
-/** A query of what is due, with nothing left open. */
+/** A query for due sessions with its defaults filled in and its cursor read. */
 export interface ResolvedDueQuery {
   readonly at: Instant;
   readonly limit: number;
@@ -46,8 +46,8 @@ const checkQuery = optionsCheck<SessionQuery>(
   },
   {
     agent: 'write "agentName"',
-    offset: 'pass the cursor of the page before',
-    page: 'pass the cursor of the page before',
+    offset: 'pass the cursor of the previous page',
+    page: 'pass the cursor of the previous page',
   },
 );
 
@@ -58,9 +58,9 @@ const checkDueQuery = optionsCheck<DueQuery>('due', {
 });
 
 /**
- * Fills in the defaults and opens the cursor. For stores.
- * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown filter or a value that does not fit, a limit outside 1 to
- * 100, and a cursor of another order or of another making.
+ * Fills in the defaults of a query and reads its cursor. For stores.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown filter, an invalid value, a limit outside 1 to 100,
+ * and a cursor that is invalid or belongs to another order.
  */
 export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQuery {
   const { order = 'createdAt', limit = DEFAULT_LIMIT, cursor } = checkQuery(query);
@@ -68,7 +68,10 @@ export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQu
   return { ...query, order, limit, after };
 }
 
-/** The same for what is due. For stores. @throws RangeError or TypeError `ARGUMENT_INVALID` as there. */
+/**
+ * Does the same for a query for due sessions. For stores.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` as `resolveSessionQuery` does.
+ */
 export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDueQuery {
   const { at = now, limit = DEFAULT_LIMIT, cursor } = checkDueQuery(query);
   return { at, limit, after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt') };
@@ -76,7 +79,7 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
 
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
 
-/** Does the query ask for the session, on this page or a later one? For stores. */
+/** True when the session matches the query, on this page or a later one. For stores. */
 export function matchesSessionQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {
   return (
     isAfterCursor(info, query) &&
@@ -84,37 +87,37 @@ export function matchesSessionQuery(info: ListedSession, query: ResolvedSessionQ
   );
 }
 
-/** Longest due first; among equals by id, by code point. For stores. */
+/** Compares due sessions: longest due first, then by id, by code point. For stores. */
 export function compareDueSessions(left: DueSession, right: DueSession): number {
   return left.dueAt - right.dueAt || compareSessionIds(left.sessionId, right.sessionId);
 }
 
-/** Is the session due by then, and after the place where the page before ended? For stores. */
+/** True when the session is due at `at` and comes after the end of the previous page. For stores. */
 export function matchesDueQuery(session: DueSession, { at, after }: ResolvedDueQuery): boolean {
   const isBehind =
     after === undefined || compareDueSessions({ sessionId: after.sessionId, dueAt: after.at }, session) < 0;
   return isBehind && session.dueAt <= at;
 }
 
-/** The cursor of a page of what is due that ended with this session. For stores. */
+/** Returns the cursor of a page of due sessions that ended with this session. For stores. */
 export function dueCursor({ dueAt, sessionId }: DueSession): string {
   return JSON.stringify(['dueAt', dueAt, sessionId]);
 }
 
-/** Newest first; among equals by id, by code point. For stores. */
+/** Returns a comparison of listed sessions: newest first, then by id, by code point. For stores. */
 export function compareListedSessions(
   order: SessionOrder,
 ): (left: ListedSession, right: ListedSession) => number {
   return (left, right) => right[order] - left[order] || compareSessionIds(left.sessionId, right.sessionId);
 }
 
-/** Does the session come after the place where a page ended? For stores. */
+/** True when the session comes after the end of the previous page. For stores. */
 export function isAfterCursor(info: ListedSession, { order, after }: ResolvedSessionQuery): boolean {
   if (after === undefined || info[order] < after.at) return true;
   return info[order] === after.at && compareSessionIds(info.sessionId, after.sessionId) > 0;
 }
 
-/** By code point, which is the order of UTF-8 bytes, in which databases compare. */
+/** Compares by code point. This is the order of UTF-8 bytes, by which databases compare. */
 function compareSessionIds(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
@@ -124,12 +127,15 @@ function compareSessionIds(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points beyond all others, though their units do not come last. */
+/**
+ * Returns the rank of a UTF-16 unit by code point. Surrogates encode the highest code points, although other units have
+ * higher numbers.
+ */
 function codePointRank(unit: number): number {
   return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit;
 }
 
-/** The cursor of a page that ended with this session. For stores. */
+/** Returns the cursor of a page that ended with this session. For stores. */
 export function sessionCursor(info: ListedSession, order: SessionOrder): string {
   return JSON.stringify([order, info[order], info.sessionId]);
 }
@@ -137,11 +143,11 @@ export function sessionCursor(info: ListedSession, order: SessionOrder): string 
 function openCursor(cursor: string, order: string): CursorPosition {
   const [cursorOrder, at, sessionId] = parsedList(cursor);
   if (!Number.isSafeInteger(at) || typeof sessionId !== 'string') {
-    throw invalidArgument(`The cursor is not one that the store returned, found ${describeValue(cursor)}.`);
+    throw invalidArgument(`The cursor must be one that the store returned, found ${describeValue(cursor)}.`);
   }
   if (cursorOrder !== order) {
     throw invalidArgument(
-      `The cursor belongs to the order "${String(cursorOrder)}", the query asks for "${order}".`,
+      `The cursor belongs to the order "${String(cursorOrder)}", but the order of the query is "${order}".`,
     );
   }
   return { at: at as number, sessionId };

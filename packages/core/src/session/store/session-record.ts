@@ -16,37 +16,39 @@ import type {
 } from '../session-store.ts';
 import { newWriteToken } from './write-token.ts';
 
-/** What a store knows of a session without its content. Plain JSON; each write replaces all of it. */
+/**
+ * The facts that a store holds about a session beside its content. Plain JSON; each write replaces the whole record.
+ */
 export interface SessionRecord {
   readonly info: SessionInfo;
-  /** Another one each time that a session is created. */
+  /** New each time that a session is created under an id. */
   readonly incarnation: string;
   /** The number of writes of any kind, this one included. */
   readonly writes: number;
   /**
-   * Random, new for each write. With `incarnation` and `writes` it names this record and no other, even in a storage that
-   * was set back to an earlier moment and written to again.
+   * Random, and new for each write. With `incarnation` and `writes` it identifies the record, even in a storage that
+   * was restored to an earlier state and written to again.
    */
   readonly token: string;
   /** The token of the last write that changed the content: the creation, or a save. */
   readonly contentToken: string;
-  /** The last save that had an operation id, when it was the last one. */
+  /** The operation of the last save; absent when that save had no operation id. */
   readonly operation?: { readonly id: string; readonly hash: string } | undefined;
-  /** How many claims there were. */
+  /** The number of claims so far: the epoch of the latest claim. */
   readonly epoch: number;
-  /** Who works on it, and until when; absent after a release. */
+  /** The worker of the latest claim, and when its lease expires; absent after a release. */
   readonly lease?: { readonly workerId: string; readonly until: Instant } | undefined;
-  /** Claims since the last release or finished step. */
+  /** The number of claims since the last release or closed step, as in `ClaimedSession.attempt`. */
   readonly attempt: number;
-  /** Changes when a step is finished, and when an execution begins or ends. */
+  /** Changes when a step is closed, and when an execution begins or ends. */
   readonly progress: string;
-  /** When the state itself asks for somebody: now, a moment to come, or not at all. */
+  /** When the state needs a worker: now or later; absent when it needs none. */
   readonly wakeAt?: Instant | undefined;
-  /** When somebody last began or ended work on the session; lists of recent sessions order by it. */
+  /** When work on the session last began or ended. Lists of recent sessions are ordered by it. */
   readonly lastActiveAt: Instant;
-  /** Which items wait in the inbox; absent while there never was one. */
+  /** Records which items wait in the inbox; absent until the first item is enqueued. */
   readonly inbox?: InboxCursor | undefined;
-  /** The ids of the items that were used last, the latest at the end. */
+  /** The ids of the last used items, in the order of use. */
   readonly usedIds?: readonly string[] | undefined;
   readonly expiry?: SessionExpiry | undefined;
   readonly expiresAt?: Instant | undefined;
@@ -62,8 +64,9 @@ export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
 }
 
 /**
- * When somebody should look at the session: no sooner than a claim runs out, whoever has it sees to the rest; at once
- * when something is in its inbox; else when its state asks for it.
+ * Returns the instant at which a worker must look at the session; `undefined` when no worker must. A claimed session is
+ * not due before its lease expires, because its worker does the work. Otherwise a session is due at once when items
+ * wait in its inbox, and else when its state needs a worker.
  */
 export function recordDueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
   if (info.status !== 'active') return undefined;
@@ -72,17 +75,17 @@ export function recordDueAt({ info, lease, wakeAt, inbox }: SessionRecord): Inst
   return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
 }
 
-/** The name of a record, which no other record has: the condition of a compare-and-set. For stores. */
+/** Returns the name of a record, which no other record has: the condition of a compare-and-set. For stores. */
 export function recordName({ incarnation, writes, token }: SessionRecord): string {
   return `${writes}.${token}.${incarnation}`;
 }
 
-/** Whether the session has the same content in both records. */
+/** True when the session has the same content in both records. */
 export function hasSameContent(left: SessionRecord, right: SessionRecord): boolean {
   return left.incarnation === right.incarnation && left.contentToken === right.contentToken;
 }
 
-/** What lists show of the session. For stores. */
+/** Returns the session as lists show it. For stores. */
 export function listedSession({ info, lastActiveAt }: SessionRecord): ListedSession {
   return Object.freeze({ ...info, lastActiveAt });
 }
@@ -91,7 +94,7 @@ export function revisionOf({ info, incarnation }: SessionRecord): SessionRevisio
   return { incarnation, version: info.version };
 }
 
-/** The record of a session that is created. */
+/** Returns the record of a new session. */
 export function createdRecord(
   session: AgentSession,
   expiry: SessionExpiry | undefined,
@@ -105,9 +108,10 @@ export function createdRecord(
 }
 
 /**
- * Whether the session may be saved; `false` when just this save was done before. `known` is the record that the store
- * answered the base of the save with.
- * @throws SessionConflictError, SessionBusyError, HoldfastError `OPERATION_REUSED` when it may not.
+ * Returns true when the session may be saved, and false when the store has already done this save. `known` is the
+ * record with which the store returned the base of the save.
+ * @throws SessionConflictError, SessionBusyError or HoldfastError `OPERATION_REUSED` when the store must refuse the
+ * save.
  */
 export function requireSavable(
   record: SessionRecord,
@@ -120,7 +124,7 @@ export function requireSavable(
   const isNext = actual.incarnation === revision.incarnation && actual.version === revision.version + 1;
   if (isNext && operationId !== undefined && record.operation?.id === operationId) {
     if (record.operation.hash === hash) return false;
-    const message = `Operation "${operationId}" has saved something else in session "${sessionId}". Use a new id for each save, the same one for its retries.`;
+    const message = `Operation "${operationId}" was used for another save of session "${sessionId}". Use a new operation id for each save, and the same id for its retries.`;
     throw new HoldfastError('OPERATION_REUSED', message, { data: { sessionId, operationId } });
   }
   if (epoch !== undefined && epoch !== record.epoch && actual.incarnation === revision.incarnation) {
@@ -136,7 +140,7 @@ export function requireSavable(
   return true;
 }
 
-/** The items among these that wait, each once. */
+/** Returns the items among these that wait, each once. */
 export function waitingItemRefs(
   { inbox }: SessionRecord,
   names: readonly InboxItemRef[] = [],
@@ -146,7 +150,7 @@ export function waitingItemRefs(
   return [...distinct.values()].filter(({ position }) => isItemWaiting(inbox, position));
 }
 
-/** The record after a save. `session` is what the save answers. */
+/** Returns the record after a save. `session` is the session that the save returns. */
 export function savedRecord(
   record: SessionRecord,
   session: AgentSession,
@@ -164,7 +168,7 @@ export function savedRecord(
     lastActiveAt: isByHolder ? lastActiveAt : Math.max(lastActiveAt, now),
     info: session.info,
     operation: operationId === undefined ? undefined : { id: operationId, hash },
-    // A save that made progress resets the count; the holder's own claim is attempt 1 of what comes next.
+    // A save that made progress resets the attempt count. The worker's own claim is attempt 1 of the next step.
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
     inbox: inbox && withoutItems(inbox, positions),
     usedIds:
@@ -176,7 +180,7 @@ export function savedRecord(
   return withNewContent(nextRecord({ ...record, ...changes }, now));
 }
 
-/** The record after a claim. @throws SessionBusyError while another one lasts. */
+/** Returns the record after a claim. @throws SessionBusyError while the claim of another worker lasts. */
 export function claimedRecord(
   record: SessionRecord,
   { workerId, leaseSeconds }: ClaimOptions,
@@ -189,7 +193,10 @@ export function claimedRecord(
   return nextRecord({ ...withActivity(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
 }
 
-/** The record after a claim was renewed. @throws SessionConflictError `fenced` or `recreated` when it is lost. */
+/**
+ * Returns the record after a renewal of the claim.
+ * @throws SessionConflictError `fenced` or `recreated` when the claim is no longer valid.
+ */
 export function renewedRecord(
   record: SessionRecord,
   claim: SessionClaim,
@@ -207,7 +214,7 @@ export function renewedRecord(
   );
 }
 
-/** The record after a release; `undefined` when the claim is not held any more. */
+/** Returns the record after a release; `undefined` when the claim is no longer valid. */
 export function releasedRecord(
   record: SessionRecord,
   claim: SessionClaim,
@@ -218,8 +225,9 @@ export function releasedRecord(
 }
 
 /**
- * The record with one more item in the inbox, at the position `inbox.next` of the record before; `undefined` when the item
- * is among those that were used last. @throws InboxFullError
+ * Returns the record with one more inbox item, at the position `inbox.next` of the record before; `undefined` when the
+ * item is among the last used ones.
+ * @throws InboxFullError when the inbox holds `maxItems` items.
  */
 export function enqueuedRecord(
   record: SessionRecord,
@@ -233,7 +241,7 @@ export function enqueuedRecord(
   return nextRecord({ ...record, inbox: withItem(inbox, now) }, now);
 }
 
-/** The claim that a record speaks of. */
+/** Returns the claim in a record. */
 export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
   return Object.freeze({
     sessionId: info.sessionId,
@@ -256,7 +264,7 @@ function laterBy(now: Instant, seconds: number): Instant {
   return now + Math.ceil(seconds * 1000);
 }
 
-/** The record as one more write leaves it: under a new token, with a sliding expiry moved on. */
+/** Returns the record after one more write: it has a new token, and its sliding expiry starts anew. */
 function nextRecord<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
   record: T,
   now: Instant,
@@ -274,7 +282,7 @@ function withActivity(record: SessionRecord, now: Instant): SessionRecord {
   return { ...record, lastActiveAt: Math.max(record.lastActiveAt, now) };
 }
 
-/** How far a state is, and when it asks for somebody. */
+/** Returns the progress of a state, and when the state needs a worker. */
 function progressOf(
   { state }: AgentSession,
   now: Instant,
@@ -282,8 +290,8 @@ function progressOf(
   const { execution } = state;
   if (!execution) return { progress: '', wakeAt: undefined };
   const isOver = isTerminal(execution.status);
-  // A step in progress does not count: what kills its workers must not look like progress. Eight digits of the
-  // id tell one execution of a session from the one before.
+  // An open step is no progress: a step that kills its workers must not reset the attempt count. Eight characters of
+  // the id distinguish an execution from the one before.
   const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
   if (isOver) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
@@ -291,7 +299,7 @@ function progressOf(
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
 }
 
-/** The moments at which an entry of `waiting` wakes its session. */
+/** Returns the instants at which an entry of `waiting` wakes its session. */
 function momentsOf(waiting: Waiting): readonly Instant[] {
   if (waiting.type === 'until') return [waiting.until];
   return waiting.type === 'retry' ? [waiting.until ?? [], waiting.failAt ?? []].flat() : [];

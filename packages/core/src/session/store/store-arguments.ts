@@ -18,10 +18,10 @@ import type {
 /** The worker id of a claim, or the id of an inbox item. */
 const NAME: ArgumentCheck = mustBe.text(1_000);
 
-/** A count that is not 0. */
+/** A whole number of at least 1. */
 export const COUNT: ArgumentCheck = mustBe.wholeNumber(1);
 
-/** The position of an inbox item, or -1 for the place before the first. */
+/** The position of an inbox item, or -1 for the position before the first. */
 const POSITION: ArgumentCheck = mustBe.wholeNumber(-1);
 
 const EXPIRY_MEMBERS: ReadonlyMap<string, ArgumentCheck> = new Map([
@@ -29,14 +29,14 @@ const EXPIRY_MEMBERS: ReadonlyMap<string, ArgumentCheck> = new Map([
   ['afterSeconds', mustBe.seconds],
 ]);
 
-/** An object with one of the members, and no other. */
+/** True for an object with exactly one of the members. */
 function isExpiry(value: unknown): boolean {
   if (!isObject(value)) return false;
   const [name = '', ...others] = Object.keys(value);
   return others.length === 0 && EXPIRY_MEMBERS.get(name)?.accepts(value[name]) === true;
 }
 
-/** @throws RangeError `ARGUMENT_INVALID` for anything but one moment or one number of seconds. */
+/** Returns a frozen copy of an expiry. @throws RangeError `ARGUMENT_INVALID` for an invalid expiry. */
 export function checkedExpiry(expiry: SessionExpiry | undefined): SessionExpiry | undefined {
   if (expiry === undefined) return undefined;
   if (isExpiry(expiry)) return Object.freeze({ ...expiry });
@@ -78,7 +78,7 @@ function isPosition(value: unknown): value is number {
   return POSITION.accepts(value) && value !== -1;
 }
 
-/** @throws TypeError `ARGUMENT_INVALID`. Any string is accepted: one that cannot be a session id names no session. */
+/** Accepts any string: an invalid id behaves as if the session did not exist. @throws TypeError `ARGUMENT_INVALID` */
 export function checkSessionId(sessionId: unknown): void {
   if (typeof sessionId === 'string') return;
   const advice = sessionId instanceof AgentSession ? ': pass session.sessionId' : '';
@@ -96,8 +96,8 @@ export function checkClaim(claim: SessionClaim): SessionClaim {
   return checkArgument('A claim', claim, CLAIM);
 }
 
-const EXPIRY = 'give an expiry, as in expiry: { afterSeconds: 3600 }';
-const LEASE = 'give seconds, as in leaseSeconds: 30';
+const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
+const LEASE = 'pass seconds, as in leaseSeconds: 30';
 
 export const checkCreateOptions = optionsCheck<CreateOptions>(
   'store.create',
@@ -119,7 +119,7 @@ const checkSaveNames = optionsCheck<SaveOptions>(
   {
     ttl: EXPIRY,
     expiresIn: EXPIRY,
-    claim: 'give its epoch, as in epoch: claim.epoch',
+    claim: 'pass its epoch, as in epoch: claim.epoch',
     id: 'write "operationId"',
     idempotencyKey: 'write "operationId"',
   },
@@ -141,7 +141,7 @@ export const checkClaimOptions = optionsCheck<ClaimOptions>(
   { ttl: LEASE, lease: LEASE, worker: 'write "workerId"' },
 );
 
-/** The options of a claim may be passed to its renewals as they are. */
+/** Accepts the options of a claim too, so a caller can pass them unchanged to renewals. */
 export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId?: string | undefined }>(
   'store.renew',
   {
@@ -161,7 +161,7 @@ export const checkReleaseOptions = optionsCheck<{ readonly onlyIfIdle?: boolean 
 export const checkDeleteOptions = optionsCheck<DeleteOptions>(
   'store.delete',
   { revision: REVISION },
-  { version: 'give the revision, as in revision: session.revision' },
+  { version: 'pass the revision, as in revision: session.revision' },
 );
 
 export const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
@@ -172,7 +172,7 @@ const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(
   'store.enqueue',
   { id: mustBe.required(NAME), content: mustBe.anything }, // see toJsonValue
   {
-    type: 'it is part of the content, as in content: { type: "message", content: "Hello" }',
+    type: 'pass it in the content, as in content: { type: "message", content: "Hello" }',
     position: 'the store gives each item its position',
     enqueuedAt: 'the store sets the time',
   },
@@ -183,13 +183,16 @@ export function checkItem(item: Pick<InboxItem, 'id' | 'content'>): Pick<InboxIt
   return checkItemNames(item);
 }
 
-/** Refuses a reference whose id is not that of the item at its position. @throws RangeError `ARGUMENT_INVALID` */
+/**
+ * Refuses a reference whose id differs from the id of the item at its position.
+ * @throws RangeError `ARGUMENT_INVALID`
+ */
 export function requireSameIds(refs: readonly InboxItemRef[], ids: ReadonlyMap<number, string>): void {
   for (const { id, position } of refs) {
     const actual = ids.get(position) ?? id;
     if (actual !== id)
       throw invalidArgument(
-        `The inbox item at position ${position} has the id ${JSON.stringify(actual)}, not ${JSON.stringify(id)}: acknowledge items as a claim returned them.`,
+        `The inbox item at position ${position} has the id ${JSON.stringify(actual)}, not ${JSON.stringify(id)}. Acknowledge items as a claim returned them.`,
       );
   }
 }

@@ -6,23 +6,26 @@ import type { BackendReader } from './backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
 
-/** What to write, if anything, and what that answers. */
+/** A decided write: the record and the change to write, if any, and the result to return. */
 interface PlannedWrite<T> {
   readonly after?: SessionRecord;
   readonly change?: RecordChange;
   readonly answer: T;
-  /** The answer when the inbox holds the item to enqueue already. */
+  /** The result when the inbox already holds the item to enqueue. */
   readonly ifDuplicate?: T;
 }
 
 interface WriteContext {
   readonly opened: OpenBackend;
   readonly reader: BackendReader;
-  /** May be out of date: before it is refused by such a record, the write looks at the present one. */
+  /**
+   * The record as last known, which may be out of date. Before the store refuses a write because of it, the store reads
+   * the current record.
+   */
   readonly known?: SessionRecord | undefined;
 }
 
-/** Decides on a record and writes, until no other writer comes between. */
+/** Decides on a record and writes, and repeats both while other writers are faster. */
 export async function writeRecord<T>(
   sessionId: string,
   { opened, reader, known }: WriteContext,
@@ -50,10 +53,10 @@ export async function writeRecord<T>(
   });
 }
 
-/** How many times a write may lose to another writer before it gives up. */
+/** The number of attempts after which a write fails. */
 const MAX_ATTEMPTS = 1_000;
 
-/** Takes turns until one has an answer. @throws StoreThrottledError after a thousand of them. */
+/** Repeats an attempt until it returns a result. @throws StoreThrottledError after 1,000 attempts. */
 export async function retryWhileOutdated<T>(
   sessionId: string,
   attempt: () => Promise<{ readonly answer: T } | undefined>,
@@ -62,5 +65,7 @@ export async function retryWhileOutdated<T>(
     const done = await attempt();
     if (done) return done.answer;
   }
-  throw new StoreThrottledError(`Other writers of session "${sessionId}" were faster ${MAX_ATTEMPTS} times.`);
+  throw new StoreThrottledError(
+    `A write to session "${sessionId}" failed after ${MAX_ATTEMPTS} attempts: other writers were faster.`,
+  );
 }

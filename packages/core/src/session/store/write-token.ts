@@ -3,8 +3,8 @@ const TOKEN_BYTES = 9;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /**
- * Names one write among all writes of all processes. It comes from the system's randomness, asked for at each write: a
- * clock of a test, or bytes drawn ahead in a process that is then copied, would name two writes alike.
+ * Returns a token that no other write of any process has. The token comes from the random source of the system, read at
+ * each write. The clock of a test, or bytes drawn before a process is copied, would give two writes the same token.
  */
 export function newWriteToken(): string {
   const random = crypto.getRandomValues(new Uint8Array(TOKEN_BYTES));

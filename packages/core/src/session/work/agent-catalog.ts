@@ -3,15 +3,18 @@ import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { AgentSession } from '../session.ts';
 
 /**
- * Finds the code of a session's agent, in any process: by name, or by whatever the session says. What an `AgentBuilder`
- * builds is such a loop: `{ writer }`, or of the definition that each session was created with,
- * `({ definition }) => builder.build(definition)`.
+ * Finds the loop of a session's agent, in any process: an object with loops by agent name, or a function of the
+ * session. With an `AgentBuilder`, that function can build the agent of each session's definition: `({ definition }) =>
+ * builder.build(definition)`.
  */
 export type AgentCatalog =
   | Readonly<Record<string, AgentLoop>>
   | ((session: AgentSession) => AgentLoop | undefined);
 
-/** @throws TypeError `ARGUMENT_INVALID` for a loop in place of loops by name, and for an agent that is not a loop. */
+/**
+ * Checks the agents of a runtime.
+ * @throws TypeError `ARGUMENT_INVALID` for a loop instead of loops by name, and for an agent that is not a loop.
+ */
 export function checkAgents(agents: AgentCatalog): void {
   if (typeof agents === 'function') return;
   if (isLoop(agents)) {
@@ -33,7 +36,7 @@ function isLoop(value: unknown): value is AgentLoop {
   return typeof value === 'object' && value !== null && 'run' in value && typeof value.run === 'function';
 }
 
-/** The loop of a session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when there is none. */
+/** Returns the loop of a session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
 export function loopFrom(agents: AgentCatalog, session: AgentSession): AgentLoop {
   const name = session.agentName;
   if (typeof agents === 'function') {
@@ -48,5 +51,5 @@ export function loopFrom(agents: AgentCatalog, session: AgentSession): AgentLoop
 }
 
 function agentNotFound(name: string, known: string): HoldfastError {
-  return new HoldfastError('AGENT_NOT_FOUND', `There is no agent "${name}" in the catalog.${known}`);
+  return new HoldfastError('AGENT_NOT_FOUND', `Unknown agent "${name}" in the catalog.${known}`);
 }

@@ -6,8 +6,8 @@ import type { AgentSession } from '../session.ts';
 import type { SessionStore } from '../session-store.ts';
 
 /**
- * The state as its child sessions have left it: those whose execution is over, or that are gone, are waited for no
- * more. When nothing is left to wait for, the execution goes on, and reads of the children what it wants to know.
+ * Returns the state without its waits for child sessions whose execution has ended or that no longer exist. When no
+ * other wait remains, the execution resumes.
  */
 export async function withoutEndedChildren(
   state: AgentState,
@@ -29,8 +29,9 @@ export async function withoutEndedChildren(
 }
 
 /**
- * Lets the parent of a session know that its execution has ended, so that a sweep finds the parent too. Done while the
- * session is claimed: when its process dies before, the session is due, and whoever looks at it tells the parent.
+ * Enqueues the notice that the execution of a session has ended, in the inbox of the parent. The parent becomes due, so
+ * a sweep finds it. The worker calls this under its claim: if its process dies before, the session is due, and the next
+ * worker notifies the parent.
  */
 export async function notifyParent(
   { sessionId, parentId, state: { execution } }: AgentSession,

@@ -5,13 +5,13 @@ import { INBOX_PAGE } from '../store/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../session-store.ts';
 
-/** Who works under a claim. */
+/** The worker of a claim. */
 interface ClaimHolder {
-  /** Is told what has come into the inbox since it was read last: each item once, and once that it cannot be read. */
+  /** Receives the inbox items that were not read before: each item once, readable or not. */
   onInboxPage(page: InboxPage): void;
-  /** Is told when others may have the session. */
+  /** Receives the error after which another worker may have the session. */
   onFenced(error: unknown): void;
-  /** The session as the store answered it last. */
+  /** Returns the session as the store last returned it. */
   base(): AgentSession;
 }
 
@@ -21,12 +21,12 @@ interface ClaimParts {
   readonly leaseSeconds: number;
 }
 
-/** A claim that a heartbeat renews, until it is ended or lost. */
+/** A claim that a heartbeat renews, until it is released, abandoned or fenced. */
 export class HeldClaim {
-  /** Whether the inbox may hold items behind those that were read. */
+  /** True when the inbox may hold items behind those that were read. */
   hasMore = false;
   private claim: SessionClaim;
-  /** When it was asked for last, by this process's clock. */
+  /** When the claim was last requested or renewed, by the clock of this process. */
   private requestedAt: Instant;
   /** The position of the last item that was read. */
   private lastReadPosition = -1;
@@ -48,17 +48,20 @@ export class HeldClaim {
     return this.claim.epoch;
   }
 
-  /** Is the session surely this process's? When that cannot be found out, the claim counts as lost. */
+  /** True when this process certainly holds the claim. A claim that the store cannot confirm counts as fenced. */
   isHeld(): boolean | Promise<boolean> {
     return this.isLeaseValid || this.renewOrFence();
   }
 
-  /** Makes the claim last longer, and looks into the inbox. `false` when that was not possible. */
+  /** Renews the claim and reads the inbox. Returns false when the renewal failed. */
   async renew(): Promise<boolean> {
     return (await this.tryToRenew()) === undefined;
   }
 
-  /** Ends the claim unless something has come in. A store that does not answer has the claim run out by itself. */
+  /**
+   * Releases the claim, and returns true. Returns false when items wait in the inbox, or the claim was no longer valid.
+   * When the store does not reply, it returns true, and the claim expires.
+   */
   async releaseIfIdle(): Promise<boolean> {
     const isReleased = await this.parts.store
       .release(this.claim, { onlyIfIdle: true })
@@ -67,20 +70,23 @@ export class HeldClaim {
     return isReleased ?? true;
   }
 
-  /** Ends the claim, so that others need not wait for it to run out. */
+  /** Releases the claim, so that other workers need not wait until it expires. */
   async release(): Promise<void> {
     if (this.isOver) return;
     this.abandon();
     await this.parts.store.release(this.claim).catch(() => false);
   }
 
-  /** Lets the claim run out. */
+  /** Lets the claim expire. */
   abandon(): void {
     this.isOver = true;
     this.stopHeartbeat();
   }
 
-  /** By this process's clock, as long as that goes forward, nobody else can have the session. */
+  /**
+   * True when no other worker can have the session, by the clock of this process. A clock that went back makes it
+   * false.
+   */
   private get isLeaseValid(): boolean {
     const { clock, leaseSeconds } = this.parts;
     const now = clock.now();
@@ -93,7 +99,7 @@ export class HeldClaim {
     return problem === undefined;
   }
 
-  /** What stood in the way. */
+  /** Renews the claim and reads the inbox. Returns the error of a failed renewal. */
   private async tryToRenew(): Promise<{ readonly error: unknown } | undefined> {
     const { store, clock, leaseSeconds } = this.parts;
     const requestedAt = clock.now();
@@ -114,7 +120,7 @@ export class HeldClaim {
     }
   }
 
-  /** The items that were not read before: two renewals may overlap. */
+  /** Returns the items that were not read before: two renewals may overlap. */
   private onlyNew({ inbox, unreadable }: InboxPage): InboxPage {
     const { lastReadPosition } = this;
     const isNew = ({ position }: { readonly position: number }): boolean => position > lastReadPosition;
@@ -128,7 +134,7 @@ export class HeldClaim {
     this.stopHeartbeat = callAfter(clock, (leaseSeconds * 1000) / 3, () => void this.heartbeat());
   }
 
-  /** Reads all that has come in, page by page: a stop must not wait behind many messages. */
+  /** Renews the claim and reads the whole inbox, page by page: a stop must not wait behind many messages. */
   private async heartbeat(): Promise<void> {
     let problem = await this.tryToRenew();
     while (problem === undefined && this.hasMore && !this.isOver) problem = await this.tryToRenew();

@@ -16,26 +16,28 @@ import { callHookAfterWrite, callSessionHook } from './session-events.ts';
 import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from './runtime-options.ts';
 
-/** Who claims a session, and for how much work. */
+/** The worker that claims a session, and the limits of its work. */
 export interface ClaimRequest {
   readonly workerId: string;
-  /** Aborts a run. */
+  /** Aborts the run of the agent. */
   readonly signal?: AbortSignal | undefined;
-  /** Steps to take before the session is yielded to the next worker. No limit when absent. */
+  /** The number of steps after which the worker yields. Default: no limit. */
   readonly maxSteps?: number | undefined;
 }
 
 /**
- * A session under this process's claim, which a heartbeat renews. Each save carries the claim's epoch. What comes into the
- * inbox is used between two steps, and leaves the inbox in the save that keeps what came of it.
+ * A session under a claim of this process, which a heartbeat renews. Each save passes the epoch of the claim. The
+ * worker uses inbox items between two steps. The save with the effect of an item removes it from the inbox.
  */
 export class HeldSession {
-  /** The session as it was saved last. */
+  /** The session as it was last saved. */
   latest: AgentSession;
-  /** Aborts with the task's signal, when the claim is lost, and when an inbox item asks for a stop. */
+  /**
+   * Aborts with the task's signal, when another worker may have the session, and when an inbox item requests a stop.
+   */
   readonly signal: AbortSignal;
   readonly attempt: number;
-  /** True once the agent was run under this claim. */
+  /** True once the agent has run under this claim. */
   hasRun = false;
   private readonly parts: WorkParts;
   private readonly abortController = new AbortController();
@@ -85,7 +87,7 @@ export class HeldSession {
     return held;
   }
 
-  /** The session with what its inbox has brought, as far as it can be used now. The next save removes the used items. */
+  /** Returns the session after using the inbox items that can be used now. The next save removes the used items. */
   withInbox(session: AgentSession): AgentSession {
     const { clock, report } = this.parts;
     return this.inbox.apply(session, clock, (item, reason) =>
@@ -93,7 +95,7 @@ export class HeldSession {
     );
   }
 
-  /** Runs the agent until it ends, waits or yields, and saves as the policy says. */
+  /** Runs the agent until its execution ends, waits or yields, and saves as the save policy sets. */
   async run(
     session: AgentSession,
     loopOf: (session: AgentSession) => AgentLoop,
@@ -112,12 +114,12 @@ export class HeldSession {
     return this.saveChanges(this.latest.withStatus(savedSession.status).withState(state));
   }
 
-  /** Saves, when the session was changed or an inbox item was used. @throws as `save`. */
+  /** Saves the session if it was changed or an inbox item was used. @throws as `save` does. */
   async saveChanges(session: AgentSession): Promise<AgentSession> {
     return session === this.latest && !this.inbox.hasUsed ? session : this.save(session);
   }
 
-  /** Saves. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
+  /** Saves the session. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
   async save(changed: AgentSession): Promise<AgentSession> {
     const session = await callSessionHook(this.parts.hooks, 'beforeSave', changed);
     const used = this.inbox.takeUsed();
@@ -129,15 +131,16 @@ export class HeldSession {
       throw error;
     }
     this.parts.cache.put(this.writer.base);
-    // The state that was written, not an equal one that the store read back: the run shares structure with it.
+    // The session gets the written state, not an equal one that the store read back: the run shares structure with it.
     this.latest = saved.withState(session.state);
     await callHookAfterWrite(this.parts, 'afterSave', this.latest);
     return this.latest;
   }
 
   /**
-   * Removes the largest item from the inbox, unused, when nothing but inbox items made the session too large to save:
-   * otherwise no worker could work on the session again. False for any other error, and when it cannot be removed.
+   * Removes the largest used item from the inbox, without its effect, when only inbox items made the session too large
+   * to save. Otherwise no worker could work on the session again. Returns false for any other error, and when the item
+   * could not be removed.
    */
   async dropTooLargeItem(error: unknown): Promise<boolean> {
     if (this.hasRun || !hasErrorCode(error, 'SESSION_TOO_LARGE')) return false;
@@ -154,7 +157,7 @@ export class HeldSession {
     return true;
   }
 
-  /** Releases the claim. False when an item came in that can be used: the claim is kept. */
+  /** Releases the claim. Returns false when a usable item was enqueued: the claim then stays. */
   async releaseIfIdle(): Promise<boolean> {
     if (await this.claim.releaseIfIdle()) return true;
     while (!this.inbox.hasUnused) {
@@ -164,7 +167,7 @@ export class HeldSession {
     return !this.inbox.hasUnused;
   }
 
-  /** Releases the claim, whatever came in. */
+  /** Releases the claim, even if items wait in the inbox. */
   release(): Promise<void> {
     return this.claim.release();
   }
@@ -186,7 +189,7 @@ export class HeldSession {
 
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
-      const isBetweenSteps = point === 'step' && state.currentStep === undefined; // a subagent has steps within one
+      const isBetweenSteps = point === 'step' && state.currentStep === undefined; // not a step of a subagent
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);

@@ -8,8 +8,8 @@ import { writeSession } from './session-writer.ts';
 type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;
 
 /**
- * Lets an action that does not work long change a session that was loaded, and saves it. It takes no claim.
- * @throws SessionBusyError while somebody works on it; SessionConflictError when another writer was first.
+ * Executes a quick action on a loaded session, and saves the result. It takes no claim.
+ * @throws SessionBusyError while a worker holds a claim; SessionConflictError when another writer saved first.
  */
 export async function executeQuickAction(
   base: AgentSession,
@@ -33,5 +33,5 @@ export async function executeQuickAction(
 }
 
 async function refuse(): Promise<never> {
-  throw invalidArgument('A quick action neither runs the agent nor saves by itself.');
+  throw invalidArgument('A quick action cannot run the agent or save. Return the changed session instead.');
 }

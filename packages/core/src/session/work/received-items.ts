@@ -4,11 +4,11 @@ import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemRef } from '../session-store.ts';
 
 /**
- * The inbox items that a worker has read while it holds a session. An item is used once, however often it is read, and the
- * save that keeps what came of it removes it from the inbox.
+ * The inbox items that a worker has read under its claim. The worker uses an item once, however often it is read. The
+ * save with the effect of the item removes it from the inbox.
  */
 export class ReceivedItems {
-  /** By position. */
+  /** The items that were read, by position. */
   private readonly known = new Map<number, InboxItem>();
   private unused: InboxItem[] = [];
   /** Items that have aborted the run. */
@@ -25,7 +25,7 @@ export class ReceivedItems {
     return this.usedItems.length > 0;
   }
 
-  /** Adds items that were read. Returns the reason to stop the run in progress, when an item asks for a stop. */
+  /** Adds items that were read. Returns the reason to stop the run in progress, when an item requests a stop. */
   receive(items: readonly InboxItem[], isRunning: boolean): string | undefined {
     let stop: string | undefined;
     for (const item of items) {
@@ -38,7 +38,7 @@ export class ReceivedItems {
     return stop;
   }
 
-  /** The session with the items used that can be used now. A session that is not active uses none. */
+  /** Returns the session after using the items that can be used now. A session that is not active uses none. */
   apply(
     session: AgentSession,
     clock: Clock,
@@ -61,21 +61,24 @@ export class ReceivedItems {
     return session.withState(state);
   }
 
-  /** Ends a run. A stop is used when the execution is over; when the run only yielded, the next run is to stop. */
+  /**
+   * Ends a run. A stop counts as used when the execution is over. When the run only yielded, the stop is for the next
+   * run.
+   */
   endRun(isOver: boolean): void {
     if (isOver) this.usedItems = [...this.usedItems, ...this.stops];
     else this.unused = [...this.unused, ...this.stops];
     this.stops = [];
   }
 
-  /** The used items, for a save to remove from the inbox. A save that fails must give them back. */
+  /** Returns the used items, for a save to remove from the inbox. The caller must restore them when the save fails. */
   takeUsed(): readonly InboxItemRef[] {
     const { usedItems } = this;
     this.usedItems = [];
     return usedItems;
   }
 
-  /** Keeps only the largest used item as used, for a save that removes it without effect. */
+  /** Marks only the largest used item as used, for a save that removes the item without its effect. */
   keepLargestUsed(): InboxItem | undefined {
     const sizeOf = ({ position }: InboxItemRef): number =>
       JSON.stringify(this.known.get(position)?.content ?? null).length;

@@ -3,18 +3,24 @@ import { pause } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 
-/** How long somebody waits for whoever works on a session. */
+/** How long a caller waits for a busy session. */
 export interface BusyRetryOptions {
   readonly waitSeconds: number;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
 }
 
-/** A claim may be let go of at any moment: asked for again after so many milliseconds, twice as many each time. */
+/**
+ * The first pause between two attempts, in milliseconds. Each further pause is twice as long, up to the longest: the
+ * claim may be released at any moment.
+ */
 const FIRST_PAUSE = 25;
 const LONGEST_PAUSE = 1_000;
 
-/** Does what needs a session to itself, as soon as nobody else works on it. @throws what the work throws at last. */
+/**
+ * Does work that needs a session for itself, as soon as no other worker holds a claim.
+ * @throws the last error of the work.
+ */
 export async function retryWhileBusy<T>(
   work: () => Promise<T>,
   { waitSeconds, signal, clock }: BusyRetryOptions,
@@ -26,9 +32,9 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       const now = clock.now();
       if (now >= end || signal?.aborted || !hasErrorCode(error, 'SESSION_BUSY')) throw error;
-      // Nobody renews the claim of a process that died: it ends when it says, by the clock of the store.
+      // No worker renews the claim of a process that died: it expires at `until`, by the clock of the store.
       const untilFree = Math.max(FIRST_PAUSE, (error as SessionBusyError).until - now);
-      // Those who wait for one session must not come back together.
+      // Callers that wait for one session must not retry at the same time.
       const jittered = delay * (0.5 + Math.random() / 2);
       if (!(await pause(clock, Math.min(jittered, untilFree, end - now), signal))) throw error;
     }

@@ -14,65 +14,77 @@ import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
 import { COUNT } from '../store/store-arguments.ts';
 
-/** What a runtime works with, and how it saves and claims. */
+/** Options of `SessionRuntime`. */
 export interface SessionRuntimeOptions {
   readonly store: SessionStore;
-  /** The code of the agents that it may meet. */
+  /** The loops of the agents whose sessions the runtime works on. */
   readonly agents: AgentCatalog;
   readonly hooks?: SessionHooks;
-  /** Is told what happens to sessions. What it throws, at once or later, changes nothing. */
+  /** Receives session events. The runtime ignores what it throws or rejects with. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
-  /** Time and ids of sessions and actions; default: the clock of the machine. The store and the loops have their own. */
+  /**
+   * The source of the time and ids for sessions and actions. Default: the system clock. The store and the loops have
+   * clocks of their own.
+   */
   readonly clock?: Clock;
-  /** How often a run is kept as it goes on; default `each-effect`: after a crash no effect is lost or repeated. */
+  /**
+   * At which checkpoints the runtime saves. Default: `each-effect`, with which a crash neither drops nor repeats an
+   * effect.
+   */
   readonly savePolicy?: SavePolicy;
   /**
-   * What a save that does not get through does to a run: `stop` it (the default), so that nothing happens that is not
-   * kept, or go on without (`continue`) and try again at the next save.
+   * The reaction of a run when a save fails because the store is unavailable or throttled. `stop` (default) ends the
+   * run, so that no work happens unsaved. `continue` continues the run and saves at the next checkpoint.
    */
   readonly onSaveFailure?: 'stop' | 'continue';
-  /** How long others wait for a process that died; it is renewed three times as often. Default 30. */
+  /**
+   * The lease of a claim in seconds: how long other workers wait for a process that died. The heartbeat renews the
+   * claim three times per lease. Default: 30.
+   */
   readonly leaseSeconds?: number;
-  /** How many attempts in a row at one step may fail, by the death of a process or an error, before the execution does; default 5. */
+  /**
+   * The number of attempts in a row at one step that may fail before the execution fails. An attempt fails when its
+   * process dies or an error ends it. Default: 5.
+   */
   readonly maxAttempts?: number;
   /**
-   * How much the runtime remembers of the sessions that it used last, in bytes of JSON (about: characters are counted);
-   * default 64,000,000. The next claim or load of a remembered session reads only its record, unless another process has
-   * changed the content. 0: nothing is remembered.
+   * The size of the session cache, in bytes of JSON (an estimate: the runtime counts characters). The next claim or
+   * load of a cached session reads only its record, unless another process has changed the content. Default:
+   * 64,000,000; 0 turns the cache off.
    */
   readonly cacheBytes?: number;
-  /** What claims of this runtime are named after, such as the host; default `holdfast`. */
+  /** The beginning of every worker id of this runtime, such as the name of the host. Default: `holdfast`. */
   readonly workerName?: string;
 }
 
-/** What is said about a session to be made. */
+/** Options of `SessionRuntime.create`. */
 export interface CreateSessionOptions {
-  /** What the agent is; kept with the session. */
+  /** The definition of the agent, which is saved with the session. */
   readonly definition: AgentDefinition;
-  /** Default: a UUID. */
+  /** The id of the session. Default: a UUID. */
   readonly sessionId?: string;
-  /** The session that has it work, and is looked at again when it has ended. */
+  /** The parent of the session, which is notified when the execution of this session has ended. */
   readonly parentId?: string;
-  /** When it is forgotten; default: as the store says. */
+  /** When the session expires. Default: the `expiry` option of the store. */
   readonly expiry?: SessionExpiry;
 }
 
-/** How an action is carried out. */
+/** Options of `SessionRuntime.execute`. */
 export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
   /**
-   * What becomes of a message or a decision while somebody else works on the session: it is left in the inbox
-   * (`enqueue`, the default for messages), and the session comes back as it will be once it is taken in: with the
-   * message, and without an answer; or SessionBusyError (`refuse`).
+   * The handling of a message, a decision or a retry while another worker holds a claim. `enqueue` (default for
+   * messages) adds it to the inbox. The returned session then shows the state after the item is used: with the message,
+   * and without a response. `refuse` (default for other actions) rejects with SessionBusyError.
    */
   readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
   /**
-   * How many seconds to wait for whoever works on the session, a process that died included, before the session counts
-   * as busy; default 0. A signal that aborts ends the waiting.
+   * How many seconds to wait for the worker that holds the claim, even if its process died, before the session counts
+   * as busy. Default: 0. An aborted signal ends the wait.
    */
   readonly waitSeconds?: number | undefined;
 }
 
-/** What a runtime gives to each piece of work. */
+/** The parts of a runtime that every task uses. */
 export interface WorkParts {
   readonly store: SessionStore;
   readonly agents: AgentCatalog;
@@ -83,11 +95,11 @@ export interface WorkParts {
   readonly onSaveFailure: 'stop' | 'continue';
   readonly leaseSeconds: number;
   readonly maxAttempts: number;
-  /** What this process knows of sessions. */
+  /** The sessions that this process has read or saved last. */
   readonly cache: SessionCache;
 }
 
-/** The longest name: each claim adds ids to it, and a worker id has a limit. */
+/** The longest worker name: each claim appends ids to it, and the length of a worker id is limited. */
 const MAX_NAME_LENGTH = 900;
 
 const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
@@ -97,7 +109,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
       mustBe.objectWith('a session store, as in new SessionRuntime({ store, agents })', ['load', 'save']),
     ),
     agents: mustBe.required({
-      expected: 'loops by name or a function that finds one, as in agents: { assistant: loop }',
+      expected: 'loops by name, or a function that returns a loop, as in agents: { assistant: loop }',
       accepts: (value) => typeof value === 'function' || mustBe.object.accepts(value),
     }),
     hooks: mustBe.object,
@@ -111,13 +123,13 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     workerName: mustBe.text(MAX_NAME_LENGTH),
   },
   {
-    agent: 'give agents by name, as in agents: { assistant: loop }',
-    loop: 'give loops by name, as in agents: { assistant: loop }',
-    driver: 'a loop has it, as in agents: { assistant: createAgentLoop({ driver }) }',
+    agent: 'pass agents by name, as in agents: { assistant: loop }',
+    loop: 'pass loops by name, as in agents: { assistant: loop }',
+    driver: 'pass it to a loop, as in agents: { assistant: createAgentLoop({ driver }) }',
     onEvent:
-      'events of runs go to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
+      'pass it to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
     engine: 'an engine serves the runtime, as in engine.serve((id, options) => runtime.advance(id, options))',
-    expiry: 'the store has it, as in new MemorySessionStore({ expiry: { afterSeconds: 3600 } })',
+    expiry: 'pass it to the store, as in new MemorySessionStore({ expiry: { afterSeconds: 3600 } })',
   },
 );
 
@@ -135,13 +147,13 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
   },
   {
     abortSignal: 'write "signal"',
-    maxSteps: 'the loop limits steps, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
-    budget: 'the loop has it, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
-    timeout: 'give seconds, as in waitSeconds: 30',
+    maxSteps: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
+    budget: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
+    timeout: 'pass seconds, as in waitSeconds: 30',
   },
 );
 
-const DEFINITION = 'give a definition, as in definition: { name: "assistant" }';
+const DEFINITION = 'pass a definition, as in definition: { name: "assistant" }';
 
 export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
   'create',
@@ -158,10 +170,11 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
     name: DEFINITION,
     agent: DEFINITION,
     agentName: DEFINITION,
-    systemPrompt: 'the definition has it, as in definition: { name: "assistant", systemPrompt: "Be brief." }',
-    metadata: 'the definition has it, as in definition: { name: "assistant", metadata: { user: "ada" } }',
+    systemPrompt:
+      'pass it in the definition, as in definition: { name: "assistant", systemPrompt: "Be brief." }',
+    metadata: 'pass it in the definition, as in definition: { name: "assistant", metadata: { user: "ada" } }',
     id: 'write "sessionId"',
-    ttl: 'give an expiry, as in expiry: { afterSeconds: 3600 }',
+    ttl: 'pass an expiry, as in expiry: { afterSeconds: 3600 }',
   },
 );
 
@@ -169,7 +182,10 @@ const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
 const DEFAULT_CACHE_BYTES = 64_000_000;
 
-/** What all work of a runtime has in common. @throws RangeError or TypeError `ARGUMENT_INVALID` for an option that cannot be. */
+/**
+ * Returns the parts of a runtime that every task uses.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option.
+ */
 export function workParts(options: SessionRuntimeOptions): WorkParts {
   const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
   checkHooks(hooks);

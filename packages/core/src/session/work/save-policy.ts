@@ -1,8 +1,9 @@
 import type { CheckpointPoint } from '../../loop/checkpoint.ts';
 
 /**
- * How much of a run may be done twice after a crash. `each-effect`: nothing that has effects; kept after every answer of
- * the model, before a tool with effects is called, and after it. `each-step`: a step. `end`: all of it.
+ * At which checkpoints the runtime saves, and so how much of a run is repeated after a crash. `each-effect`: nothing
+ * with an effect; the runtime saves after every response, and before and after each tool call with an effect.
+ * `each-step`: at most one step; it saves when a step is closed. `end`: the whole run.
  */
 export type SavePolicy = 'each-effect' | 'each-step' | 'end';
 
@@ -14,7 +15,7 @@ const POINTS: Readonly<Record<SavePolicy, readonly CheckpointPoint[]>> = {
   end: [],
 };
 
-/** Is a run to be saved at this point? */
+/** True when the policy saves at this checkpoint. */
 export function savesAt(policy: SavePolicy, point: CheckpointPoint): boolean {
   return POINTS[policy].includes(point);
 }

@@ -7,16 +7,17 @@ interface CachedSession {
 }
 
 /**
- * Sessions as the store answered them last, as bases of the next claims and loads: the store compares, so a session that
- * is out of date costs a read and is never used. Bounded; the least recently used session goes first.
+ * The sessions as the store last returned them, as bases of the next claims and loads. The store checks each base, so
+ * an outdated session costs a read and is never used. The size is limited; the least recently used session is removed
+ * first.
  */
 export class SessionCache {
   private readonly limit: number;
-  /** The least recently used first. */
+  /** The sessions by id, the least recently used first. */
   private readonly sessions = new Map<string, CachedSession>();
   private size = 0;
 
-  /** @param limit the most that it holds, in UTF-16 code units of JSON */
+  /** @param limit the largest total size, in UTF-16 code units of JSON */
   constructor(limit: number) {
     this.limit = limit;
   }
@@ -29,7 +30,7 @@ export class SessionCache {
     return cached.session;
   }
 
-  /** Holds a session as the store answered it, unless it is larger than the cache. */
+  /** Caches a session as the store returned it, unless the session is larger than the cache. */
   put(session: AgentSession): void {
     const { sessionId } = session;
     this.remove(sessionId);

@@ -7,33 +7,38 @@ import { AgentSession } from '../session.ts';
 import type { SessionConflictError } from '../session-errors.ts';
 import type { InboxItem } from '../session-store.ts';
 
-/** What happened to a session, beside what happened in its agent's run. */
+/** An event of a session. The events of its agent's run are `AgentEvent`s. */
 export type SessionEvent =
-  /** The store has given the session, or kept it. */
+  /** The store returned the session, or saved it. */
   | { readonly type: 'session-loaded' | 'session-saved'; readonly session: AgentSession }
-  /** A save was refused with this error; the session is what was not kept. */
+  /** The store refused a save with this error; `session` was not saved. */
   | {
       readonly type: 'session-conflict';
       readonly session: AgentSession;
       readonly error: SessionConflictError;
     }
-  /** A save during a run did not get through; the run goes on, as `onSaveFailure` says, and the next save tries again. */
+  /**
+   * A save during a run failed because the store was unavailable or throttled. The run continues, because
+   * `onSaveFailure` is `continue`, and the next checkpoint saves.
+   */
   | { readonly type: 'session-save-failed'; readonly session: AgentSession; readonly error: unknown }
-  /** Something in the inbox changed nothing, such as a decision that was made before. It is gone from there. */
+  /** An inbox item had no effect, such as a second decision on a call. The next save removes it from the inbox. */
   | {
       readonly type: 'inbox-item-ignored';
       readonly session: AgentSession;
       readonly item: InboxItem;
       readonly reason: string;
     }
-  /** An item of the inbox is damaged, or a newer release wrote it. It stays there. Reported once in each piece of work. */
+  /**
+   * An inbox item is damaged, or a newer release wrote it. It stays in the inbox. The event is reported once per claim.
+   */
   | {
       readonly type: 'inbox-item-unreadable';
       readonly session: AgentSession;
       readonly position: number;
       readonly error: StateFormatError;
     }
-  /** A hook threw after the session was stored. It is stored all the same. */
+  /** A hook threw after the store had saved the session. The session stays saved. */
   | {
       readonly type: 'session-hook-failed';
       readonly session: AgentSession;
@@ -42,26 +47,26 @@ export type SessionEvent =
     };
 
 /**
- * Takes part in what the runtime does with sessions. What a hook returns, a changed copy of the session that it was
- * given, takes the session's place and is kept. A hook that throws prevents the write that it stands before, and the
- * call rejects. `afterCreate` and `afterSave` prevent nothing: the store has written, the call goes on, and what they
- * throw is reported as the event `session-hook-failed`.
+ * Hooks that the runtime calls around loads and saves. A hook can return a changed copy of its session, which replaces
+ * the session and is saved. A hook that throws before a write prevents the write, and the call rejects. `afterCreate`
+ * and `afterSave` follow a write and prevent nothing: the call continues, and the runtime reports what they throw as
+ * the event `session-hook-failed`.
  */
 export interface SessionHooks {
-  /** Before a session is created, a fork too, and before the `beforeSave` of that write. */
+  /** Called before a session or a fork is created, and before the `beforeSave` of that write. */
   beforeCreate?(session: AgentSession): HookResult<AgentSession>;
-  /** After a session was created, and after the `afterSave` of that write. */
+  /** Called after a session was created, and after the `afterSave` of that write. */
   afterCreate?(session: AgentSession): HookResult<void>;
-  /** After every load. What it changes is stored by the next save, and causes none. */
+  /** Called after every load. Its changes cause no save; the next save stores them. */
   afterLoad?(session: AgentSession): HookResult<AgentSession>;
-  /** After the action, before the last save. */
+  /** Called after the action, before the last save. */
   afterAction?(session: AgentSession): HookResult<AgentSession>;
   /**
-   * Before every write of a session, its creation included, and so once a step. A run whose state it changes goes on from
-   * the changed state, as a resumed run does: hooks of the loop see `beforeExecution` again.
+   * Called before every write of a session, its creation included. A run whose state the hook changes continues from
+   * the changed state, as a resumed run does: hooks of the loop receive `beforeExecution` again.
    */
   beforeSave?(session: AgentSession): HookResult<AgentSession>;
-  /** After every write of a session, its creation included. The run waits for it. */
+  /** Called after every write of a session, its creation included. The run waits for it. */
   afterSave?(session: AgentSession): HookResult<void>;
 }
 
@@ -90,14 +95,18 @@ const HOOKS: MemberNames = {
 };
 
 /**
- * Refuses hooks that are not functions, and names that sound like hooks and are none: they would never be called. Other
- * members are the object's own affair. @throws TypeError `ARGUMENT_INVALID`
+ * Refuses hooks that are not functions, and unknown names that begin with `before` or `after`: they would never be
+ * called. Other members of the object are ignored.
+ * @throws TypeError `ARGUMENT_INVALID`
  */
 export function checkHooks(hooks: SessionHooks): void {
   checkHookMembers(hooks, 'hooks', HOOKS);
 }
 
-/** The session that a hook makes of one. @throws TypeError `ARGUMENT_INVALID` for what is none; what the hook throws. */
+/**
+ * Calls a session hook, and returns the session that it returned, or the session that it received.
+ * @throws TypeError `ARGUMENT_INVALID` when the hook returns something else; what the hook throws.
+ */
 export async function callSessionHook(
   hooks: SessionHooks,
   name: 'beforeCreate' | 'afterLoad' | 'afterAction' | 'beforeSave',
@@ -110,10 +119,13 @@ export async function callSessionHook(
 /** @throws TypeError `ARGUMENT_INVALID` */
 export function requireSession(returned: unknown, who: string): AgentSession {
   if (returned instanceof AgentSession) return returned;
-  throw invalidArgument(`${who} returns a session, found ${describeValue(returned)}.`, TypeError);
+  throw invalidArgument(`${who} must return a session, found ${describeValue(returned)}.`, TypeError);
 }
 
-/** The store has written: whoever repeated the call, for what a hook throws now, would do all of it twice. */
+/**
+ * Calls a hook after a write, and reports what the hook throws. If the call rejected, its caller would repeat work that
+ * is done.
+ */
 export async function callHookAfterWrite(
   parts: { readonly hooks: SessionHooks; readonly report: (event: SessionEvent) => void },
   hook: 'afterCreate' | 'afterSave',

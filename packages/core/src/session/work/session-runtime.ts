@@ -30,7 +30,7 @@ const ACTION = { ...mustBe.function, expected: 'a function, such as sendMessage(
 const checkEnqueueOptions = optionsCheck<{ readonly id?: string | undefined }>(
   'enqueue',
   { id: mustBe.string },
-  { metadata: 'the content has it, as in { type: "message", content, metadata }' },
+  { metadata: 'pass it in the content, as in { type: "message", content, metadata }' },
 );
 const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
@@ -38,8 +38,8 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
 });
 
 /**
- * Works on sessions in a store: claims one, lets an action change it, saves what comes of it on the way, and lets go. It
- * keeps nothing of them between calls but a cache; any number of processes may have one for the same store.
+ * Works on sessions in a store: it claims a session, executes an action, saves during and after the action, and
+ * releases the claim. Between calls it holds only a cache, so any number of processes can work on the same store.
  *
  * @example
  * const runtime = new SessionRuntime({ store, agents: { assistant: loop } });
@@ -51,7 +51,10 @@ export class SessionRuntime {
   private readonly parts: WorkParts;
   private readonly workerName: string;
 
-  /** @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and without a store or agents. */
+  /**
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, or missing `store` or
+   * `agents`.
+   */
   constructor(options: SessionRuntimeOptions) {
     this.parts = workParts(options);
     this.store = this.parts.store;
@@ -59,42 +62,50 @@ export class SessionRuntime {
   }
 
   /**
-   * A new session.
-   * @throws SessionConflictError `exists` when the id is taken; RangeError or TypeError `ARGUMENT_INVALID` for an unknown
-   * option or a value that does not fit; HoldfastError `CONTEXT_INVALID` for a definition that does not fit.
+   * Creates a session and returns it.
+   * @throws SessionConflictError `exists` when the id is taken; RangeError or TypeError `ARGUMENT_INVALID` for an
+   * unknown option or an invalid value; HoldfastError `CONTEXT_INVALID` for an invalid definition.
    */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
     const { expiry, ...init } = checkCreateOptions(options);
     return this.createSession(AgentSession.create({ ...init, clock: this.parts.clock }), { expiry });
   }
 
-  /** The session as it was saved last. @throws SessionNotFoundError when there is none. */
+  /** Returns the session as it was last saved. @throws SessionNotFoundError when it does not exist. */
   async get(sessionId: string): Promise<AgentSession> {
     return callSessionHook(this.parts.hooks, 'afterLoad', await this.load(sessionId));
   }
 
-  /** What a list shows of the session. @throws SessionNotFoundError when there is none. */
+  /** Returns the facts about a session that lists show. @throws SessionNotFoundError when it does not exist. */
   async info(sessionId: string): Promise<SessionInfo> {
     return (await this.get(sessionId)).info;
   }
 
-  /** A page of sessions, newest first. */
+  /**
+   * Returns a page of sessions, newest first.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid query.
+   */
   list(query?: SessionQuery): Promise<SessionPage> {
     return this.store.list(query);
   }
 
-  /** Forgets a session; `false` when there was none. Whoever works on it finds out, and stops. */
+  /**
+   * Deletes a session; returns `false` when it did not exist. A worker at work on it stops at its next save or
+   * heartbeat.
+   */
   delete(sessionId: string): Promise<boolean> {
     this.parts.cache.remove(sessionId);
     return this.store.delete(sessionId);
   }
 
   /**
-   * Claims a session, lets the action change it, and saves what it returns, unless that is what was loaded or saved
-   * last. What has come into the inbox is used, before the action and after it.
-   * @throws SessionNotFoundError; SessionBusyError while somebody else works on it; SessionConflictError when another
-   * writer was first, or took the session over: nothing of the action's last save was kept; InboxFullError for a message
-   * to a busy session; what the action, a hook or the store throws.
+   * Claims a session, executes the action, and saves the returned session unless it is the session last loaded or
+   * saved. The worker uses inbox items before and after the action. `execute` returns the session as it was right after
+   * the caller's own action, even if the worker then also responded to enqueued messages.
+   * @throws SessionNotFoundError when the session does not exist; SessionBusyError while another worker holds a claim.
+   * @throws SessionConflictError when another writer saved first or another worker has claimed the session. The last
+   * save of the action was then not done.
+   * @throws InboxFullError for a message to a busy session; what the action, a hook or the store throws.
    */
   async execute(
     sessionId: string,
@@ -128,7 +139,10 @@ export class SessionRuntime {
     return { act, workerId: this.newWorkerId(), signal, onEvent };
   }
 
-  /** Enqueues the item of an action on a busy session. @throws the error, when the action is not to be enqueued. */
+  /**
+   * Enqueues the item of an action on a busy session.
+   * @throws SessionBusyError when the action must not be enqueued.
+   */
   private async enqueueInstead(
     sessionId: string,
     { item }: SessionAction,
@@ -151,11 +165,11 @@ export class SessionRuntime {
   }
 
   /**
-   * Leaves something for whoever works on the session, or works on it next: a message, a decision, a request to stop. It
-   * wakes nobody: tell the engine afterwards.
-   * `false` when an item of that id was there before.
-   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError `ARGUMENT_INVALID` for what nobody
-   * could use.
+   * Adds an item to the inbox of a session: a message, a decision, a retry or a request to stop. The worker at work or
+   * the next one uses it. `enqueue` wakes no worker: call `wake` of the engine afterwards. Returns `false` when an item
+   * with this id waits or was among the last used ones.
+   * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`
+   * for content that no worker could use.
    */
   async enqueue(
     sessionId: string,
@@ -169,12 +183,14 @@ export class SessionRuntime {
   }
 
   /**
-   * Works on a session as its state demands, for an engine: uses what is in its inbox, goes on with an unfinished
-   * execution. An execution at which `maxAttempts` attempts in a row have failed is given up. `lost` when somebody else has
-   * the session, `finished` when it is gone.
-   * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; HoldfastError `AGENT_NOT_FOUND`, what hooks and the store throw.
-   * The session stays due. When the agent had been let work, only once the claim has run out, and as an attempt that
-   * failed: so that what is paid for and cannot be kept is not paid for again and again.
+   * Advances a session, for an engine: uses the items in its inbox, and resumes an unfinished execution. After
+   * `maxAttempts` failed attempts in a row at one step, the execution fails. The outcome is `lost` when another worker
+   * has the session, and `finished` when the session does not exist.
+   *
+   * After an error the session stays due. If the agent has run, the claim is not released: it expires, and the attempt
+   * counts as failed. A run that cannot be saved is therefore not paid for again without end.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; HoldfastError `AGENT_NOT_FOUND`; what
+   * hooks and the store throw.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
@@ -197,9 +213,10 @@ export class SessionRuntime {
   }
 
   /**
-   * A copy of a session under its own ids; the original is not touched. It is ready for its next execution; or
-   * as the session was after a step, or after a message.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, and a step or a message that does not exist.
+   * Creates a copy of a session under new ids, and returns it; the original does not change. The copy is ready for its
+   * next execution, or it is the session as it was after a step or a message.
+   * @throws SessionNotFoundError when the session does not exist; RangeError or TypeError `ARGUMENT_INVALID` for an
+   * unknown option, step or message.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<AgentSession> {
     checkForkOptions(options);
@@ -212,7 +229,7 @@ export class SessionRuntime {
     );
   }
 
-  /** Names one claim. A process that was copied makes the same ids again, so a random token is part of the name. */
+  /** Returns a new worker id. A copied process creates the same ids again, so the worker id contains a random token. */
   private newWorkerId(): string {
     return `${this.workerName}/${this.parts.clock.newId()}/${newWriteToken()}`;
   }
@@ -232,7 +249,7 @@ export class SessionRuntime {
     return stored;
   }
 
-  /** The session as the store has it. */
+  /** Loads a session from the store. */
   private async load(sessionId: string): Promise<AgentSession> {
     const { cache } = this.parts;
     const session = await this.store.load(sessionId, { base: cache.get(sessionId) });

@@ -7,18 +7,20 @@ import { withAttemptsExhausted } from './exhausted-attempts.ts';
 import type { ClaimRequest, HeldSession } from './held-session.ts';
 import type { WorkParts } from './runtime-options.ts';
 
-/** Work to do on a session. */
+/** A task: the work to do on a session under one claim. */
 export interface SessionTask extends ClaimRequest {
   /** Changes the session. It may run the agent and save on the way. */
   readonly act: (session: AgentSession, work: TaskContext) => Promise<AgentSession> | AgentSession;
-  /** An engine retries the task: when the agent fails, the claim expires, which counts as a failed attempt. */
+  /**
+   * True when an engine retries the task: when the agent fails, the claim expires, which counts as a failed attempt.
+   */
   readonly isRetried?: boolean | undefined;
   readonly onEvent?: AgentEventListener | undefined;
 }
 
-/** What a task may use. */
+/** The functions that a task may call. */
 export interface TaskContext {
-  /** Runs the agent until it ends, waits or yields, and saves. */
+  /** Runs the agent until its execution ends, waits or yields, and saves. */
   readonly run: (session: AgentSession) => Promise<AgentSession>;
   readonly save: (session: AgentSession) => Promise<AgentSession>;
 }
@@ -27,16 +29,16 @@ export interface TaskContext {
 export interface WorkResult {
   /** The session right after the task. */
   readonly session: AgentSession;
-  /** The session at its release: the worker may have answered queued messages in between. */
+  /** The session at its release: the worker may have responded to enqueued messages in between. */
   readonly released: AgentSession;
-  /** True when an item that made the session too large was dropped: the session needs another look. */
+  /** True when an item was dropped because it made the session too large: the session must be advanced again. */
   readonly hasMore: boolean;
 }
 
 /**
- * The work on a session that was just claimed, up to its release: prepares it, lets the task act, saves, answers what the
- * inbox received meanwhile, and releases.
- * @throws SessionConflictError when another worker took the session over; what the task, a hook or the store throws.
+ * Does the work on a claimed session, up to its release: prepares the session, lets the task act, saves, uses the items
+ * that were enqueued meanwhile, and releases the claim.
+ * @throws SessionConflictError when another worker has claimed the session; what the task, a hook or the store throws.
  */
 export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
   const run = (session: AgentSession): Promise<AgentSession> => runAgent(held, session, task, parts);
@@ -70,7 +72,7 @@ export async function continueExecution(
   return session.status === 'active' && session.state.hasActiveExecution ? run(session) : session;
 }
 
-/** The session with its inbox items used and its ended children noticed. */
+/** Returns the session after using its inbox items, no longer waiting for children that have ended. */
 async function withInboxAndChildren(
   held: HeldSession,
   before: AgentSession,
@@ -80,14 +82,14 @@ async function withInboxAndChildren(
   return session.withState(await withoutEndedChildren(session.state, store, clock.now()));
 }
 
-/** The claimed session, ready to work on; after too many attempts, with its execution failed. */
+/** Returns the claimed session, ready to work on. After too many attempts, its execution has failed. */
 async function preparedSession(held: HeldSession, parts: WorkParts): Promise<AgentSession> {
   const { latest } = held;
   const { maxAttempts, clock } = parts;
   if (held.attempt <= maxAttempts) return withInboxAndChildren(held, latest, parts);
   if (latest.state.hasActiveExecution)
     return held.withInbox(await held.save(withExecutionGivenUp(latest, maxAttempts, clock)));
-  // No execution was active: what the attempts failed at is in the inbox.
+  // No execution was active, so an inbox item caused the failures.
   return withExecutionGivenUp(held.withInbox(latest), maxAttempts, clock);
 }
 
@@ -96,7 +98,10 @@ function withExecutionGivenUp(session: AgentSession, maxAttempts: number, clock:
   return session.withState(withAttemptsExhausted(session.state, maxAttempts, clock));
 }
 
-/** Runs the agent until it ends, waits or yields. A child may have ended before the run began to wait for it. */
+/**
+ * Runs the agent until its execution ends, waits or yields. It runs the agent again when a child ended before the
+ * execution began to wait for it.
+ */
 async function runAgent(
   held: HeldSession,
   session: AgentSession,
@@ -110,12 +115,12 @@ async function runAgent(
     : runAgent(held, afterRun.withState(state), task, parts);
 }
 
-/** Tells the parent of an ended session. True when the claim was released, or nothing more is to be done under it. */
+/** Notifies the parent of an ended session. Returns true when the claim was released, or no work remains under it. */
 async function isDone(held: HeldSession, session: AgentSession, parts: WorkParts): Promise<boolean> {
   try {
     await notifyParent(session, parts.store);
   } catch (error) {
-    held.abandon(); // the session becomes due when the claim expires, and the parent is told then
+    held.abandon(); // the session becomes due when the claim expires, and the parent is then notified
     throw error;
   }
   return session.status !== 'active' || held.signal.aborted || held.releaseIfIdle();

@@ -22,13 +22,13 @@ const ATTEMPTS = 3;
 
 type Options = SaveOptions & { readonly operationId: string };
 
-/** The saves of one piece of work, each based on the one before. */
+/** Does the saves under one claim, each based on the save before. */
 export class SessionWriter {
-  /** As the store answered it last. */
+  /** The session as the store last returned it. */
   base: AgentSession;
   private readonly epoch: number;
   private readonly parts: WriterParts;
-  /** A save of which nobody knows whether it was done. */
+  /** A save that may have been done: the store did not reply. */
   private ambiguousSave: { readonly session: AgentSession; readonly options: Options } | undefined;
 
   constructor({ session, claim }: ClaimedSession, parts: WriterParts) {
@@ -38,8 +38,9 @@ export class SessionWriter {
   }
 
   /**
-   * Saves. A save whose outcome is unknown goes first, under its own operation id: if it was done, it must not look like
-   * the work of another writer. Its `afterSave` hook is called when it succeeds. @throws what the store throws at last.
+   * Saves a session. It first repeats an ambiguous save, under the operation id of that save: a save that was done must
+   * not look like the save of another writer. When the repeated save succeeds, its `afterSave` hook is called.
+   * @throws the error of the store at the last attempt.
    */
   async write(session: AgentSession, acknowledge: readonly InboxItemRef[]): Promise<AgentSession> {
     const { ambiguousSave } = this;
@@ -66,8 +67,9 @@ export class SessionWriter {
 }
 
 /**
- * Saves a session, again under the same operation id while the store does not answer, and reports what came of it.
- * @throws what the store throws at last.
+ * Saves a session and reports the result. While the store does not reply, it repeats the save under the same operation
+ * id.
+ * @throws the error of the store at the last attempt.
  */
 export async function writeSession(
   session: AgentSession,

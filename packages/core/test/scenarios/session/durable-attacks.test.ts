@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { call, definition, diesInTool, settled, takeOver, world } from '../../support/durable-world.ts';
 
 describe('a runtime', () => {
-  test('a release that does not get through fails nothing', async () => {
+  test('a failed release does not fail the run', async () => {
     class Store extends MemorySessionStore {
       override async release(): Promise<boolean> {
         throw new StoreUnavailableError('down', { isAmbiguous: true });
@@ -19,7 +19,7 @@ describe('a runtime', () => {
     expect(session.state.finalResponse).toBe('Hi.');
   });
 
-  test('a session that is deleted during its run is finished', async () => {
+  test('the advance of a session that is deleted during its run is finished', async () => {
     const made = world({ act: () => made.store.delete(sessionId) });
     const runtime = made.process([call(1), 'Never.']);
     const { sessionId } = await runtime.create({ definition });
@@ -27,7 +27,7 @@ describe('a runtime', () => {
     expect(await runtime.advance(sessionId)).toEqual({ outcome: { type: 'finished' }, wake: [] });
   });
 
-  test('a session whose agent is not in the catalog is let go of, and its execution does not fail', async () => {
+  test('a session whose agent is missing in the catalog is released, and its execution does not fail', async () => {
     const made = world();
     const runtime = made.process([], { agents: {}, maxAttempts: 1 });
     const { sessionId } = await runtime.create({ definition });
@@ -38,7 +38,7 @@ describe('a runtime', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Here.');
   });
 
-  test('the last of the allowed steps is not told to stop', async () => {
+  test('the last of the allowed steps receives no abort', async () => {
     const made = world();
     const aborted: boolean[] = [];
     const afterExecution = async (_: AgentState, { signal }: { signal: AbortSignal }): Promise<void> => {
@@ -51,7 +51,7 @@ describe('a runtime', () => {
     expect([outcome, aborted]).toEqual([{ type: 'finished' }, [false]]);
   });
 
-  test('a message that comes to an execution that is given up is answered in the next', async () => {
+  test('a message to an execution that fails after its last attempt gets its response in the next execution', async () => {
     const made = await diesInTool({ effect: 'idempotent', act: () => new Promise(() => undefined) });
     takeOver(made);
     made
@@ -70,7 +70,7 @@ describe('a runtime', () => {
   test.each([
     ['and had done nothing', false],
     ['and had done it', true],
-  ])('that is to go on without the store goes on when it answers no more %s', async (_, isDone) => {
+  ])('with onSaveFailure "continue" continues when the store no longer replies %s', async (_, isDone) => {
     let [isGone, saves] = [false, 0];
     class Store extends MemorySessionStore {
       override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {

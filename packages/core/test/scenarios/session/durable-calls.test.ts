@@ -16,7 +16,7 @@ import { does, expectPaired, expectSound } from '../../support/builders.ts';
 import { call, definition, diesInTool, outcomes, takeOver, world } from '../../support/durable-world.ts';
 
 describe('approvals', () => {
-  test('a decision after the time is over is refused, and the call is denied', async () => {
+  test('a decision after the approval timeout is refused, and the call is denied', async () => {
     const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
     const runtime = made.process([call(50), 'Too late.']);
     const { sessionId } = await runtime.create({ definition });
@@ -40,7 +40,7 @@ describe('approvals', () => {
     ]);
   });
 
-  test('a decision that is left in time counts, however late the worker looks', async () => {
+  test('a decision that is enqueued in time counts, however late a worker uses it', async () => {
     const made = world({ needsApproval: true, approvalTimeoutSeconds: 60 });
     const runtime = made.process([call(50), 'Paid.']);
     const { sessionId } = await runtime.create({ definition });
@@ -60,7 +60,7 @@ describe('approvals', () => {
 describe('calls', () => {
   const ids = (session: AgentSession): string[] => pendingApprovals(session.state).map(({ id }) => id);
 
-  test('that cannot say whether they need approval stop the run when they say so', async () => {
+  test('whose needsApproval throws an AgentStop stop the run', async () => {
     const made = world({
       needsApproval: () => {
         throw new AgentStop('halt');
@@ -72,7 +72,7 @@ describe('calls', () => {
     expect([state.status, state.stopSignal?.message, made.calls]).toEqual(['stopped', 'halt', []]);
   });
 
-  test('run with what was approved, whatever hooks make of them', async () => {
+  test('run with the approved arguments, whatever hooks change', async () => {
     const raise: Hook = {
       beforeToolUse: (asked) => ({
         call: { ...asked, input: { amount: 1 + (asked.input as { readonly amount: number }).amount } },
@@ -87,7 +87,7 @@ describe('calls', () => {
     expect(made.calls.map((line) => line.split(' ')[2])).toEqual(['{"amount":50}']);
   });
 
-  test('are blocked by hooks after they were approved too', async () => {
+  test('are blocked by hooks even after approval', async () => {
     let count = 0;
     const once: Hook = { beforeToolUse: () => (++count > 1 ? { block: 'No more.' } : undefined) };
     const made = world({ needsApproval: true });
@@ -101,7 +101,7 @@ describe('calls', () => {
   test.each([
     ['deny', 'tool-completed', (id: string) => deny(id)],
     ['approve', 'tool-started', (id: string) => approve(id)],
-  ] as const)('that somebody decides on (%s) are heard of once', async (_, type, decide) => {
+  ] as const)('with a decision (%s) are reported once to listeners', async (_, type, decide) => {
     const made = world({ needsApproval: true });
     const heard: string[] = [];
     const listeners = [({ type: happened }: AgentEvent) => void heard.push(happened)];
@@ -116,7 +116,7 @@ describe('calls', () => {
     );
   });
 
-  test('that were kept as begun when the run is stopped are known not to have been made', async () => {
+  test('with a saved intent are known not to have started when the run is stopped', async () => {
     const controller = new AbortController();
     const afterSave = ({ state }: AgentSession): void => {
       if (state.currentStep?.toolExecutions.length) controller.abort();
@@ -131,7 +131,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('that a crash has left end as interrupted when the execution is stopped before anybody decides', async () => {
+  test('in doubt after a crash complete as interrupted when the execution is stopped before a decision', async () => {
     const made = await diesInTool({ effect: 'ask' });
     takeOver(made);
     const runtime = made.process([]);
@@ -142,7 +142,7 @@ describe('calls', () => {
     expect([session.state.status, outcomes(session)]).toEqual(['stopped', [['interrupted', 1]]]);
   });
 
-  test('approved while another tool stops the execution are not made, then or later', async () => {
+  test('approved while another tool stops the execution never run', async () => {
     const made = world({ needsApproval: true });
     const halt = does('halt', () => {
       throw new AgentStop('halt');
@@ -157,7 +157,7 @@ describe('calls', () => {
     expect([next.state.finalResponse, made.calls]).toEqual(['Next.', []]);
   });
 
-  test('of tools that are gone, and with arguments that do not fit, fail for the model to read', async () => {
+  test('of unknown tools, and with invalid arguments, fail with an error that the model reads', async () => {
     const strict = tool({
       name: 'strict',
       description: 'Takes a number.',
@@ -184,7 +184,7 @@ describe('calls', () => {
     ]);
   });
 
-  test('of one id are approved each for itself', async () => {
+  test('with the same call id are approved separately', async () => {
     const made = world({ needsApproval: true });
     const content = [1, 2].map((amount) => {
       return { type: 'tool-call', toolCallId: 'same', toolName: 'pay', input: { amount } } as const;

@@ -7,7 +7,7 @@ import { deferred, does, expectSound, told } from '../../support/builders.ts';
 import { call, settled } from '../../support/durable-world.ts';
 
 describe('a checkpoint', () => {
-  test.each(['once', 'readOnly'] as const)('that rejects: no tool is called (%s)', async (effect) => {
+  test.each(['once', 'readOnly'] as const)('that rejects lets no tool start (%s)', async (effect) => {
     const calls: string[] = [];
     const pay = tool({
       name: 'pay',
@@ -25,7 +25,7 @@ describe('a checkpoint', () => {
     expect([calls, points]).toEqual([[], [effect === 'once' ? 'intent' : 'inference']]);
   });
 
-  test('that rejects aborts the tools that run', async () => {
+  test('that rejects aborts the running tools', async () => {
     const reached = deferred();
     const failing = deferred();
     const slow = tool({
@@ -51,7 +51,7 @@ describe('a checkpoint', () => {
     await expect(running).rejects.toThrow('disk full');
   });
 
-  test('what a subagent is about to do is kept before it, also while a save that changes the state is under way', async () => {
+  test('saves the intent of a subagent before the call, even during a save that changes the state', async () => {
     const [childMayAsk, secondSave] = [deferred(), deferred()];
     const saved: AgentState[] = [];
     let keptAtCall: string | undefined;

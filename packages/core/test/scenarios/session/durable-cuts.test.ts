@@ -162,7 +162,7 @@ async function toEnd(
   return state;
 }
 
-test('cut at any save, a run ends elsewhere as it would have, and no tool of one effect acts twice', async () => {
+test('a run that is killed at any save ends in another process with the same result, and no tool with effect once runs twice', async () => {
   await fc.assert(
     fc.asyncProperty(scenarios, async (scenario) => {
       const effects: Effect[] = [];

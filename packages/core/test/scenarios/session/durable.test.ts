@@ -16,12 +16,12 @@ import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 import { call, definition, diesInTool, outcomes, takeOver, world } from '../../support/durable-world.ts';
 
-describe('a call that a process has left', () => {
+describe('a call in doubt', () => {
   test.each([
     ['once', [['interrupted', 1]], 1],
     ['idempotent', [['succeeded', 2]], 2],
     ['readOnly', [['succeeded', 2]], 2],
-  ] as const)('%s', async (effect, expected, calls) => {
+  ] as const)('with effect %s gets its outcome', async (effect, expected, calls) => {
     const left = await diesInTool({ effect });
     takeOver(left);
     const { outcome } = await left.process(['Done.']).advance(left.sessionId);
@@ -33,7 +33,7 @@ describe('a call that a process has left', () => {
     expect(session.state.finalResponse).toBe('Done.');
   });
 
-  test('ask: a person says whether it is called again', async () => {
+  test('with effect ask runs again when a person approves', async () => {
     const made = await diesInTool({ effect: 'ask' });
     takeOver(made);
     expect(await made.process([]).advance(made.sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
@@ -48,7 +48,7 @@ describe('a call that a process has left', () => {
     expect([outcomes(again), made.calls.length]).toEqual([[['succeeded', 2]], 2]);
   });
 
-  test('ask, and the person says no: the model reads that nobody knows', async () => {
+  test('with effect ask is denied by a person, and the model reads that its outcome is unknown', async () => {
     const made = await diesInTool({ effect: 'ask' });
     takeOver(made);
     await made.process([]).advance(made.sessionId);
@@ -66,7 +66,7 @@ describe('a call that a process has left', () => {
     ['done', { status: 'done', value: 'paid before' }, [['succeeded', 1]], 1],
     ['notDone', { status: 'notDone' }, [['succeeded', 2]], 2],
     ['unknown', { status: 'unknown' }, [['interrupted', 1]], 1],
-  ] as const)('reconcile says %s', async (_, reply, expected, calls) => {
+  ] as const)('is resolved by reconcile with status %s', async (_, reply, expected, calls) => {
     const keys: string[] = [];
     const made = await diesInTool({ reconcile: (key) => (keys.push(key), reply) });
     takeOver(made);
@@ -76,7 +76,7 @@ describe('a call that a process has left', () => {
     expect(made.calls[0]).toContain(keys[0]);
   });
 
-  test('reconcile throws: nobody knows, and the state says why', async () => {
+  test('is interrupted when reconcile throws, and the state has the cause', async () => {
     const made = await diesInTool({ reconcile: () => Promise.reject(new Error('The bank is down.')) });
     takeOver(made);
     await made.process(['Done.']).advance(made.sessionId);
@@ -89,7 +89,7 @@ describe('a call that a process has left', () => {
 describe('approvals', () => {
   const asking = { needsApproval: ({ amount = 0 }) => amount > 10 };
 
-  test('a call waits, is listed, and runs once in another process', async () => {
+  test('a call waits, is listed, and runs once in another process after its approval', async () => {
     const made = world(asking);
     const runtime = made.process([call(50)]);
     const { sessionId } = await runtime.create({ definition });
@@ -114,7 +114,7 @@ describe('approvals', () => {
     await expect(runtime.execute(sessionId, decide)).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
   });
 
-  test('a small amount needs nobody', async () => {
+  test('a call with a small amount needs no approval', async () => {
     const made = world(asking);
     const runtime = made.process([call(5), 'Paid.']);
     const { sessionId } = await runtime.create({ definition });
@@ -122,7 +122,7 @@ describe('approvals', () => {
     expect([session.state.finalResponse, made.calls.length]).toEqual(['Paid.', 1]);
   });
 
-  test('other calls of the step run at once; a decision twice is refused', async () => {
+  test('other calls of the step run at once, and a second decision is refused', async () => {
     const made = world(asking);
     const script: ScriptedAnswer[] = [
       {
@@ -153,7 +153,7 @@ describe('approvals', () => {
     expect(done.state.finalResponse).toBe('Paid.');
   });
 
-  test('nobody decides in time: the engine wakes it, and the call is denied', async () => {
+  test('without a decision in time the engine wakes the session, and the call is denied', async () => {
     const made = world({ ...asking, approvalTimeoutSeconds: 60 });
     const runtime = made.process([call(50), 'Too late.']);
     const { sessionId } = await runtime.create({ definition });
@@ -166,7 +166,7 @@ describe('approvals', () => {
     expect([outcomes(session), session.state.finalResponse]).toEqual([[['denied', 1]], 'Too late.']);
   });
 
-  test('a decision by the inbox', async () => {
+  test('a decision in the inbox counts', async () => {
     const made = world(asking);
     const runtime = made.process([call(50), 'Paid.']);
     const { sessionId } = await runtime.create({ definition });
@@ -186,7 +186,7 @@ describe('approvals', () => {
 });
 
 describe('the inbox', () => {
-  test('a stop request ends a run that another process works on', async () => {
+  test('a stop request ends a run in another process', async () => {
     const reached = deferred<undefined>();
     const made = world({ act: () => (reached.resolve(undefined), new Promise(() => undefined)) });
     const runtime = made.process([call(1), 'Never.']);
@@ -204,7 +204,7 @@ describe('the inbox', () => {
     expect((await made.store.claim(sessionId, { workerId: 'me', leaseSeconds: 1 })).inbox).toEqual([]);
   });
 
-  test('a message that comes while a step is under way is used at its end', async () => {
+  test('a message that is enqueued during a step is used at the end of the step', async () => {
     const gate = deferred<string>();
     const reached = deferred<undefined>();
     const made = world({ act: () => (reached.resolve(undefined), gate.promise) });
@@ -225,7 +225,7 @@ describe('the inbox', () => {
 });
 
 describe('an engine', () => {
-  test('takes one step at a time, and wakes what was forgotten', async () => {
+  test('takes one step at a time, and a sweep wakes sessions whose wake-up was dropped', async () => {
     const made = world();
     const runtime = made.process([call(1), call(2), 'Done.'], {});
     const { sessionId } = await runtime.create({ definition });
@@ -248,7 +248,7 @@ describe('an engine', () => {
     expect(await sweep(made.store, engine)).toBe(0);
   });
 
-  test('gives up an execution over which as many processes died as was said', async () => {
+  test('fails an execution after maxAttempts processes died at it', async () => {
     const made = await diesInTool({ effect: 'idempotent', act: () => new Promise(() => undefined) });
     for (let attempt = 2; attempt <= 3; attempt++) {
       takeOver(made);
@@ -267,7 +267,7 @@ describe('an engine', () => {
     expect(state.errors.map(({ code }) => code)).toContain('ATTEMPTS_EXHAUSTED');
   });
 
-  test('a run that is told to yield is left for the next process', async () => {
+  test('a run that must yield resumes in the next process', async () => {
     const leaving = new AbortController();
     const made = world({ act: () => (leaving.abort(new RunAbort('yield')), 'paid') });
     const runtime = made.process([call(1)]);
@@ -282,7 +282,7 @@ describe('an engine', () => {
   });
 });
 
-describe('a save that does not get through', () => {
+describe('a failed save', () => {
   class FailingStore extends MemorySessionStore {
     failing = false;
     override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
@@ -291,7 +291,7 @@ describe('a save that does not get through', () => {
     }
   }
 
-  test('stops the run before the tool is called', async () => {
+  test('stops the run before the tool starts', async () => {
     const store = new FailingStore();
     const made = world();
     const script: ScriptedAnswer[] = [

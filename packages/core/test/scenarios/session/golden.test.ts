@@ -89,7 +89,7 @@ const facts: Readonly<Record<string, (session: AgentSession) => void>> = {
   deleted: (session) => expect([session.status, session.version]).toEqual(['deleted', 2 ** 53 - 1]),
 };
 
-test('every golden session has its facts, and every session its file', () => {
+test('every golden file has expected facts, and every expected session has a file', () => {
   const names = Object.keys(facts).toSorted();
   expect(files).toEqual(names.map((name) => `${name}.json`));
   expect(Object.keys(goldenSessions).toSorted()).toEqual(names);
@@ -104,12 +104,12 @@ test.for(Object.entries(facts))('agent-session/v1/%s.json', async ([name, check]
   assert.deepStrictEqual(JSON.parse(JSON.stringify(session)), document);
 });
 
-test('the sessions that the files were made from are still what is in them', async () => {
+test('the sessions that the files were created from still equal their contents', async () => {
   for (const [name, make] of Object.entries(goldenSessions))
     assert.deepStrictEqual(AgentSession.fromJSON(await documentOf(name)), make());
 });
 
-test('only the relations to other sessions may be absent; a member that is not known is refused', async () => {
+test('only the relations to other sessions may be absent, and an unknown member is refused', async () => {
   const document = await documentOf('child');
   const isRefused = (changed: object): boolean => {
     try {
@@ -128,7 +128,7 @@ test('only the relations to other sessions may be absent; a member that is not k
   expect([isRefused(document), isRefused({ ...document, agentName: 'helper' })]).toEqual([false, true]);
 });
 
-test('a golden session that exists is never written again', async () => {
+test('an existing golden session is never written again', async () => {
   expect(goldenSessionFolder).toBe(folder);
   const other = await mkdtemp(join(tmpdir(), 'holdfast-golden-'));
   try {

@@ -351,7 +351,7 @@ function reworded(answer: AssistantMessage, said: readonly string[]): Message {
 }
 
 test(
-  'whatever was worked out before, a state compiles, repairs and saves to the same as a copy without a past',
+  'a state with cached results compiles, repairs and saves to the same as a fresh copy',
   { timeout: 600_000 },
   () => {
     fc.assert(

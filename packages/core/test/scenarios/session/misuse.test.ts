@@ -22,13 +22,13 @@ test.each([
   ['workerName', ''],
   ['savePolicy', 'never'],
   ['maxAttempts', 0],
-])('a runtime is refused %s %j', (name, value) => {
+])('a runtime refuses the option %s: %j', (name, value) => {
   const options = { store: new MemorySessionStore(), agents: {}, [name]: value } as never;
   expect(() => new SessionRuntime(options)).toThrow(expect.objectContaining(misuse));
 });
 
 describe('a session', () => {
-  test('keeps the status that it has when another one is none', async () => {
+  test('keeps its status when the new status is unknown', async () => {
     const { store, process } = world();
     const runtime = process([]);
     const { sessionId } = await runtime.create({ definition });
@@ -37,14 +37,14 @@ describe('a session', () => {
   });
 
   test.each([
-    ['the type', { type: 'mesage', content: 'Hi.' }],
-    ['nothing', undefined],
+    ['an unknown type', { type: 'mesage', content: 'Hi.' }],
+    ['undefined', undefined],
     ['a text', 'Hi.'],
     ['an empty message', { type: 'message', content: '' }],
     ['a message of a number', { type: 'message', content: 42 }],
-    ['a decision', { type: 'decision', toolExecutionId: 'x', decision: 'approve' }],
-    ['the reason of a stop', { type: 'stop', reason: 5 }],
-  ])('is left nothing that nobody can use: %s', async (_, content) => {
+    ['an unknown decision', { type: 'decision', toolExecutionId: 'x', decision: 'approve' }],
+    ['a stop with a number as its reason', { type: 'stop', reason: 5 }],
+  ])('accepts no inbox item that no worker can use: %s', async (_, content) => {
     const { store, process } = world();
     const runtime = process([]);
     const { sessionId } = await runtime.create({ definition });
@@ -55,7 +55,7 @@ describe('a session', () => {
   test.each([
     ['an action that returns nothing', () => undefined, {}],
     ['a quick action that returns a state', Object.assign(() => ({}), { isQuick: true }), {}],
-    ['whenBusy', sendMessage('Hi.'), { whenBusy: 'wait' }],
+    ['an unknown whenBusy', sendMessage('Hi.'), { whenBusy: 'wait' }],
   ])('is not changed by %s', async (_, action, options) => {
     const { store, process } = world();
     const runtime = process([call(1)]);
@@ -66,7 +66,7 @@ describe('a session', () => {
   });
 
   test.each([{ order: 'x' }, { status: 'archived' }, { executionStatus: 'done' }, { waitingFor: 'rain' }])(
-    'is not looked for by %j',
+    'is not listed by the invalid query %j',
     async (query) => {
       await expect(new MemorySessionStore().list(query as never)).rejects.toMatchObject(misuse);
     },
@@ -74,7 +74,7 @@ describe('a session', () => {
 });
 
 test.each(['beforeCreate', 'afterLoad', 'afterAction', 'beforeSave'])(
-  'a hook %s is told that it returns no session',
+  'a hook %s that returns something other than a session is an error that names the hook',
   async (name) => {
     const { store, process } = world();
     const plain = process([]);
@@ -91,11 +91,11 @@ test.each(['beforeCreate', 'afterLoad', 'afterAction', 'beforeSave'])(
 );
 
 describe('an engine', () => {
-  test.each([Number.NaN, Infinity])('wakes nobody at %s', async (at) => {
+  test.each([Number.NaN, Infinity])('does not wake a session at %s', async (at) => {
     await expect(new InProcessEngine().wake('a', { at })).rejects.toMatchObject(misuse);
   });
 
-  test('stops in the time that there is, whatever goes on', async () => {
+  test('stops within its time limit, whatever work is in progress', async () => {
     const clock = manualClock(0);
     const engine = new InProcessEngine({ clock });
     const served = await engine.serve(() => new Promise(() => undefined));

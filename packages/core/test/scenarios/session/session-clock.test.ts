@@ -86,7 +86,7 @@ test('with a stepped clock, the same calls on another day store the same bytes',
   expect(stored.at(-1)).toContain('Four.');
 });
 
-test('every id and every time that is stored comes from the clock', async () => {
+test('every stored id and time comes from the clock', async () => {
   const text = (await storedOn(new Date('2026-11-21T12:00:00Z'))).join('\n');
   const ids = text.match(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g) ?? [];
   expect(new Set(ids.map((id) => id.slice(0, 24)))).toEqual(new Set(['000003e8-0000-4000-8000-']));
@@ -95,7 +95,7 @@ test('every id and every time that is stored comes from the clock', async () => 
   expect([Math.min(...times) >= 1_000, Math.max(...times) < 2_000]).toEqual([true, true]);
 });
 
-test('a session, its agent and its first execution are of the clock', async () => {
+test('a session, its agent and its first execution have ids and times of the clock', async () => {
   const clock = steppedClock(1_000);
   const store = new RecordingStore({ clock });
   const runtime = new SessionRuntime({ store, agents, clock });
@@ -108,7 +108,7 @@ test('a session, its agent and its first execution are of the clock', async () =
   expect(state.execution?.startedAt).toBeLessThan(1_010);
 });
 
-test('what a caller gives goes before the clock', async () => {
+test('ids and times that the caller passes take precedence over the clock', async () => {
   const clock = steppedClock(1_000);
   const given = { sessionId: 's', at: 7 };
   const session = AgentSession.create({ definition: { name: 'helper' }, clock, ...given });

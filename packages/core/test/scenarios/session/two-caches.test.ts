@@ -350,7 +350,7 @@ function quiet(session: Promise<AgentSession>): Promise<AgentSession | undefined
 }
 
 test(
-  'processes that remember sessions see and do what one that remembers nothing does',
+  'processes with a session cache see and do the same as a process without a cache',
   { timeout: 600_000 },
   async () => {
     await fc.assert(

@@ -59,14 +59,14 @@ async function paid(): Promise<World> {
   return { runtime, driver, store, sessionId, waiting };
 }
 
-describe('an action that ends an execution which waits', () => {
+describe('an action that ends a waiting execution', () => {
   const ways: readonly (readonly [string, (state: AgentState) => AgentState])[] = [
     ['withFailure', (state) => state.withFailure(new Error('The operator gave up.'))],
     ['withExecutionCompleted', (state) => state.withExecutionCompleted()],
     ['withExecutionStatus', (state) => state.withExecutionStatus('stopped')],
     ['forNextExecution', (state) => state.forNextExecution()],
   ];
-  test.for(ways)('by %s: the next turn knows of the payment', async ([, end]) => {
+  test.for(ways)('by %s: the next turn includes the payment', async ([, end]) => {
     const { runtime, driver, sessionId } = await paid();
     const ended = await runtime.execute(sessionId, (session) => session.withState(end(session.state)));
     expect(ended.state.currentStep).toBeUndefined();
@@ -81,7 +81,7 @@ describe('an action that ends an execution which waits', () => {
     expectPaired(next.state.messages);
   });
 
-  test('a fork of it knows of the payment too, and one at a step before does not', async () => {
+  test('a fork of the session includes the payment, and a fork at an earlier step does not', async () => {
     const { runtime, sessionId } = await paid();
     const fork = await runtime.fork(sessionId);
     expect(shown(fork.state.messages)[2]).toBe('paid 1 | The call was not started.');
@@ -89,7 +89,7 @@ describe('an action that ends an execution which waits', () => {
     expect(shown(earlier.state.messages)).toEqual(['user: Pay the bill and mail Ann.']);
   });
 
-  test('no decision is taken after it', async () => {
+  test('a later decision is refused', async () => {
     const { runtime, sessionId, waiting } = await paid();
     const [asked] = pendingApprovals(waiting.state);
     await runtime.execute(sessionId, (session) =>
@@ -116,7 +116,7 @@ describe('a stored session of version 1 whose execution ended with an open step'
   const read = ({ session, saved }: Awaited<ReturnType<typeof stored>>): AgentSession =>
     restoreSession(saved, session.info, session.revision.incarnation);
 
-  test('is read with the step closed, the same by each reader', async () => {
+  test('is read with the step closed, with the same result by each reader', async () => {
     const kept = await stored();
     const session = read(kept);
     expect([session.state.status, session.state.steps.length, session.state.currentStep]).toEqual([
@@ -128,7 +128,7 @@ describe('a stored session of version 1 whose execution ended with an open step'
     assert.deepStrictEqual(read(kept), session);
   });
 
-  test('is saved as a whole next, so that the store has what was repaired', async () => {
+  test('is saved as a whole by the next save, so the store holds the repaired session', async () => {
     const { saved, session } = await stored();
     const repaired = read({ saved, session });
     const next = repaired

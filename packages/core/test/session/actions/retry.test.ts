@@ -27,8 +27,8 @@ async function sessionOf(script: readonly ScriptedAnswer[], options: Partial<Age
   return { clock, store, runtime, sessionId, driver, due };
 }
 
-describe('an execution that waits for another call of the model', () => {
-  test('is saved, listed, due at the moment, and goes on in another process', async () => {
+describe('an execution that waits for a retry of its inference', () => {
+  test('is saved, listed, due at the instant of the retry, and resumed by another process', async () => {
     const limited = new DriverError('rateLimited', 'Later.', { retryAfterSeconds: 120 });
     const { runtime, sessionId, clock, due } = await sessionOf([limited, 'Fine.']);
     const waiting = await runtime.execute(sessionId, sendMessage('Hello'));
@@ -43,7 +43,7 @@ describe('an execution that waits for another call of the model', () => {
     expect(await due()).toEqual([]);
   });
 
-  test('waits for retry() when only a person can help, and retry() repeats the call', async () => {
+  test('waits for retry() when only a person can help, and retry() repeats the inference', async () => {
     const { runtime, sessionId, due, clock } = await sessionOf([wrongKey, 'Fine.']);
     const waiting = await runtime.execute(sessionId, sendMessage('Hello'));
     expect(waiting.state.execution?.waiting[0]).toMatchObject({
@@ -56,7 +56,7 @@ describe('an execution that waits for another call of the model', () => {
     expect(state).toMatchObject({ status: 'completed', finalResponse: 'Fine.', stepCount: 1 });
   });
 
-  test('is taken up by a retry in the inbox', async () => {
+  test('is resumed by a retry in the inbox', async () => {
     const { runtime, sessionId, due } = await sessionOf([wrongKey, 'Fine.']);
     await runtime.execute(sessionId, sendMessage('Hello'));
     await runtime.enqueue(sessionId, { type: 'retry' });
@@ -65,7 +65,7 @@ describe('an execution that waits for another call of the model', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Fine.');
   });
 
-  test('fails in the end, when nobody called retry()', async () => {
+  test('fails in the end without a call of retry()', async () => {
     const { runtime, sessionId, due, clock } = await sessionOf([wrongKey]);
     await runtime.execute(sessionId, sendMessage('Hello'));
     clock.advance(14 * 86_400_000);
@@ -74,7 +74,7 @@ describe('an execution that waits for another call of the model', () => {
     expect((await runtime.get(sessionId)).state.status).toBe('failed');
   });
 
-  test('stays as it is after a message, which is answered once the call works again', async () => {
+  test('still waits after a message, which gets a response once the inference succeeds', async () => {
     const { runtime, sessionId } = await sessionOf([wrongKey, 'One.', 'Two.']);
     await runtime.execute(sessionId, sendMessage('First'));
     const { state } = await runtime.execute(sessionId, sendMessage('Second'));
@@ -87,7 +87,7 @@ describe('an execution that waits for another call of the model', () => {
 });
 
 describe('retry() of a failed execution', () => {
-  test('goes on with a new step; closed steps stay, and no call that was started is started again', async () => {
+  test('begins a new step; closed steps stay, and no started call is started again', async () => {
     let paid = 0;
     const pay = tool({
       name: 'pay',
@@ -109,7 +109,7 @@ describe('retry() of a failed execution', () => {
     expect(paid).toBe(1);
   });
 
-  test('goes on counting its budget', async () => {
+  test('continues to count the budget', async () => {
     const invalid = new DriverError('invalidRequest', 'A bad request.');
     const { runtime, sessionId } = await sessionOf([invalid, invalid, 'Never.'], { budget: { maxSteps: 2 } });
     await runtime.execute(sessionId, sendMessage('Hello'));
@@ -123,7 +123,7 @@ describe('retry() of a failed execution', () => {
     });
   });
 
-  test('takes up an execution that failed because a tool threw and errors are final', async () => {
+  test('resumes an execution that failed because a tool threw and tool errors are final', async () => {
     const broken = tool({
       name: 'broken',
       description: 'Breaks.',
@@ -143,7 +143,7 @@ describe('retry() of a failed execution', () => {
     });
   });
 
-  test('changes nothing in a session without a failure, and says so of an item', async () => {
+  test('changes nothing in a session without a failure, and the inbox item is reported as ignored', async () => {
     const { runtime, sessionId } = await sessionOf(['Fine.']);
     const before = await runtime.execute(sessionId, sendMessage('Hello'));
     const after = await runtime.execute(sessionId, retry());

@@ -24,7 +24,7 @@ const moves = fc.array(
   { maxLength: 25, size: 'max' },
 );
 
-test('an inbox is a bounded queue without repetition, whatever comes in and is used', async () => {
+test('an inbox is a bounded queue without duplicates, after any enqueues and uses', async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (all) => {
       const clock = manualClock(1_000_000);

@@ -33,7 +33,7 @@ test('a save after a renewal with its base reads no record', async () => {
   expect(reads()).toBe(before);
 });
 
-test('a renewal with a base that was saved over does not make it known', async () => {
+test('a renewal with an outdated base does not mark the base as current', async () => {
   const { store } = countingStore();
   const base = await store.create(newSession());
   const { session, claim } = await store.claim('a', { ...LEASE, base });
@@ -45,7 +45,7 @@ test('a renewal with a base that was saved over does not make it known', async (
   await expect(stale).rejects.toMatchObject({ code: 'SESSION_CONFLICT', kind: 'stale' });
 });
 
-test.each([1.5, -2, Number.NaN, '1'])('a renewal after %s is refused', async (after) => {
+test.each([1.5, -2, Number.NaN, '1'])('a renewal with after: %s is refused', async (after) => {
   const store = new MemorySessionStore();
   await store.create(newSession());
   const { claim } = await store.claim('a', LEASE);
@@ -53,7 +53,7 @@ test.each([1.5, -2, Number.NaN, '1'])('a renewal after %s is refused', async (af
   await expect(renewal).rejects.toMatchObject({ code: 'ARGUMENT_INVALID' });
 });
 
-test('the known size of a session follows values that are replaced and lists that are cut', async () => {
+test('the known size of a session follows replaced values and truncated lists', async () => {
   const store = new MemorySessionStore();
   let session = await store.create(newSession());
   const empty = knownSize(session) ?? Number.NaN;

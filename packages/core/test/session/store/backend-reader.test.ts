@@ -56,7 +56,7 @@ function storeOf(
 
 const { head, values } = sound.content;
 
-describe('what a store has kept and cannot be read', () => {
+describe('unreadable stored content', () => {
   test.each<{ what: string; saved: Partial<StoredSession['content']>; found: string; code?: string }>([
     { what: 'no JSON', saved: { head: '{' }, found: 'the head' },
     { what: 'a missing value', saved: { values: new Map() }, found: 'the value "definition"' },
@@ -72,7 +72,7 @@ describe('what a store has kept and cannot be read', () => {
       found: '99',
       code: 'STATE_VERSION',
     },
-  ])('$what is told with its session, and nothing is written', async (part) => {
+  ])('$what is reported with its session id, and nothing is written', async (part) => {
     const { store, writes } = storeOf({ ...sound, content: { ...sound.content, ...part.saved } });
     const refusal = {
       name: 'StateFormatError',
@@ -85,7 +85,7 @@ describe('what a store has kept and cannot be read', () => {
     expect(writes).toEqual([]);
   });
 
-  test('what is sound is claimed, with the items that wait', async () => {
+  test('a sound session is claimed with its waiting items', async () => {
     const { store, writes } = storeOf(sound);
     const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
     expect(claimed.session.info).toEqual(session.info);
@@ -97,7 +97,7 @@ describe('what a store has kept and cannot be read', () => {
   });
 });
 
-test('used items that a backend still answers are passed over, however many', async () => {
+test('any number of used items that a backend still returns are skipped', async () => {
   const all = Array.from({ length: 1_000 }, (_, position) => ({
     position,
     json: itemText({ id: `m${position}` }),
@@ -109,7 +109,7 @@ test('used items that a backend still answers are passed over, however many', as
   expect(claimed.unreadable).toEqual([]);
 });
 
-describe('an inbox item that cannot be read', () => {
+describe('an unreadable inbox item', () => {
   const damages = [
     { what: 'gone', json: undefined, path: 'inbox item 4', expected: 'an item', found: 'nothing' },
     { what: 'no JSON', json: '{', path: 'inbox item 4', expected: 'JSON', found: 'string "{"' },
@@ -156,22 +156,25 @@ describe('an inbox item that cannot be read', () => {
     },
   ];
 
-  test.each(damages)('$what is answered with its place, and the rest is served', async (damage) => {
-    const { json, path, expected, found, code = 'STATE_FORMAT' } = damage;
-    const rest = items.filter(({ position }) => position !== 4);
-    const { store } = storeOf(sound, json === undefined ? rest : [...rest, { position: 4, json }]);
-    const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
-    expect(claimed.inbox.map(({ id }) => id)).toEqual(['m1', 'm5']);
-    expect(claimed.unreadable).toEqual([{ position: 4, error: expect.any(StateFormatError) }]);
-    expect(claimed.unreadable[0]?.error).toMatchObject({
-      code,
-      path,
-      message: `Invalid document at ${path}: expected ${expected}, found ${found}.`,
-    });
-  });
+  test.each(damages)(
+    '$what is returned with its position, and the other items are readable',
+    async (damage) => {
+      const { json, path, expected, found, code = 'STATE_FORMAT' } = damage;
+      const rest = items.filter(({ position }) => position !== 4);
+      const { store } = storeOf(sound, json === undefined ? rest : [...rest, { position: 4, json }]);
+      const claimed = await store.claim('a', { workerId: 'w', leaseSeconds: 1 });
+      expect(claimed.inbox.map(({ id }) => id)).toEqual(['m1', 'm5']);
+      expect(claimed.unreadable).toEqual([{ position: 4, error: expect.any(StateFormatError) }]);
+      expect(claimed.unreadable[0]?.error).toMatchObject({
+        code,
+        path,
+        message: `Invalid document at ${path}: expected ${expected}, found ${found}.`,
+      });
+    },
+  );
 });
 
-test('a record that was kept as JSON shows what a list shows, member by member', () => {
+test('a record that was stored as JSON has every member that lists show', () => {
   const read = readSessionRecord(JSON.parse(JSON.stringify(record)));
   expect(read).toStrictEqual(record);
   expect(Object.isFrozen(read) && Object.isFrozen(read.info)).toBe(true);

@@ -52,7 +52,7 @@ function play(all: readonly Move[], check: (inbox: InboxCursor, model: Model) =>
 const positionsOf = ({ isWaiting }: Model): number[] =>
   isWaiting.flatMap((waits, position) => (waits ? [position] : []));
 
-test('whatever comes in and is used, the cursor says which items wait', () => {
+test('the cursor records the waiting items, after any enqueues and uses', () => {
   fc.assert(
     fc.property(moves, (all) =>
       play(all, (inbox, model) => {
@@ -71,7 +71,7 @@ test('whatever comes in and is used, the cursor says which items wait', () => {
   );
 });
 
-test('the items that wait are read in pages, each once', () => {
+test('the waiting items are read in pages, each item once', () => {
   fc.assert(
     fc.property(moves, fc.integer({ min: 1, max: 5 }), (all, limit) =>
       play(all, (inbox, model) => {
@@ -88,7 +88,7 @@ test('the items that wait are read in pages, each once', () => {
   );
 });
 
-test('a cursor grows with the gaps between the items that wait', () => {
+test('a cursor grows with the gaps between the waiting items', () => {
   fc.assert(
     fc.property(moves, (all) =>
       play(all, (inbox, model) => {
@@ -104,7 +104,7 @@ test('a cursor grows with the gaps between the items that wait', () => {
   expect(inbox).toEqual({ first: 0, next: 10_000, since: 1 });
 });
 
-test('a damaged item that stays for ever costs one gap, however many items come and go', () => {
+test('a damaged item that stays costs one gap, however many items are enqueued and used', () => {
   let inbox = withItem(undefined, 0);
   for (let position = 1; position < 50_000; position++) inbox = withoutItems(withItem(inbox, 0), [position]);
   inbox = withItem(inbox, 0);
@@ -112,7 +112,7 @@ test('a damaged item that stays for ever costs one gap, however many items come 
   expect(waitingPositions(inbox, -1, 100)).toEqual([0, 50_000]);
 });
 
-test('a use of nothing that waits changes nothing', () => {
+test('the use of positions without waiting items changes nothing', () => {
   const inbox = withItem(undefined, 0);
   for (const positions of [[], [1], [-1], [0.5]]) expect(withoutItems(inbox, positions)).toBe(inbox);
 });
@@ -123,6 +123,6 @@ test.each([
   { first: 0, next: 9, gaps: [5, 3] },
   { first: 4, next: 9, gaps: [3, 5] },
   { first: 0, next: 9, gaps: [3, 10] },
-])('positions out of order are known: %j', (inbox) => {
+])('a cursor with positions out of order is invalid: %j', (inbox) => {
   expect(isValidCursor(inbox)).toBe(false);
 });

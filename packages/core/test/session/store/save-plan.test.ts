@@ -54,7 +54,7 @@ class Saver {
   }
 }
 
-test('whatever happens between saves, the session comes back, and so it does in another process', () => {
+test('a session is restored after any changes between saves, in the same and in another process', () => {
   fc.assert(
     fc.property(histories, fc.infiniteStream(fc.boolean()), (moves, restarts) => {
       let saver: Saver | undefined;
@@ -71,7 +71,7 @@ test('whatever happens between saves, the session comes back, and so it does in 
   );
 });
 
-describe('a save costs what was added', () => {
+describe('the cost of a save is that of the added parts', () => {
   const longConversation = (messages: number): AgentState =>
     AgentState.empty().withMessages(
       Array.from({ length: messages }, (_, n) =>
@@ -79,31 +79,34 @@ describe('a save costs what was added', () => {
       ),
     );
 
-  test.each(['in one process', 'in a new one each time'])('%s, at 10 messages and at 5 000', async (way) => {
-    const sizes: number[] = [];
-    for (const count of [10, 5_000]) {
-      const saver = new Saver(longConversation(count));
-      const script = [...Array.from({ length: 3 }, () => ({ calls: { work: { n: 1 } } })), 'Done.'];
-      const loop = scriptedLoop(script, { tools: [does('work')] });
-      const current = (): AgentState => (way === 'in one process' ? saver.session.state : saver.restore());
-      const plans = [saver.save(current().withUserMessage('m'.repeat(1_000)))];
-      for (let steps = 0; steps < 4; steps++) {
-        for await (const state of loop.iterate(current())) {
-          plans.push(saver.save(state));
-          break;
+  test.each(['in one process', 'in a new process each time'])(
+    '%s, at 10 messages and at 5 000',
+    async (way) => {
+      const sizes: number[] = [];
+      for (const count of [10, 5_000]) {
+        const saver = new Saver(longConversation(count));
+        const script = [...Array.from({ length: 3 }, () => ({ calls: { work: { n: 1 } } })), 'Done.'];
+        const loop = scriptedLoop(script, { tools: [does('work')] });
+        const current = (): AgentState => (way === 'in one process' ? saver.session.state : saver.restore());
+        const plans = [saver.save(current().withUserMessage('m'.repeat(1_000)))];
+        for (let steps = 0; steps < 4; steps++) {
+          for await (const state of loop.iterate(current())) {
+            plans.push(saver.save(state));
+            break;
+          }
         }
+        expect(saver.session.state.messages.last).toMatchObject({ content: [{ text: 'Done.' }] });
+        const grown = plans.flatMap(({ lists }) => lists).filter(({ name }) => name !== 'steps');
+        expect(grown.every(({ keep }) => keep >= count)).toBe(true);
+        sizes.push(plans.reduce((sum, plan) => sum + bytesOf(plan), 0));
       }
-      expect(saver.session.state.messages.last).toMatchObject({ content: [{ text: 'Done.' }] });
-      const grown = plans.flatMap(({ lists }) => lists).filter(({ name }) => name !== 'steps');
-      expect(grown.every(({ keep }) => keep >= count)).toBe(true);
-      sizes.push(plans.reduce((sum, plan) => sum + bytesOf(plan), 0));
-    }
-    const [small, large] = sizes as [number, number];
-    expect(large / small).toBeLessThan(1.1);
-  });
+      const [small, large] = sizes as [number, number];
+      expect(large / small).toBeLessThan(1.1);
+    },
+  );
 });
 
-describe('what is stored and does not fit is refused', () => {
+describe('invalid stored content is refused', () => {
   const saver = new Saver(told());
   const saved = saver.saved as SessionContent;
   const without = <T>(map: ReadonlyMap<string, T>, name: string): Map<string, T> =>

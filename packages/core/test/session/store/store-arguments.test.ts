@@ -45,7 +45,7 @@ const claimIt: Call = (store, options: object) =>
   store.claim('a', { workerId: 'Ada', leaseSeconds: 60, ...options });
 const renew: Call = (store, options: object) => store.renew(claim, { leaseSeconds: 60, ...options });
 
-describe('nothing is written when an option of a store', () => {
+describe('a store writes nothing', () => {
   test.each<readonly [string, unknown, Call]>([
     ...[7, null, {}].map((operationId) => ['save', { operationId }, save] as const),
     ['save', { operationID: 'o' }, save],
@@ -93,12 +93,12 @@ describe('nothing is written when an option of a store', () => {
     ['create, the session', null, (store, given) => store.create(given)],
     ['save, the session', { ...newSession() }, (store, given) => store.save(given)],
     ['save, the session', null, (store, given) => store.save(given)],
-  ])('does not fit: %s %j', async (_, given, call) => {
+  ])('for an invalid option: %s %j', async (_, given, call) => {
     expect(await refusalOf(given, call)).toEqual({ error: misuse, isChanged: false });
   });
 });
 
-test('a session in place of its id is refused with advice', async () => {
+test('a session instead of a session id is refused with advice', async () => {
   const session = newSession();
   const call: Call = (store) => store.load(session as never);
   expect((await refusalOf(session, call)).error.message).toContain('pass session.sessionId');
@@ -109,13 +109,13 @@ test('a session in place of its id is refused with advice', async () => {
   );
 });
 
-test('a store is refused what is not a backend', () => {
+test('a store refuses an object that is not a backend', () => {
   for (const backend of [null, {}, new MemorySessionStore()])
     expect(() => new BackedSessionStore(backend as never)).toThrow(misuse);
 });
 
-describe('an item that is acknowledged', () => {
-  test('under the id of another is refused, and no id is used twice', async () => {
+describe('an acknowledged item', () => {
+  test('with the id of another item is refused, and no id is used twice', async () => {
     const store = new MemorySessionStore();
     const base = await stored(store);
     const other = store.save(base, { acknowledge: [{ id: 'other', position: 0 }] });
@@ -130,7 +130,7 @@ describe('an item that is acknowledged', () => {
     await expect(store.enqueue('a', { id: 'i', content: 1 })).resolves.toBe(false);
   });
 
-  test('as a claim returned it is not read again', async () => {
+  test('from a claim is not read again', async () => {
     const store = new MemorySessionStore();
     await stored(store);
     const { session, claim: held, inbox } = await store.claim('a', { workerId: 'Ada', leaseSeconds: 60 });
@@ -138,7 +138,7 @@ describe('an item that is acknowledged', () => {
     expect(saved.version).toBe(2);
   });
 
-  test('of another session under a position that waits here is refused', async () => {
+  test('of another session is refused at a position where another item waits', async () => {
     const store = new MemorySessionStore();
     const base = await stored(store);
     await store.create(newSession('b'));
@@ -148,14 +148,14 @@ describe('an item that is acknowledged', () => {
   });
 });
 
-describe('a clock is refused that', () => {
+describe('a clock is refused when it', () => {
   const clock = steppedClock();
   test.each([
     ['returns a Date', { ...clock, now: () => new Date(0) }],
     ['returns fractions', { ...clock, now: () => 0.5 }],
-    ['returns nothing', { ...clock, now: () => undefined }],
-    ['makes ids that are numbers', { ...clock, newId: () => 7 }],
-    ['makes ids that are no UUIDs', { ...clock, newId: () => 'a' }],
+    ['returns undefined', { ...clock, now: () => undefined }],
+    ['creates ids that are numbers', { ...clock, newId: () => 7 }],
+    ['creates ids that are not UUIDs', { ...clock, newId: () => 'a' }],
   ])('%s', async (_, wrong) => {
     const store = new MemorySessionStore({ clock: wrong as never });
     await expect(store.create(newSession())).rejects.toEqual(misuse);

@@ -7,7 +7,7 @@ test('a token is 12 characters of base64url', () => {
   for (let count = 0; count < 1_000; count++) expect(newWriteToken()).toMatch(/^[\w-]{12}$/);
 });
 
-test('no two tokens are alike, and each character takes each value', () => {
+test('no two tokens are equal, and each character takes each value', () => {
   const tokens = new Set(Array.from({ length: MANY }, newWriteToken));
   expect(tokens.size).toBe(MANY);
   for (let place = 0; place < 12; place++) {
@@ -15,7 +15,7 @@ test('no two tokens are alike, and each character takes each value', () => {
   }
 });
 
-test('a clock that stands still, and a generator of ids that repeats, change nothing', () => {
+test('a clock that stands still and a generator that repeats ids have no effect', () => {
   vi.useFakeTimers({ now: 0 });
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   vi.spyOn(crypto, 'randomUUID').mockReturnValue('00000000-0000-4000-8000-000000000000');
@@ -27,7 +27,7 @@ test('a clock that stands still, and a generator of ids that repeats, change not
   }
 });
 
-test('each token asks the system for its bytes, so that a copied process draws others', () => {
+test('each token reads its bytes from the system, so a copied process gets other bytes', () => {
   const draw = vi.spyOn(crypto, 'getRandomValues');
   newWriteToken();
   newWriteToken();
@@ -35,7 +35,7 @@ test('each token asks the system for its bytes, so that a copied process draws o
   draw.mockRestore();
 });
 
-test('the bytes are written as base64url writes them', () => {
+test('the bytes are encoded as base64url', () => {
   const bytes = Uint8Array.from({ length: 9 }, (_, index) => 255 - index * 31);
   const draw = vi.spyOn(crypto, 'getRandomValues').mockImplementation((into) => {
     new Uint8Array(into.buffer).set(bytes);

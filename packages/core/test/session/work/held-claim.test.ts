@@ -14,7 +14,7 @@ describe('claims', () => {
     ['beforeSave', 2],
     ['beforeSave', 3],
     ['afterAction', 1],
-  ] as const)('are let go of when the hook %s throws, time %i', async (hook, time) => {
+  ] as const)('are released when the hook %s throws in its call %i', async (hook, time) => {
     const made = world();
     let count = 0;
     const throwing = {
@@ -29,7 +29,7 @@ describe('claims', () => {
     expect(attempt).toBe(1);
   });
 
-  test('that cannot be renewed for longer than they last are good again when nobody else has come', async () => {
+  test('that expired while the store was down are valid again when no other worker has claimed the session', async () => {
     class Store extends MemorySessionStore {
       isDown = false;
       override async renew(...args: Parameters<MemorySessionStore['renew']>): Promise<RenewedClaim> {
@@ -54,44 +54,47 @@ describe('claims', () => {
     expect([(await running).state.finalResponse, made.calls.length]).toEqual(['Done.', 1]);
   });
 
-  test.each(['down', 'taken'] as const)('that are not sure (%s) call no tool with effects', async (how) => {
-    class Store extends MemorySessionStore {
-      isDown = false;
-      override async renew(...args: Parameters<MemorySessionStore['renew']>): Promise<RenewedClaim> {
-        if (this.isDown) throw new StoreUnavailableError('down', { isAmbiguous: false });
-        return super.renew(...args);
+  test.each(['down', 'taken'] as const)(
+    'that the store cannot confirm (%s) let no tool with effects start',
+    async (how) => {
+      class Store extends MemorySessionStore {
+        isDown = false;
+        override async renew(...args: Parameters<MemorySessionStore['renew']>): Promise<RenewedClaim> {
+          if (this.isDown) throw new StoreUnavailableError('down', { isAmbiguous: false });
+          return super.renew(...args);
+        }
+        override async save(...args: Parameters<MemorySessionStore['save']>): Promise<AgentSession> {
+          const saved = await super.save(...args);
+          if (saved.state.currentStep?.toolExecutions.length) frozen(this);
+          return saved;
+        }
       }
-      override async save(...args: Parameters<MemorySessionStore['save']>): Promise<AgentSession> {
-        const saved = await super.save(...args);
-        if (saved.state.currentStep?.toolExecutions.length) frozen(this);
-        return saved;
-      }
-    }
-    /** The process stands still, after its intent was kept, for longer than its claim lasts. */
-    const frozen = (store: Store): void => {
-      store.isDown = true;
-      made.clock.advance(40_000);
-      store.isDown = how === 'down';
-    };
-    const made = world();
-    const store = new Store({ clock: made.clock });
-    const runtime = made.process([call(1), 'Never.'], {
-      store,
-      hooks: {
-        afterSave: async ({ state, sessionId }) => {
-          if (how === 'taken' && state.currentStep?.toolExecutions.length)
-            await store.claim(sessionId, { workerId: 'other', leaseSeconds: 30 });
+      /** The process stands still, after its intent was kept, for longer than its claim lasts. */
+      const frozen = (store: Store): void => {
+        store.isDown = true;
+        made.clock.advance(40_000);
+        store.isDown = how === 'down';
+      };
+      const made = world();
+      const store = new Store({ clock: made.clock });
+      const runtime = made.process([call(1), 'Never.'], {
+        store,
+        hooks: {
+          afterSave: async ({ state, sessionId }) => {
+            if (how === 'taken' && state.currentStep?.toolExecutions.length)
+              await store.claim(sessionId, { workerId: 'other', leaseSeconds: 30 });
+          },
         },
-      },
-    });
-    const { sessionId } = await runtime.create({ definition });
-    await expect(runtime.execute(sessionId, sendMessage('Go.'))).rejects.toMatchObject({
-      code: how === 'down' ? 'STORE_UNAVAILABLE' : 'SESSION_CONFLICT',
-    });
-    expect(made.calls).toEqual([]);
-  });
+      });
+      const { sessionId } = await runtime.create({ definition });
+      await expect(runtime.execute(sessionId, sendMessage('Go.'))).rejects.toMatchObject({
+        code: how === 'down' ? 'STORE_UNAVAILABLE' : 'SESSION_CONFLICT',
+      });
+      expect(made.calls).toEqual([]);
+    },
+  );
 
-  test('are asked for again before a tool with effects when the clock has gone back', async () => {
+  test('are renewed before a tool with effects when the clock has gone back', async () => {
     const made = world();
     let back = 0;
     let renewals = 0;

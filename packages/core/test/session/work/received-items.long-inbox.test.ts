@@ -38,7 +38,7 @@ async function inboxOf(store: BackedSessionStore, sessionId: string) {
 }
 
 describe('an inbox of more than a page', () => {
-  test('is used whole, in order, in one piece of work', async () => {
+  test('is used completely, in order, under one claim', async () => {
     const { process, store } = watchedWorld();
     const runtime = process(['One.', 'Two.', 'Three.', 'Four.']);
     const { sessionId } = await runtime.create({ definition });
@@ -75,7 +75,7 @@ describe('an inbox of more than a page', () => {
     expect(userTexts(await runtime.get(sessionId))).toEqual(textsOf(150));
   });
 
-  test('a stop that comes in behind 150 messages while the agent works does, too', async () => {
+  test('a stop that is enqueued behind 150 messages during a run stops the run too', async () => {
     const { clock, process } = watchedWorld();
     const asked = deferred();
     const runtime = process([
@@ -100,7 +100,7 @@ describe('an inbox of more than a page', () => {
 describe('a full inbox', () => {
   const options = { maxInboxItems: 3 };
 
-  test('refuses one more, until an item was used', async () => {
+  test('refuses a further item until an item was used', async () => {
     const { process, events } = watchedWorld(options);
     const runtime = process(['One.']);
     const { sessionId } = await runtime.create({ definition });
@@ -110,7 +110,7 @@ describe('a full inbox', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'INBOX_FULL',
       sessionId,
-      message: `The inbox of session "${sessionId}" is full: 3 items wait in it.`,
+      message: `The inbox of session "${sessionId}" is full: it holds 3 items. Wait until a worker has used some.`,
     });
     await runtime.advance(sessionId);
     expect(await runtime.enqueue(sessionId, { type: 'message', content: '4' })).toBe(true);
@@ -118,7 +118,7 @@ describe('a full inbox', () => {
     expect(events.filter(({ type }) => type.startsWith('inbox-item'))).toEqual([]);
   });
 
-  test('refuses a message of an action that finds the session busy', async () => {
+  test('refuses the message of an action on a busy session', async () => {
     const { process, store } = watchedWorld(options);
     const runtime = process([]);
     const { sessionId } = await runtime.create({ definition });
@@ -131,7 +131,7 @@ describe('a full inbox', () => {
     });
   });
 
-  test('refuses a stop, too', async () => {
+  test('refuses a stop too', async () => {
     const { process } = watchedWorld(options);
     const runtime = process(['One.']);
     const { sessionId } = await runtime.create({ definition });
@@ -158,7 +158,7 @@ describe('a full inbox', () => {
   });
 });
 
-describe('an item that cannot be read', () => {
+describe('an unreadable item', () => {
   const NEWER = JSON.stringify({ version: 2, id: 'message 1', enqueuedAt: 0, content: { type: 'picture' } });
 
   test.each([
@@ -200,7 +200,7 @@ describe('an item that cannot be read', () => {
     expect(await inboxOf(store, sessionId)).toEqual({ ids: [], unreadable: [] });
   });
 
-  test('a whole page of them hides nothing that is behind it', async () => {
+  test('a whole page of unreadable items does not hide the items behind it', async () => {
     const { backend, events, process, store } = watchedWorld();
     const runtime = process(['One.']);
     const { sessionId } = await runtime.create({ definition });
@@ -214,7 +214,7 @@ describe('an item that cannot be read', () => {
     );
   });
 
-  test('is told once although each heartbeat finds it', async () => {
+  test('is reported once although each heartbeat reads it', async () => {
     const [gate, reached] = [deferred<string>(), deferred()];
     const { backend, clock, events, process, store } = payingWorld(() => {
       reached.resolve();
@@ -237,7 +237,7 @@ describe('an item that cannot be read', () => {
     expect(await inboxOf(store, sessionId)).toEqual({ ids: [], unreadable: [1] });
   });
 
-  test('is told once although two renewals overlap', async () => {
+  test('is reported once although two renewals overlap', async () => {
     const made = watchedWorld();
     const renewals: (() => void)[] = [];
     const [asked, answered] = [deferred(), deferred<string>()];
@@ -265,8 +265,8 @@ describe('an item that cannot be read', () => {
   });
 });
 
-describe('when a session was last active', () => {
-  test('its work says, and a run that saves its steps does not', async () => {
+describe('lastActiveAt', () => {
+  test('changes when work begins or ends, and not when a run saves its steps', async () => {
     const active: number[] = [];
     const { clock, process, store } = payingWorld(async () => {
       clock.advance(1_000);
@@ -288,7 +288,7 @@ describe('when a session was last active', () => {
     expect(await lastActiveAt()).toBe(begun + 2_000);
   });
 
-  test('the session somebody worked on last comes first', async () => {
+  test('lists the session with the latest work first', async () => {
     const { clock, process } = watchedWorld();
     const runtime = process(['One.', 'Two.']);
     for (const sessionId of ['a', 'b', 'c']) {

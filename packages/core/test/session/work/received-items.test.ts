@@ -14,7 +14,7 @@ import {
 } from '../../support/durable-world.ts';
 
 describe('the inbox', () => {
-  test('an item that is read again while the save that has it is under way is used once', async () => {
+  test('an item that is read again during the save that uses it is used once', async () => {
     class SlowStore extends MemorySessionStore {
       gate: Promise<unknown> | undefined;
       saving = deferred();
@@ -43,10 +43,10 @@ describe('the inbox', () => {
   });
 
   test.each([
-    ['a decision on nothing', { type: 'decision', toolExecutionId: 'x', decision: 'approved' }],
-    ['a stop of nothing', { type: 'stop' }],
+    ['a decision without a call', { type: 'decision', toolExecutionId: 'x', decision: 'approved' }],
+    ['a stop without an execution', { type: 'stop' }],
     ['nonsense', 'nonsense'],
-  ])('%s leaves it', async (_, content) => {
+  ])('%s is ignored and removed', async (_, content) => {
     const made = world();
     const runtime = made.process([]);
     const { sessionId } = await runtime.create({ definition });
@@ -56,7 +56,7 @@ describe('the inbox', () => {
     expect(made.events.filter(({ type }) => type === 'inbox-item-ignored')).toHaveLength(1);
   });
 
-  test('a stop request that meets a run that yields is left for the next process', async () => {
+  test('a stop request during a yield stops the next run', async () => {
     const [gate, reached] = [deferred<string>(), deferred()];
     const made = world({ act: () => (reached.resolve(), gate.promise) });
     const leaving = new AbortController();
@@ -76,7 +76,7 @@ describe('the inbox', () => {
     expect([state.status, state.stopSignal?.message]).toEqual(['stopped', 'Enough.']);
   });
 
-  test('a stop request after a message stops', async () => {
+  test('a stop request after a message stops the execution', async () => {
     const made = await diesInTool({});
     takeOver(made);
     const runtime = made.process(['Never.']);
@@ -87,7 +87,7 @@ describe('the inbox', () => {
     expect([state.status, state.stepCount]).toEqual(['stopped', 1]);
   });
 
-  test('a message after a stop request is answered', async () => {
+  test('a message after a stop request gets a response', async () => {
     const made = await diesInTool({});
     takeOver(made);
     const runtime = made.process(['Hello.']);
@@ -97,7 +97,7 @@ describe('the inbox', () => {
     expect((await runtime.get(made.sessionId)).state.finalResponse).toBe('Hello.');
   });
 
-  test('a session put aside keeps its inbox, and is let go of', async () => {
+  test('a session that becomes suspended keeps its inbox, and its claim is released', async () => {
     const made = world();
     const runtime = made.process(['Hi.']);
     const { sessionId } = await runtime.create({ definition });
@@ -110,7 +110,7 @@ describe('the inbox', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Hi.');
   });
 
-  test('busy is only what the claim says', async () => {
+  test('only a claim makes a session busy', async () => {
     const made = world();
     const busy = new SessionBusyError('other', 'somebody', 1);
     const runtime = made.process([], { hooks: { beforeSave: () => Promise.reject(busy) } });

@@ -27,17 +27,17 @@ async function claimed(action: SessionAction, options: ExecuteOptions) {
   return { ...made, sessionId, claim, done, elapse, isOver: () => over.isOver };
 }
 
-describe('who waits for a session', () => {
+describe('a caller that waits for a session', () => {
   test.each([
     ['sendMessage', sendMessage('Go.'), { text: 'Done.' }],
     ['changeModel', changeModel({ model: 'other' }), { model: 'other' }],
-  ])('%s has it as soon as the claim of a process that died is over', async (_, action, wanted) => {
+  ])('gets it for %s as soon as the claim of a dead process has expired', async (_, action, wanted) => {
     const { elapse, done } = await claimed(action, { waitSeconds: 60 });
     expect(await elapse(60)).toBeCloseTo(LEASE_SECONDS, 1);
     expect(await done).toMatchObject(wanted);
   });
 
-  test('has it within a second after the other has ended', async () => {
+  test('gets it within a second after the other worker has released it', async () => {
     const { clock, elapse, done, store, claim } = await claimed(sendMessage('Go.'), { waitSeconds: 20 });
     await elapse(10);
     await store.release(claim);
@@ -46,7 +46,7 @@ describe('who waits for a session', () => {
     expect(clock.now()).toBeLessThan(1_000_000 + LEASE_SECONDS * 1000);
   });
 
-  test('waits no longer than it says, and changes nothing then', async () => {
+  test('waits no longer than waitSeconds, and then changes nothing', async () => {
     const options = { waitSeconds: 5, whenBusy: 'refuse' } as const;
     const { elapse, done, store, sessionId } = await claimed(sendMessage('Go.'), options);
     expect(await elapse(60)).toBe(5);
@@ -55,14 +55,14 @@ describe('who waits for a session', () => {
     expect(session && userTexts(session)).toEqual([]);
   });
 
-  test('leaves a message in the inbox after that', async () => {
+  test('enqueues its message after the wait', async () => {
     const { elapse, store, claim } = await claimed(sendMessage('Go.'), { waitSeconds: 5 });
     expect(await elapse(60)).toBe(5);
     const { inbox } = await store.renew(claim, { leaseSeconds: LEASE_SECONDS });
     expect(inbox.map(({ content }) => content)).toEqual([{ type: 'message', content: 'Go.' }]);
   });
 
-  test('waits no longer once its signal aborts', async () => {
+  test('stops waiting when its signal aborts', async () => {
     const controller = new AbortController();
     const options = { waitSeconds: 20, whenBusy: 'refuse', signal: controller.signal } as const;
     const { elapse, done, isOver } = await claimed(sendMessage('Go.'), options);
@@ -73,7 +73,7 @@ describe('who waits for a session', () => {
     expect(await done).toMatchObject({ code: 'SESSION_BUSY' });
   });
 
-  test.each([-1, Number.NaN, Infinity, '5'])('for %s seconds is refused', async (waitSeconds) => {
+  test.each([-1, Number.NaN, Infinity, '5'])('is refused waitSeconds %s', async (waitSeconds) => {
     const { done } = await claimed(sendMessage('Go.'), { waitSeconds: waitSeconds as number });
     expect(await done).toMatchObject({
       code: 'ARGUMENT_INVALID',
@@ -81,7 +81,7 @@ describe('who waits for a session', () => {
     });
   });
 
-  test('asks now and then only when the clock of the store is behind its own', async () => {
+  test('pauses between attempts when the clock of the store is behind its own', async () => {
     const { clock, store, process } = world();
     const ahead = { ...clock, now: () => clock.now() + 3_600_000 };
     const runtime = process(['Done.'], { clock: ahead });
@@ -100,7 +100,7 @@ describe('who waits for a session', () => {
     expect(claims).toBeLessThanOrEqual(5_000 / 25 + 2);
   });
 
-  test('leaves nothing in the inbox when its signal aborts', async () => {
+  test('enqueues nothing when its signal aborts', async () => {
     const controller = new AbortController();
     const options = { waitSeconds: 20, signal: controller.signal };
     const { elapse, done, store, claim } = await claimed(sendMessage('Go.'), options);
@@ -110,7 +110,7 @@ describe('who waits for a session', () => {
     expect((await store.renew(claim, { leaseSeconds: LEASE_SECONDS })).inbox).toEqual([]);
   });
 
-  test('does not wait unless it says so', async () => {
+  test('does not wait by default', async () => {
     const { done, clock } = await claimed(sendMessage('Go.'), { whenBusy: 'refuse' });
     expect(await done).toMatchObject({ code: 'SESSION_BUSY' });
     expect(clock.now()).toBe(1_000_000);

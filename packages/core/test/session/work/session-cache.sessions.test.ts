@@ -42,8 +42,8 @@ function machine(): Machine {
 const textsOf = ({ state }: AgentSession): string[] =>
   state.messages.toArray().map((message) => textOf(message));
 
-describe('what a process knows of a session is not read again', () => {
-  test('no turn of the process that created it reads its content', async () => {
+describe('a cached session is not read again', () => {
+  test('no turn of the process that created the session reads its content', async () => {
     const { backend, process } = machine();
     const runtime = process(['One.', 'Two.', 'Three.']);
     const { sessionId } = await runtime.create({ definition });
@@ -58,7 +58,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(session.state.metadata.get('language')).toBe('fr');
   });
 
-  test('the second turn of a process that found it reads nothing more than the first', async () => {
+  test('the second turn of a process that found the session reads no more content than the first', async () => {
     const { backend, process } = machine();
     const { sessionId } = await process([]).create({ definition });
     const runtime = process(['One.', 'Two.']);
@@ -69,7 +69,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(backend.contentReads()).toBe(0);
   });
 
-  test('a session that another process has saved is read, once', async () => {
+  test('a session that another process has saved is read once', async () => {
     const { backend, process } = machine();
     const [mine, theirs] = [process(['One.', 'Three.']), process(['Two.'])];
     const { sessionId } = await mine.create({ definition });
@@ -81,7 +81,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(textsOf(session)).toEqual(['1', 'One.', '2', 'Two.', '3', 'Three.']);
   });
 
-  test('a claim and an item of another process leave the content as it was: it is not read', async () => {
+  test('a claim and an item of another process do not change the content: it is not read', async () => {
     const { backend, process } = machine();
     const [mine, theirs] = [process(['One.', 'Two.']), process([])];
     const { sessionId } = await mine.create({ definition });
@@ -95,7 +95,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(textsOf(await mine.get(sessionId))).toEqual(['1', 'One.', '2', 'Two.']);
   });
 
-  test('a session that was only looked at is known, too', async () => {
+  test('a session that was only loaded is cached too', async () => {
     const { backend, process } = machine();
     const { sessionId } = await process([]).create({ definition });
     for (const look of [
@@ -111,7 +111,7 @@ describe('what a process knows of a session is not read again', () => {
     }
   });
 
-  test('with cacheBytes 0 each turn reads', async () => {
+  test('with cacheBytes 0 each turn reads the content', async () => {
     const { backend, process } = machine();
     const runtime = process(['One.', 'Two.'], { cacheBytes: 0 });
     const { sessionId } = await runtime.create({ definition });
@@ -131,7 +131,7 @@ describe('what a process knows of a session is not read again', () => {
     );
   });
 
-  test('a session that does not fit the cache is read each time', async () => {
+  test('a session that is larger than the cache is read each time', async () => {
     const { backend, process } = machine();
     const runtime = process(['One.', 'Two.'], { cacheBytes: 10 });
     const { sessionId } = await runtime.create({ definition });
@@ -141,7 +141,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(backend.contentReads()).toBe(1);
   });
 
-  test('a session that was deleted is forgotten, and one of its id is another', async () => {
+  test('a deleted session is removed from the cache, and a new session under its id is another session', async () => {
     const { backend, process } = machine();
     const [mine, theirs] = [process(['One.']), process([])];
     const { sessionId } = await mine.create({ definition });
@@ -154,7 +154,7 @@ describe('what a process knows of a session is not read again', () => {
     expect(backend.look()).toEqual(['readSession']); // and no record to compare with
   });
 
-  test('a session that another process has deleted and created anew is read', async () => {
+  test('a session that another process has deleted and created again is read', async () => {
     const { process } = machine();
     const [mine, theirs] = [process(['One.', 'Two.']), process([])];
     const { sessionId } = await mine.create({ definition });
@@ -165,7 +165,7 @@ describe('what a process knows of a session is not read again', () => {
   });
 });
 
-describe('a store that was set back', () => {
+describe('a store that was restored to an earlier state', () => {
   async function setBack(): Promise<Machine & { readonly mine: SessionRuntime; readonly sessionId: string }> {
     const made = machine();
     const mine = made.process(['One.', 'Lost.', 'After.']);
@@ -177,13 +177,13 @@ describe('a store that was set back', () => {
     return { ...made, mine, sessionId };
   }
 
-  test('is believed: what it has lost is gone', async () => {
+  test('is the authority: the versions that it dropped are gone', async () => {
     const { mine, sessionId } = await setBack();
     expect(textsOf(await mine.get(sessionId))).toEqual(['1', 'One.']);
     expect(textsOf(await mine.execute(sessionId, sendMessage('2')))).toEqual(['1', 'One.', '2', 'After.']);
   });
 
-  test('is noticed where another process has brought it to the same version', async () => {
+  test('is detected even when another process has saved the same version', async () => {
     const { mine, process, sessionId } = await setBack();
     const kept = await process(['Kept.']).execute(sessionId, sendMessage('kept'));
     const session = await mine.get(sessionId);
@@ -193,7 +193,7 @@ describe('a store that was set back', () => {
     expect(textsOf(after)).toEqual(['1', 'One.', 'kept', 'Kept.', '2', 'After.']);
   });
 
-  test('refuses a save that began before', async () => {
+  test('refuses a save that is based on a dropped version', async () => {
     const { backend, process } = machine();
     const [mine, theirs] = [process([]), process([])];
     const { sessionId } = await mine.create({ definition });
@@ -215,7 +215,7 @@ describe('a store that was set back', () => {
   });
 });
 
-test('a save based on what another store answered writes the whole session', async () => {
+test('a save with a base from another store writes the whole session', async () => {
   const { backend, clock, process } = machine();
   const [mine, theirs] = [process([]).store, process([]).store];
   const texts = ['1', '2', '3'];
@@ -283,7 +283,7 @@ describe('hooks that change how a session is stored', () => {
   test.each([
     { cacheBytes: 64_000_000, reads: 0 },
     { cacheBytes: 0, reads: 8 },
-  ])('see it once each way, with cacheBytes $cacheBytes', async ({ cacheBytes, reads }) => {
+  ])('run once for each load and save, with cacheBytes $cacheBytes', async ({ cacheBytes, reads }) => {
     expect(await turnsOf(cacheBytes)).toEqual({
       seen: [
         'open:secret 1 One.',
@@ -297,7 +297,7 @@ describe('hooks that change how a session is stored', () => {
   });
 });
 
-test('two processes that make the same ids do not share a claim', async () => {
+test('two processes that create the same ids do not share a claim', async () => {
   const store = new MemorySessionStore();
   const owners: string[] = [];
   const claim = store.claim.bind(store);

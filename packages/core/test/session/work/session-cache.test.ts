@@ -21,7 +21,7 @@ function answered(sessionId: string, text = 0): AgentSession {
 const sizeOf = (session: AgentSession): number => knownSize(session) as number;
 const [a, b, c] = ['a', 'b', 'c'].map((id) => answered(id)) as [AgentSession, AgentSession, AgentSession];
 
-test('the least recently used session goes first: a read is a use', () => {
+test('the least recently used session is removed first, and a read is a use', () => {
   const cache = new SessionCache(sizeOf(a) + sizeOf(b));
   cache.put(a);
   cache.put(b);
@@ -30,14 +30,14 @@ test('the least recently used session goes first: a read is a use', () => {
   expect(['a', 'b', 'c'].map((id) => cache.get(id))).toEqual([a, undefined, c]);
 });
 
-test('a session takes the place of the one before it', () => {
+test('a session replaces the earlier session with its id', () => {
   const cache = new SessionCache(sizeOf(a) + sizeOf(b));
   const later = answered('a');
   for (const session of [a, b, later]) cache.put(session);
   expect([cache.get('a'), cache.get('b')]).toEqual([later, b]);
 });
 
-test('a session that is larger than the cache is not held, nor is an earlier one of its id', () => {
+test('a session that is larger than the cache is not cached, and the earlier session with its id is removed', () => {
   const cache = new SessionCache(sizeOf(a) + sizeOf(b));
   cache.put(a);
   cache.put(b);
@@ -45,7 +45,7 @@ test('a session that is larger than the cache is not held, nor is an earlier one
   expect([cache.get('a'), cache.get('b')]).toEqual([undefined, b]);
 });
 
-test('a cache of no size holds nothing, and a session that no store has answered is not held', () => {
+test('a cache of size 0 stays empty, and a session that no store has returned is not cached', () => {
   const none = new SessionCache(0);
   none.put(a);
   expect(none.get('a')).toBeUndefined();
@@ -54,7 +54,7 @@ test('a cache of no size holds nothing, and a session that no store has answered
   expect(cache.get('a')).toBeUndefined();
 });
 
-test('whatever is put, read and removed, it holds what was used last and no more than fits', () => {
+test('the cache holds the last used sessions up to its size, after any puts, reads and removals', () => {
   const ids = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const moves = fc.array(
     fc.oneof(

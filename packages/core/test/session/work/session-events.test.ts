@@ -111,7 +111,7 @@ const counted = (name: string) => (session: AgentSession) => {
 const countIn = (session: AgentSession, name: string): unknown => session.state.metadata.get(name);
 
 describe('afterLoad', () => {
-  test('every save has as its base what the store answered last, and the revision of it', async () => {
+  test('every save is based on the session that the store last returned, and on its revision', async () => {
     const { runtime, store, sessionId } = await world({
       store: new WatchedStore(),
       hooks: { afterLoad: counted('loads') },
@@ -134,7 +134,7 @@ describe('afterLoad', () => {
     expect(await store.load(sessionId)).toEqual(session);
   });
 
-  test('a store that writes differences writes what the hook changed', async () => {
+  test('a store that writes differences writes the changes of the hook', async () => {
     const script = [call, 'Done.'];
     const hooks = { afterLoad: counted('loads') };
     const { runtime, store, sessionId } = await world({ store: new DiffingStore(), script, hooks });
@@ -144,7 +144,7 @@ describe('afterLoad', () => {
     expect(store.written.get('sections')).toBe(JSON.stringify(state.store));
   });
 
-  test('by itself it causes no save', async () => {
+  test('causes no save', async () => {
     const hooks = { afterLoad: counted('loads') };
     const { runtime, store, sessionId } = await world({ store: new WatchedStore(), hooks });
     const session = await runtime.execute(sessionId, resume());
@@ -153,7 +153,7 @@ describe('afterLoad', () => {
 });
 
 describe('beforeSave', () => {
-  test('what it changes is kept over the steps of a run, and the model is shown it', async () => {
+  test('its changes are saved over the steps of a run, and the model sees them', async () => {
     const { runtime, store, sessionId, driver, ran } = await world({
       store: new WatchedStore(),
       script: [call, call, 'Done.'],
@@ -178,7 +178,7 @@ describe('beforeSave', () => {
     expectPaired(expectSound(state).messages);
   });
 
-  test('a run goes on from what was changed, and does not begin again', async () => {
+  test('a run continues from the changed state, and does not begin again', async () => {
     const begun: number[] = [];
     const watch: Hook = {
       name: 'watch',
@@ -199,7 +199,7 @@ describe('beforeSave', () => {
     expect([begun, state.metadata.values, state.finalResponse]).toEqual([[0], { saves: 2 }, 'Done.']);
   });
 
-  test('a run whose state a store gives back as an equal value goes on as it was', async () => {
+  test('a run whose store returns an equal state continues with its own state', async () => {
     class CopyingStore extends WatchedStore {
       override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
         return AgentSession.fromJSON(JSON.parse(JSON.stringify(await super.save(session, options))));
@@ -213,7 +213,7 @@ describe('beforeSave', () => {
     expect([state.status, types.filter((type) => type === 'execution-resumed')]).toEqual(['completed', []]);
   });
 
-  test('a run that must yield is left, and goes on elsewhere, though the hook changes every save', async () => {
+  test('a run that must yield yields and resumes in another process, though the hook changes every save', async () => {
     const leaving = new AbortController();
     const { runtime, sessionId } = await world({
       store: new WatchedStore(),
@@ -233,7 +233,7 @@ describe('beforeSave', () => {
     expect(countIn(session, 'saves')).toBe(session.version);
   });
 
-  test('a run that is cancelled in it ends stopped', async () => {
+  test('a run that is cancelled in the hook ends stopped', async () => {
     const stopping = new AbortController();
     const { runtime, sessionId, driver } = await world({
       store: new WatchedStore(),
@@ -249,7 +249,7 @@ describe('beforeSave', () => {
     expect([state.status, driver.requests.length]).toEqual(['stopped', 1]);
   });
 
-  test('what it throws prevents the save', async () => {
+  test('an error in the hook prevents the save', async () => {
     const { runtime, store, sessionId } = await world({
       store: new WatchedStore(),
       hooks: { beforeSave: ({ version }) => (version === 0 ? undefined : boom()) },
@@ -294,14 +294,14 @@ describe('every write calls beforeSave and afterSave', () => {
     }
   });
 
-  test('what a hook seals is sealed in the store from the first write on', async () => {
+  test('a value that a hook seals is sealed in the store from the first write on', async () => {
     const store = new WatchedStore();
     const sealed: SessionHooks = { beforeSave: counted('seals') };
     const { sessionId } = await world({ store, hooks: sealed });
     expect(countIn((await store.load(sessionId)) as AgentSession, 'seals')).toBe(1);
   });
 
-  test('beforeSave gets what beforeCreate made, and can prevent the creation', async () => {
+  test('beforeSave receives the session that beforeCreate returned, and can prevent the creation', async () => {
     const store = new WatchedStore();
     const seen: unknown[] = [];
     const hooks: SessionHooks = {
@@ -312,7 +312,7 @@ describe('every write calls beforeSave and afterSave', () => {
     expect([seen, (await store.list()).sessions]).toEqual([[1], []]);
   });
 
-  test('a quick action, an item of the inbox, and each save of a run', async () => {
+  test('a quick action, an inbox item, and each save of a run', async () => {
     const { log, hooks } = noted();
     const { runtime, store, sessionId } = await world({ store: new WatchedStore(), script: ['Hi.'], hooks });
     await runtime.execute(sessionId, writeMetadata('x', 1));
@@ -325,7 +325,7 @@ describe('every write calls beforeSave and afterSave', () => {
     );
   });
 
-  test('a save whose reply was lost calls afterSave once it is known to be done', async () => {
+  test('a save whose reply did not arrive calls afterSave once it is known to be done', async () => {
     class SilentStore extends WatchedStore {
       failures = 0;
       override async save(session: AgentSession, options?: SaveOptions): Promise<AgentSession> {
@@ -352,7 +352,7 @@ describe('every write calls beforeSave and afterSave', () => {
 });
 
 describe('hooks after a write', () => {
-  test('what afterSave throws loses and repeats nothing, and is reported each time', async () => {
+  test('an error in afterSave drops and repeats nothing, and is reported each time', async () => {
     const { runtime, store, sessionId, events, ran } = await world({
       store: new WatchedStore(),
       script: [call, 'Done.'],
@@ -377,7 +377,7 @@ describe('hooks after a write', () => {
     expect(events.some(({ type }) => type === 'session-conflict')).toBe(false);
   });
 
-  test('what afterCreate rejects with does not take the session back', async () => {
+  test('an error in afterCreate does not undo the creation', async () => {
     const hooks = { afterCreate: () => Promise.reject(new Error('boom')) };
     const { store, sessionId, events } = await world({ store: new WatchedStore(), hooks });
     expect(await store.exists(sessionId)).toBe(true);
@@ -386,7 +386,7 @@ describe('hooks after a write', () => {
 });
 
 describe('events', () => {
-  test('a listener that rejects, in this realm or another, harms nothing', async () => {
+  test('a listener that rejects, in this realm or another, has no effect', async () => {
     const listeners: readonly (() => unknown)[] = [
       async () => boom(),
       () => runInNewContext('Promise.reject(new Error("boom"))'),
@@ -399,7 +399,7 @@ describe('events', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('a conflict is told by its code, whichever copy of the package made it', async () => {
+  test('a conflict is recognized by its code, whichever copy of the package created it', async () => {
     const error = Object.assign(new Error('Another was first.'), { code: 'SESSION_CONFLICT' });
     class LosingStore extends WatchedStore {
       override save(): Promise<AgentSession> {

@@ -129,7 +129,7 @@ describe('sending a message', () => {
   });
 
   test.each(['suspended', 'completed', 'failed', 'deleted'] satisfies SessionStatus[])(
-    'a %s session refuses',
+    'a %s session refuses messages',
     async (status) => {
       const { runtime, sessionId, store, driver } = await world(['Hi.']);
       await runtime.execute(sessionId, changeStatus(status));
@@ -145,13 +145,11 @@ describe('sending a message', () => {
     },
   );
 
-  test('an agent that the catalog lacks is an error that says so; nothing but the message was saved', async () => {
+  test('an agent that is missing in the catalog is an error that names it, and only the message was saved', async () => {
     const { runtime, store } = await world([]);
     const { sessionId } = await runtime.create({ definition: { name: 'stranger' } });
     const refused = runtime.execute(sessionId, sendMessage('Go'));
-    await expect(refused).rejects.toThrow(
-      'There is no agent "stranger" in the catalog. Known agents: helper.',
-    );
+    await expect(refused).rejects.toThrow('Unknown agent "stranger" in the catalog. Known agents: helper.');
     expect((await store.load(sessionId))?.state.messages).toHaveLength(1);
   });
 });
@@ -160,7 +158,7 @@ describe('a process that is killed', () => {
   const script = [call('a'), call('b'), 'Done.'];
   const saves = [2, 3, 4, 5];
   test.each(saves.flatMap((at) => [[at, 'before'] as const, [at, 'after'] as const]))(
-    'at save %i, %s it was done: another one ends the run',
+    'at save %i, %s it was done: another process ends the run',
     async (at, when) => {
       const first = await world(script);
       if (when === 'before') first.store.failAt = at;
@@ -192,14 +190,14 @@ describe('a process that is killed', () => {
     },
   );
 
-  test('resume does nothing when there is nothing to resume', async () => {
+  test('resume returns a session without an unfinished execution unchanged', async () => {
     const { runtime, sessionId, store } = await world(['Hi.']);
     const created = await runtime.get(sessionId);
     expect(await runtime.execute(sessionId, resume())).toStrictEqual(created);
     expect(store.saves).toEqual([]);
   });
 
-  test('a message to a run that was cut between two steps is answered by it', async () => {
+  test('a message to a run that was interrupted between two steps gets its response in that run', async () => {
     const first = await world([call('a'), 'Never.']);
     first.store.failAt = 3;
     await expect(first.runtime.execute(first.sessionId, sendMessage('One'))).rejects.toThrow('kill -9');
@@ -207,7 +205,7 @@ describe('a process that is killed', () => {
     expect([session.state.finalResponse, session.state.executionCount]).toEqual(['Both.', 1]);
   });
 
-  test('a message to a run that had answered and only lacked its end is answered by the next', async () => {
+  test('a message to a run that only lacked its end gets its response in the next execution', async () => {
     const first = await world(['One.'], {}, [{ name: 'last', afterExecution: () => undefined }]);
     first.store.failAt = 3;
     await expect(first.runtime.execute(first.sessionId, sendMessage('One?'))).rejects.toThrow('kill -9');
@@ -220,7 +218,7 @@ describe('a process that is killed', () => {
     ]).toEqual(['Two.', 2, 4]);
   });
 
-  test('a message to a run that yielded in the middle of a step is answered too', async () => {
+  test('a message to a run that yielded in the middle of a step gets a response too', async () => {
     const controller = new AbortController();
     const first = await world([
       () => {
@@ -237,7 +235,7 @@ describe('a process that is killed', () => {
     expectSoundSession(session);
   });
 
-  test('a run that lost its session saves nothing more', async () => {
+  test('a lost run saves nothing more', async () => {
     const controller = new AbortController();
     const { runtime, sessionId, store } = await world([
       () => {
@@ -250,7 +248,7 @@ describe('a process that is killed', () => {
     expect((await runtime.get(sessionId)).state.status).toBe('pending');
   });
 
-  test('a message that was accepted and never worked on is answered by resume', async () => {
+  test('a message that was saved without a run gets its response by resume', async () => {
     const { runtime, sessionId, store } = await world(['Hello.']);
     const accepted = await runtime.get(sessionId);
     const state = accepted.state.withExecutionStatus('pending').withUserMessage('Go');
@@ -260,8 +258,8 @@ describe('a process that is killed', () => {
   });
 });
 
-describe('two at once', () => {
-  test('the message that comes second is left in the inbox, and answered by the one who works', async () => {
+describe('simultaneous actions', () => {
+  test('the second message is enqueued, and the worker at work responds to it', async () => {
     const { runtime, sessionId, store } = await world(['One.', 'Two.']);
     const [first, second] = await Promise.all([
       runtime.execute(sessionId, sendMessage('One?')),
@@ -275,7 +273,7 @@ describe('two at once', () => {
     expect(state?.messages.toArray().map(textOf)).toEqual(['One?', 'One.', 'Two?', 'Two.']);
   });
 
-  test('a message for which nobody is there any more is answered by the one who sent it', async () => {
+  test('a message that no worker would read any more gets its response from its sender', async () => {
     const { runtime, sessionId, store } = await world(['One.']);
     const { claim } = await store.claim(sessionId, { workerId: 'other', leaseSeconds: 60 });
     const enqueue = store.enqueue.bind(store);
@@ -287,7 +285,7 @@ describe('two at once', () => {
     expect([state.finalResponse, (await store.due()).sessions]).toEqual(['One.', []]);
   });
 
-  test('a message that is to be refused is, and has changed nothing', async () => {
+  test('a message with whenBusy "refuse" is refused and changes nothing', async () => {
     const { runtime, sessionId, store } = await world(['One.', 'Two.']);
     const results = await Promise.allSettled([
       runtime.execute(sessionId, sendMessage('One?')),
@@ -300,7 +298,7 @@ describe('two at once', () => {
     expect(retried.state.messages).toHaveLength(4);
   });
 
-  test('a writer that comes in between two steps is refused', async () => {
+  test('another writer is refused between two steps', async () => {
     const gate = deferred<string>();
     const arrived = deferred<undefined>();
     const { runtime, sessionId } = await world([call('a'), () => (arrived.resolve(undefined), gate.promise)]);
@@ -314,7 +312,7 @@ describe('two at once', () => {
     expect([state.metadata.get('seen'), state.status]).toEqual([undefined, 'completed']);
   });
 
-  test('50 writers that add 20 each, and wait for each other, have added 1,000', async () => {
+  test('50 writers that wait for each other and add 20 entries each add 1,000 entries', async () => {
     const { runtime, sessionId, store } = await world([]);
     const add: SessionAction = (session) => {
       const count = session.state.metadata.get<number>('count') ?? 0;
@@ -328,7 +326,7 @@ describe('two at once', () => {
     expect([session?.state.metadata.get('count'), session?.version]).toEqual([1_000, 1_001]);
   });
 
-  test('many writers of one session: every acknowledged write is there, once', async () => {
+  test('many writers of one session: every acknowledged write is saved once', async () => {
     const { runtime, sessionId, store } = await world([]);
     const write = async (key: string): Promise<void> => {
       for (;;) {
@@ -351,7 +349,7 @@ describe('two at once', () => {
 });
 
 describe('hooks and events', () => {
-  test('every hook is called in order, and what it returns takes the place of the session', async () => {
+  test('every hook is called in order, and the session that it returns replaces the session', async () => {
     const called: string[] = [];
     const mark = (name: string) => (session: AgentSession) => {
       called.push(name);
@@ -386,7 +384,7 @@ describe('hooks and events', () => {
     });
   });
 
-  test('events tell of loads and saves; a listener that throws harms nothing', async () => {
+  test('events report loads and saves, and a listener that throws has no effect', async () => {
     const { runtime, sessionId, events } = await world(['Hi.']);
     await runtime.execute(sessionId, sendMessage('Go'));
     expect(events.map(({ type, session }) => `${type} ${session.version}`)).toEqual([
@@ -414,7 +412,7 @@ describe('hooks and events', () => {
     expect([session.state.status, session.state.stopReason]).toEqual(['stopped', 'userRequested']);
   });
 
-  test('an action that throws changes nothing; what it saved before stays', async () => {
+  test('an action that throws changes nothing, and its earlier save stays', async () => {
     const { runtime, sessionId, store } = await world([]);
     const failing: SessionAction = async (session, context) => {
       await context.save(session.withState(session.state.withMetadata('kept', 1)));
@@ -434,7 +432,7 @@ describe('hooks and events', () => {
 });
 
 describe('the other actions', () => {
-  test('change what they say', async () => {
+  test('change the state that they name', async () => {
     const { runtime, sessionId, driver } = await world(['Hi.', 'Ho.']);
     await runtime.execute(sessionId, changeModel({ model: 'openai:gpt-5' }));
     await runtime.execute(sessionId, changeSystemPrompt('Be brief.'));
@@ -453,7 +451,7 @@ describe('the other actions', () => {
     expect((await runtime.execute(sessionId, sendMessage('Go'))).state.messages).toHaveLength(2);
   });
 
-  test('clear leaves no message in any section, and what the application set', async () => {
+  test('clearHistory removes the messages of all sections, and the settings of the application stay', async () => {
     const { runtime, sessionId, store } = await world(['Hi.']);
     const { state: said } = await runtime.execute(sessionId, sendMessage('Go'));
     const summary = said.store.append('summary', [assistantMessage('They said go.')]);
@@ -476,7 +474,7 @@ describe('the other actions', () => {
     expect(store.saves).toHaveLength(count);
   });
 
-  test('a fork goes its own way', async () => {
+  test('a fork and its original change independently', async () => {
     const { runtime, sessionId, store } = await world([call('a'), 'One.', 'Two.']);
     const before = await runtime.execute(sessionId, sendMessage('Go'));
     const fork = await runtime.fork(sessionId, { sessionId: 'copy' });
@@ -495,7 +493,7 @@ describe('the other actions', () => {
     await expect(runtime.fork(sessionId, { sessionId: 'copy' })).rejects.toMatchObject({ kind: 'exists' });
   });
 
-  test('get, info, delete and list', async () => {
+  test('get, info, delete and list work on a stored session', async () => {
     const { runtime, sessionId } = await world([]);
     expect(await runtime.info(sessionId)).toMatchObject({
       sessionId,
@@ -509,7 +507,7 @@ describe('the other actions', () => {
     await expect(runtime.execute(sessionId, resume())).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
   });
 
-  test('a session that is deleted and made anew while a run is on: the run ends in a conflict', async () => {
+  test('a run whose session is deleted and created again ends in a conflict', async () => {
     const gate = deferred<{ text: string }>();
     const store = new WatchedStore();
     const driver = driverOf(() => gate.promise);

@@ -57,7 +57,7 @@ describe('an approval inside a subagent', () => {
 
   const ask = (name: string): ScriptedAnswer => ({ calls: [[name, { prompt: 'Do it.' }]] });
 
-  test('suspends the whole run, is decided by id in another process, and goes on inside', async () => {
+  test('suspends the whole run, is decided by id in another process, and resumes the subagent', async () => {
     const { store, calls, runtime } = nested();
     const first = runtime([ask('middle')], [ask('inner')], [{ calls: [['shout', { loud: 1 }]] }]);
     const { sessionId } = await first.create({ definition });
@@ -73,7 +73,7 @@ describe('an approval inside a subagent', () => {
     expect(done.state.steps[0]?.toolExecutions[0]).toMatchObject({ value: 'Middle.', attempt: 2 });
   });
 
-  test('a stop request ends it while it waits', async () => {
+  test('ends by a stop request while it waits', async () => {
     const { calls, runtime } = nested();
     const first = runtime([ask('middle')], [ask('inner')], [{ calls: [['shout', {}]] }]);
     const { sessionId } = await first.create({ definition });
@@ -89,7 +89,7 @@ describe('an approval inside a subagent', () => {
   });
 });
 
-describe('an execution that waits', () => {
+describe('a waiting execution', () => {
   const asked = metadataKey<boolean>('asked');
   const suspendOnce = (waiting: () => Waiting): Hook => ({
     name: 'suspend',
@@ -114,7 +114,7 @@ describe('an execution that waits', () => {
     return { store, clock, runtime: new SessionRuntime({ store, agents: { payer: loop, child }, clock }) };
   }
 
-  test('until a moment is woken then by the engine', async () => {
+  test('for an instant is woken then by the engine', async () => {
     const { store, clock, runtime } = waiter(() => ({ type: 'until', until: 61_000 }));
     const { sessionId } = await runtime.create({ definition });
     await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
@@ -137,7 +137,7 @@ describe('an execution that waits', () => {
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
 
-  test('for a child is woken by its end', async () => {
+  test('for a child is woken by the end of the child', async () => {
     const { runtime } = waiter(() => ({ type: 'child', sessionId: SessionId.parse('kid') }));
     const { sessionId } = await runtime.create({ definition });
     const kid = { definition: { name: 'child' }, sessionId: 'kid', parentId: sessionId };
@@ -163,7 +163,7 @@ describe('an execution that waits', () => {
     return { ...made, sessionId, parentStarts, childAnswers, due };
   }
 
-  test('for a child is due when the child has ended, whoever has seen to that', async () => {
+  test('for a child is due when the child has ended, whichever process ended it', async () => {
     const { runtime, sessionId, parentStarts, childAnswers, due } = await family();
     expect((await parentStarts()).state.status).toBe('suspended');
     expect(await due()).toEqual([]);
@@ -174,14 +174,14 @@ describe('an execution that waits', () => {
     expect(await due()).toEqual([]);
   });
 
-  test('for a child that has ended before does not wait', async () => {
+  test('for a child that has already ended does not wait', async () => {
     const { sessionId, runtime, parentStarts, childAnswers } = await family();
     await childAnswers();
     await parentStarts();
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
 
-  test('for a child that cannot tell it: the child is looked at again', async () => {
+  test('for a child whose notice was not enqueued: the child stays due', async () => {
     const { store, clock, sessionId, runtime, parentStarts, childAnswers, due } = await family();
     await parentStarts();
     const enqueue = store.enqueue.bind(store);
@@ -194,7 +194,7 @@ describe('an execution that waits', () => {
     expect(await due()).toEqual([sessionId]);
   });
 
-  test('for a child that is deleted goes on when it is looked at', async () => {
+  test('for a deleted child resumes at its next advance', async () => {
     const { runtime, sessionId, parentStarts } = await family();
     await parentStarts();
     await runtime.delete('kid');
@@ -202,7 +202,7 @@ describe('an execution that waits', () => {
   });
 });
 
-test('a message that is sent again by its id is said and answered once', async () => {
+test('a message that is sent again with its id is added once and gets one response', async () => {
   const loop = createAgentLoop({ driver: scriptedDriver('One.', 'Never.') });
   const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { payer: loop } });
   const { sessionId } = await runtime.create({ definition });
