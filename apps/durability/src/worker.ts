@@ -70,12 +70,13 @@ async function decide(sessionId: string): Promise<void> {
 
 /** Works on whatever is due, until the signal aborts, or until nothing is left that anybody works on or will. */
 async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
-  const engine = new InProcessEngine({ onError: (error) => console.error(error) });
+  const engine = new InProcessEngine();
   const served = await engine.serve((sessionId, options) => runtime.advance(sessionId, options), {
     concurrency: 4,
+    onError: (error) => console.error(error),
   });
   while (!signal.aborted) {
-    await sweep(store, engine);
+    await sweep(store, engine, { againAfterSeconds: 1 });
     const { sessions } = await store.list({ waitingFor: 'approval', limit: 100 });
     for (const { sessionId } of sessions) await decide(sessionId);
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });

@@ -79,7 +79,7 @@ import { ${title}Engine } from '@holdfast/${folderName}';
 import { describe, test } from 'vitest';
 
 const createEngine: CreateEngine = async (clock) => ({
-  engine: new ${title}Engine({ clock, onError: () => undefined }),
+  engine: new ${title}Engine({ clock }),
   close: async () => undefined,
 });
 

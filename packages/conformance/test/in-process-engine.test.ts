@@ -4,7 +4,7 @@ import { InProcessEngine } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 
 const createEngine: CreateEngine = async (clock) => ({
-  engine: new InProcessEngine({ clock, onError: () => undefined }),
+  engine: new InProcessEngine({ clock }),
   close: async () => undefined,
 });
 

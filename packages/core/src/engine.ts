@@ -55,7 +55,8 @@ export type { AgentEventOf } from './observe/observe.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withDecision } from './session/actions/approval.ts';
 export type { Decision } from './session/actions/approval.ts';
-export { sweep } from './session/engine/engine.ts';
+export { sweep } from './session/engine/sweep.ts';
+export type { SweepOptions, SweepResult } from './session/engine/sweep.ts';
 export type {
   Advance,
   AdvanceOptions,
@@ -63,7 +64,11 @@ export type {
   AdvanceResult,
   EngineWorker,
   ExecutionEngine,
+  Schedule,
+  ServeOptions,
+  WakeOptions,
 } from './session/engine/engine.ts';
+export type { LaneLimits } from './session/engine/wake-queue.ts';
 export type { InProcessEngineOptions } from './session/engine/in-process-engine.ts';
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';

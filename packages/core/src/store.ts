@@ -55,3 +55,4 @@ export type { ContentParts, ListChange, SavePlan, SessionContent } from './sessi
 export type { StateFormatErrorOptions } from './errors.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
+export type { FailedWork, WorkFailure } from './session/work-failure.ts';

@@ -83,7 +83,9 @@ export function isRetryable(error: unknown): boolean {
 
 /** The HTTP status of the answer to a call, when there was an answer. */
 export function statusOf(error: unknown): number | undefined {
-  const status = apiCallError(error)?.statusCode ?? member(error, 'statusCode');
+  // A failed download of a file has a status too, which is not that of the model.
+  const isOther = error instanceof Error && !isSdkError(error);
+  const status = isOther ? undefined : (apiCallError(error)?.statusCode ?? member(error, 'statusCode'));
   return typeof status === 'number' ? status : undefined;
 }
 

@@ -17,6 +17,8 @@ export function withWrites(store: SessionStore, around: AroundWrite): SessionSto
     renew: (...args) => around(() => store.renew(...args)),
     release: (...args) => around(() => store.release(...args)),
     enqueue: (...args) => around(() => store.enqueue(...args)),
+    recordFailure: (...args) => around(() => store.recordFailure(...args)),
+    takeDue: (...args) => around(() => store.takeDue(...args)),
     delete: (...args) => around(() => store.delete(...args)),
     prune: (...args) => store.prune(...args),
     close: () => store.close(),

@@ -40,7 +40,15 @@ export const checkAbilities = optionsCheck<EngineAbilities>('abilities', {
 });
 
 /** The part of the contract that a case belongs to. */
-export type EngineGroup = 'wake-ups' | 'moments' | 'outcomes' | 'failures' | 'load' | 'stops' | 'sessions';
+export type EngineGroup =
+  | 'wake-ups'
+  | 'moments'
+  | 'outcomes'
+  | 'failures'
+  | 'load'
+  | 'lanes'
+  | 'stops'
+  | 'sessions';
 
 /** A requirement on every execution engine. */
 export interface EngineCase {
@@ -51,6 +59,12 @@ export interface EngineCase {
   readonly needs?: 'clock' | undefined;
   /** Runs the case. Rejects when the engine does not meet the requirement. */
   readonly run: (createEngine: CreateEngine, abilities?: EngineAbilities) => Promise<void>;
+}
+
+/** An error that the engine passed to `onError`. */
+export interface ReceivedError {
+  readonly sessionId: string;
+  readonly error: unknown;
 }
 
 /** A case without its group. */
@@ -67,6 +81,8 @@ export interface EngineContext {
   readonly looks: (sessionId?: string) => readonly Look[];
   /** Starts an engine worker with a recorded advance. By default the advance suspends every session. */
   readonly serve: (act?: Act, concurrency?: number) => Promise<EngineWorker>;
+  /** The errors that the engine passed to `onError`, in order. */
+  readonly errors: () => readonly ReceivedError[];
   /** Creates a promise that an advance can wait for. The end of the case resolves it. */
   readonly gate: () => PromiseWithResolvers<void>;
   /** Resolves when `holds` returns true. Fails after a long time, with `what` in its message. */
@@ -114,21 +130,27 @@ class Stage {
   private readonly turnMilliseconds: number;
   private readonly served: EngineWorker[] = [];
   private readonly gates: PromiseWithResolvers<void>[] = [];
+  private readonly errors: ReceivedError[] = [];
 
   constructor(engine: ExecutionEngine, clock: EngineClock, abilities: EngineAbilities) {
     this.turnMilliseconds = abilities.turnMilliseconds ?? 0;
     this.advances = new RecordedAdvances(clock);
     const { advances } = this;
+    const onError = (error: unknown, sessionId: string): void => void this.errors.push({ sessionId, error });
     this.context = {
       engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
       clock,
       soon: abilities.clock ? 60_000 : TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds),
       looks: (sessionId) => (sessionId === undefined ? advances.looks : advances.of(sessionId)),
       serve: async (act = async () => SUSPENDED, concurrency) => {
-        const served = await this.ended('serve resolves', engine.serve(advances.by(act), { concurrency }));
+        const served = await this.ended(
+          'serve resolves',
+          engine.serve(advances.by(act), { concurrency, onError }),
+        );
         this.served.push(served);
         return served;
       },
+      errors: () => this.errors,
       gate: () => this.gate(),
       until: (what, holds) => this.until(what, holds),
       ended: (what, promise) => this.ended(what, promise),

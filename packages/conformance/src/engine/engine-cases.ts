@@ -1,5 +1,6 @@
 import type { EngineCase, EngineGroup, UngroupedEngineCase } from './engine-case.ts';
 import { failureCases } from './failure-cases.ts';
+import { laneCases } from './lane-cases.ts';
 import { loadCases } from './load-cases.ts';
 import { momentCases } from './moment-cases.ts';
 import { outcomeCases } from './outcome-cases.ts';
@@ -13,6 +14,7 @@ const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[
   ['outcomes', outcomeCases],
   ['failures', failureCases],
   ['load', loadCases],
+  ['lanes', laneCases],
   ['stops', stopCases],
   ['sessions', sessionCases],
 ];

@@ -16,8 +16,7 @@ export interface Sound {
 export type Defect = (sound: Sound) => Partial<ExecutionEngine>;
 
 /** Creates a correct engine. */
-export const inProcess = (clock: Clock): ExecutionEngine =>
-  new InProcessEngine({ clock, onError: () => undefined });
+export const inProcess = (clock: Clock): ExecutionEngine => new InProcessEngine({ clock });
 
 /** Creates engines with a defect. */
 export const brokenEngine =

@@ -1,4 +1,5 @@
 import type { Instant } from '../clock.ts';
+import type { WorkFailure } from './work-failure.ts';
 import type { Read } from '../document.ts';
 import { readCount, readInstant, readOneOf, readString } from '../document.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
@@ -32,7 +33,7 @@ export interface SessionInfo {
   readonly updatedAt: Instant;
   /** The status of the execution; `undefined` when the state has none. */
   readonly executionStatus: ExecutionStatus | undefined;
-  /** The type of the first entry in the `waiting` of a suspended execution. */
+  /** The type of the first entry in the `waiting` of a suspended execution. A list shows `retry` for a dead letter too. */
   readonly waitingFor: Waiting['type'] | undefined;
 }
 
@@ -43,6 +44,8 @@ export interface ListedSession extends SessionInfo {
    * saves of a run do not change it.
    */
   readonly lastActiveAt: Instant;
+  /** The last failure of work on the session outside of its execution; without `retryAt` it is a dead letter. */
+  readonly failure?: WorkFailure;
 }
 
 const INFO_NAMES = new Set([

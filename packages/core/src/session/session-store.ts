@@ -5,6 +5,7 @@ import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';
+import type { FailedWork, WorkFailure } from './work-failure.ts';
 
 /** When a session expires: at an instant, or a number of seconds after the last write to it, of any kind. */
 export type SessionExpiry = { readonly at: Instant } | { readonly afterSeconds: number };
@@ -91,6 +92,8 @@ export interface ClaimedSession extends InboxPage {
    * which that step was closed included.
    */
   readonly attempt: number;
+  /** The last failure of work on the session, if no work has succeeded since. */
+  readonly failure?: WorkFailure | undefined;
 }
 
 /** A renewed claim, and the inbox items that the caller has not read. */
@@ -176,6 +179,8 @@ export interface SessionPage {
 export interface DueQuery {
   /** Selects the sessions that are due at this instant. Default: now. */
   readonly at?: Instant | undefined;
+  /** Due for at least so many seconds at that moment; default 0. */
+  readonly dueForSeconds?: number | undefined;
   /** The largest number of sessions in the page: 1 to 100. Default: 50. */
   readonly limit?: number | undefined;
   /** The `cursor` of the previous page. Default: the first page. */
@@ -261,6 +266,12 @@ export interface SessionStore {
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`.
    */
   enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean>;
+  /**
+   * Records that work on a session failed outside of its execution. The session is due again after the next of the delays;
+   * after the last one it is a dead letter, which is not due, until something comes into its inbox. `undefined` clears the
+   * failure. Returns the failure as it was recorded, and `undefined` when the session is gone. Needs no claim.
+   */
+  recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined>;
   /** Returns true when the session exists. */
   exists(sessionId: string): Promise<boolean>;
   /**
@@ -280,6 +291,11 @@ export interface SessionStore {
    * listed, so the worker that claims one reports the error and the others are not blocked.
    */
   due(query?: DueQuery): Promise<DuePage>;
+  /**
+   * Takes a session that `due` returned, to wake it: of several callers one gets `true`. The session is not due again for so
+   * many seconds, unless it is claimed or saved before. `false` when it is gone, or not due any more.
+   */
+  takeDue(session: DueSession, seconds: number): Promise<boolean>;
   /** Removes up to `limit` expired sessions (default 1,000) and returns how many it removed. It only saves space. */
   prune(options?: { readonly limit?: number | undefined }): Promise<number>;
   /**

@@ -88,8 +88,8 @@ export function resume(): SessionAction {
 
 /**
  * Repeats at once the failed inference for which the execution waits. It also resumes a `failed` execution: the closed
- * steps and their messages stay, its errors are marked as resolved, and a new step begins within the same budget. A
- * session without a failure is returned unchanged.
+ * steps and their messages stay, its errors are marked as resolved, and a new step begins within the same budget. It
+ * revives a dead letter. A session without a failure is returned unchanged.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active; SessionBusyError while another worker holds
  * a claim, unless `whenBusy` is `enqueue`.
  */
@@ -98,7 +98,7 @@ export function retry(): SessionAction {
     async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);
       const state = withRetry(session.state, context.clock.now());
-      return state === session.state ? session : context.run(session.withState(state));
+      return state.hasActiveExecution ? context.run(session.withState(state)) : session;
     },
     { item: { content: { type: 'retry' } as const } },
   );

@@ -1,22 +1,41 @@
-import { checkArgument, mustBe } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
+import type { Waiting } from '../../state/execution/waiting.ts';
+import { momentsOfWaiting } from '../../state/execution/waiting.ts';
 import type { AgentSession } from '../session.ts';
-import type { SessionStore } from '../session-store.ts';
 
 /**
- * What is to become of a session after some work on it. `finished`: nothing is left to do. `yield`: there is more to do
- * now. `sleep`: at that moment. `suspended`: it waits for a wake-up, such as an approval. `lost`: another worker has it.
+ * What the engine does with a session after some work on it.
+ *
+ * - `finished`: nothing. The session has no work left.
+ * - `yield`: wakes it again. The session has more work now.
+ * - `sleep`: wakes it at the moment `until`.
+ * - `throttled`: the same, and starts no other session of the lane before: a provider takes no more calls.
+ * - `suspended`: nothing. The session waits for a wake-up, such as the one after an approval.
+ * - `lost`: wakes it at `until`, when the claim of the other worker ends at the latest; nothing without `until`.
  */
 export type AdvanceOutcome =
-  | { readonly type: 'finished' | 'yield' | 'suspended' | 'lost' }
-  | { readonly type: 'sleep'; readonly until: Instant };
+  | { readonly type: 'finished' | 'yield' | 'suspended' }
+  | { readonly type: 'lost'; readonly until?: Instant }
+  | { readonly type: 'sleep'; readonly until: Instant }
+  | { readonly type: 'throttled'; readonly until: Instant; readonly lane: string };
 
-/** What came of some work on a session. */
+/** How an engine orders and limits the work on a session. */
+export interface Schedule {
+  /** Sessions of one lane share limits, such as those of one provider. */
+  readonly lane?: string | undefined;
+  /** Sessions of a higher priority start first within their lane; default 0. */
+  readonly priority?: number | undefined;
+}
+
+/** The result of some work on a session. */
 export interface AdvanceResult {
-  /** What is to become of it. */
   readonly outcome: AdvanceOutcome;
-  /** Sessions that wait for this one. */
+  /** Sessions that wait for this one: the engine wakes them. */
   readonly wake: readonly string[];
+  /** The agent of the session, and how to order the work that comes next. Absent when the session could not be read. */
+  readonly next?: Schedule & { readonly agentName: string };
+  /** The error that ended the work. The session has a failure recorded, and `outcome` says when it is tried again. */
+  readonly error?: unknown;
 }
 
 /** How long to work on a session. */
@@ -35,10 +54,26 @@ export type Advance = (sessionId: string, options?: AdvanceOptions) => Promise<A
  * at this session": what to do follows from its state. An engine may lose nothing but may wake too often.
  */
 export interface ExecutionEngine {
-  /** Has a session looked at, now or at a moment. Kept when this resolves; wake-ups of one session may become one. */
-  wake(sessionId: string, options?: { readonly at?: Instant | undefined }): Promise<void>;
+  /**
+   * Has a session worked on, now or at the moment `at`. The wake-up is kept when this resolves. Several wake-ups of one
+   * session may become one.
+   */
+  wake(sessionId: string, options?: WakeOptions): Promise<void>;
   /** Begins to work, until it is stopped. */
-  serve(advance: Advance, options?: { readonly concurrency?: number | undefined }): Promise<EngineWorker>;
+  serve(advance: Advance, options?: ServeOptions): Promise<EngineWorker>;
+}
+
+/** When and in which order a session is worked on. */
+export interface WakeOptions extends Schedule {
+  readonly at?: Instant | undefined;
+}
+
+/** How an engine works. */
+export interface ServeOptions {
+  /** How many sessions are worked on at the same time. */
+  readonly concurrency?: number | undefined;
+  /** Receives each error that `advance` threw or returned. The session stays due. */
+  readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
 }
 
 /** An engine at work. */
@@ -50,33 +85,18 @@ export interface EngineWorker {
   stop(options?: { readonly withinSeconds?: number | undefined }): Promise<void>;
 }
 
-/** What is to become of a session, by its state alone. */
-export function advanceOutcomeOf({ state, status }: AgentSession): AdvanceOutcome {
+/** The outcome for a session, by its state. `lane`: the lane that a rate limit holds up. */
+export function advanceOutcomeOf({ state, status }: AgentSession, lane?: string): AdvanceOutcome {
   const { execution } = state;
   if (status !== 'active' || execution === undefined || execution.isTerminal) return { type: 'finished' };
   if (execution.status !== 'suspended') return { type: 'yield' };
-  const moments = execution.waiting.flatMap((waiting) => (waiting.type === 'until' ? [waiting.until] : []));
-  return moments.length === 0 ? { type: 'suspended' } : { type: 'sleep', until: Math.min(...moments) };
+  const moments = execution.waiting.flatMap(momentsOfWaiting);
+  if (moments.length === 0) return { type: 'suspended' };
+  const until = Math.min(...moments);
+  const isThrottled = execution.waiting.some((waiting) => isRateLimit(waiting) && waiting.until === until);
+  return isThrottled && lane !== undefined ? { type: 'throttled', until, lane } : { type: 'sleep', until };
 }
 
-const STORE = mustBe.objectWith('a session store, as in sweep(store, engine)', ['due']);
-const ENGINE = mustBe.objectWith('an engine with wake(), as in sweep(store, engine)', ['wake']);
-
-/**
- * Wakes every session that is due: those whose wake-up was lost, and those of workers that died. Run it now and then,
- * anywhere. How many it woke.
- * @throws TypeError `ARGUMENT_INVALID` for what is not a store or an engine; what they throw.
- */
-export async function sweep(store: SessionStore, engine: Pick<ExecutionEngine, 'wake'>): Promise<number> {
-  checkArgument('store of sweep', store, STORE);
-  checkArgument('engine of sweep', engine, ENGINE);
-  let woken = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await store.due({ cursor, limit: 100 });
-    for (const { sessionId } of page.sessions) await engine.wake(sessionId);
-    woken += page.sessions.length;
-    ({ cursor } = page);
-  } while (cursor !== undefined);
-  return woken;
+function isRateLimit(waiting: Waiting): waiting is Extract<Waiting, { readonly type: 'retry' }> {
+  return waiting.type === 'retry' && waiting.error.code === 'DRIVER_RATE_LIMITED';
 }

@@ -5,24 +5,41 @@ import { callAfter, pause, systemClock } from '../../clock.ts';
 import { invalidArgument } from '../../errors.ts';
 import { RunAbort } from '../../loop/stopping/abort.ts';
 import { announceTo } from '../../loop/events.ts';
-import type { Advance, AdvanceResult, ExecutionEngine, EngineWorker } from './engine.ts';
+import type {
+  Advance,
+  AdvanceResult,
+  EngineWorker,
+  ExecutionEngine,
+  Schedule,
+  ServeOptions,
+  WakeOptions,
+} from './engine.ts';
+import type { LaneLimits } from './wake-queue.ts';
+import { WakeQueue } from './wake-queue.ts';
 
 /** What an engine in this process may be told. */
 export interface InProcessEngineOptions {
   /** What later wake-ups go by; default: the clock of the machine. */
   readonly clock?: Clock | undefined;
-  /** Is told what an advance threw. The session stays due: a sweep finds it. Default: a warning on the console. */
-  readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
+  /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
+  readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
 }
 
 const checkOptions = optionsCheck<InProcessEngineOptions>(
   'InProcessEngine',
-  { clock: mustBe.clock, onError: mustBe.function },
-  { concurrency: 'give it to serve, as in engine.serve(advance, { concurrency: 8 })' },
+  { clock: mustBe.clock, lanes: mustBe.object },
+  {
+    concurrency: 'pass it to serve, as in engine.serve(advance, { concurrency: 8 })',
+    onError: 'pass it to serve, as in engine.serve(advance, { onError })',
+  },
 );
-const checkWakeOptions = optionsCheck<{ readonly at?: Instant | undefined }>(
+const checkWakeOptions = optionsCheck<WakeOptions>(
   'engine.wake',
-  { at: { ...mustBe.instant, accepts: Number.isFinite } },
+  {
+    at: { ...mustBe.instant, accepts: Number.isFinite },
+    lane: mustBe.string,
+    priority: { expected: 'a number', accepts: Number.isFinite, type: 'number' },
+  },
   {
     delay: 'give a moment, as in at: Date.now() + 1000',
     after: 'give a moment, as in at: Date.now() + 1000',
@@ -32,8 +49,10 @@ const ADVANCE = {
   ...mustBe.function,
   expected: 'a function, such as (sessionId, options) => runtime.advance(sessionId, options)',
 };
-const checkServeOptions = optionsCheck<{ readonly concurrency?: number | undefined }>('engine.serve', {
+const checkLane = optionsCheck<LaneLimits>('a lane', { concurrency: mustBe.wholeNumber(1) });
+const checkServeOptions = optionsCheck<ServeOptions>('engine.serve', {
   concurrency: mustBe.wholeNumber(1),
+  onError: mustBe.function,
 });
 const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('stop', {
   withinSeconds: mustBe.seconds,
@@ -51,6 +70,7 @@ interface Wakeup {
 interface ScheduledWakeup {
   readonly sessionId: string;
   readonly at: Instant;
+  readonly schedule: Schedule;
   /** There is a timer only while somebody serves: nothing else keeps a process alive. */
   callOff?: () => void;
 }
@@ -58,6 +78,7 @@ interface ScheduledWakeup {
 interface Serving {
   readonly advance: Advance;
   readonly concurrency: number;
+  readonly onError: (error: unknown, sessionId: string) => void;
   readonly stopController: AbortController;
   readonly activeWork: Set<Promise<void>>;
 }
@@ -68,29 +89,32 @@ interface Serving {
  */
 export class InProcessEngine implements ExecutionEngine {
   private readonly clock: Clock;
-  private readonly onError: (error: unknown, sessionId: string) => void;
   private readonly wakeups = new Map<string, Wakeup>();
   /** By moment and session. */
   private readonly scheduled = new Map<string, ScheduledWakeup>();
-  private readonly queue: string[] = [];
+  private readonly queue: WakeQueue;
+  /** The timers of paused lanes, by the end of the pause. */
+  private readonly pauses = new Map<Instant, () => void>();
   private serving: Serving | undefined;
 
   constructor(options: InProcessEngineOptions = {}) {
-    this.clock = checkOptions(options).clock ?? systemClock;
-    this.onError = options.onError ?? warn;
+    const { clock = systemClock, lanes = {} } = checkOptions(options);
+    for (const [name, limits] of Object.entries(lanes)) checkLane(limits, `lane "${name}"`);
+    this.clock = clock;
+    this.queue = new WakeQueue(lanes);
   }
 
-  async wake(sessionId: string, options: { readonly at?: Instant | undefined } = {}): Promise<void> {
+  async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
     checkSessionId(sessionId);
-    const { at } = checkWakeOptions(options);
-    if (at !== undefined && at > this.clock.now()) return this.scheduleWake(sessionId, at);
+    const { at, ...schedule } = checkWakeOptions(options);
+    if (at !== undefined && at > this.clock.now()) return this.scheduleWake(sessionId, at, schedule);
     const known = this.wakeups.get(sessionId);
     if (known) {
       known.isWanted = known.isRunning;
       return;
     }
     this.wakeups.set(sessionId, { isRunning: false, isWanted: false });
-    this.queue.push(sessionId);
+    this.queue.add(sessionId, schedule);
     this.startMore();
   }
 
@@ -98,21 +122,20 @@ export class InProcessEngine implements ExecutionEngine {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and while the
    * engine serves already.
    */
-  async serve(
-    advance: Advance,
-    options: { readonly concurrency?: number | undefined } = {},
-  ): Promise<EngineWorker> {
+  async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
     checkArgument('advance', advance, ADVANCE);
-    const { concurrency = 8 } = checkServeOptions(options);
+    const { concurrency = 8, onError = warn } = checkServeOptions(options);
     if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
     const serving = {
       advance,
       concurrency,
+      onError,
       stopController: new AbortController(),
       activeWork: new Set<never>(),
     };
     this.serving = serving;
     for (const wakeup of this.scheduled.values()) this.arm(wakeup);
+    for (const until of this.pauses.keys()) this.armPause(until);
     this.startMore();
     return { stop: async (options = {}) => this.stop(serving, checkStopOptions(options).withinSeconds) };
   }
@@ -121,6 +144,7 @@ export class InProcessEngine implements ExecutionEngine {
     if (this.serving === serving) {
       this.serving = undefined;
       for (const { callOff } of this.scheduled.values()) callOff?.();
+      for (const callOff of this.pauses.values()) callOff();
     }
     serving.stopController.abort(new RunAbort('yield', 'The engine stops.'));
     const done = Promise.all(serving.activeWork);
@@ -130,54 +154,85 @@ export class InProcessEngine implements ExecutionEngine {
     pauseController.abort();
   }
 
-  private scheduleWake(sessionId: string, at: Instant): void {
+  private scheduleWake(sessionId: string, at: Instant, schedule: Schedule): void {
     const key = `${at} ${sessionId}`;
     if (this.scheduled.has(key)) return;
-    const wakeup = { sessionId, at };
+    const wakeup = { sessionId, at, schedule };
     this.scheduled.set(key, wakeup);
     if (this.serving) this.arm(wakeup);
   }
 
   private arm(wakeup: ScheduledWakeup): void {
-    const { sessionId, at } = wakeup;
+    const { sessionId, at, schedule } = wakeup;
     wakeup.callOff = callAfter(this.clock, at - this.clock.now(), () => {
       this.scheduled.delete(`${at} ${sessionId}`);
-      void this.wake(sessionId);
+      void this.wake(sessionId, schedule);
     });
   }
 
   private startMore(): void {
     const { serving } = this;
     if (serving === undefined) return;
-    while (serving.activeWork.size < serving.concurrency && this.queue.length > 0) {
-      const sessionId = this.queue.shift() as string;
-      const work = this.work(sessionId, serving).finally(() => {
+    while (serving.activeWork.size < serving.concurrency) {
+      const next = this.queue.take(this.clock.now());
+      if (next === undefined) return;
+      const work = this.work(next.sessionId, serving).finally(() => {
         serving.activeWork.delete(work);
+        this.queue.done(next.lane);
         this.startMore();
       });
       serving.activeWork.add(work);
     }
   }
 
-  private async work(sessionId: string, { advance, stopController }: Serving): Promise<void> {
+  private async work(sessionId: string, { advance, stopController, onError }: Serving): Promise<void> {
     const wakeup: Wakeup = { isRunning: true, isWanted: false };
     this.wakeups.set(sessionId, wakeup);
     let advanced: AdvanceResult | undefined;
+    const report = (error: unknown): void =>
+      announceTo([(thrown: unknown) => onError(thrown, sessionId)], error);
     try {
       advanced = await advance(sessionId, { signal: stopController.signal });
+      if (advanced.error !== undefined) report(advanced.error);
     } catch (error) {
-      announceTo([(thrown: unknown) => this.onError(thrown, sessionId)], error);
+      report(error);
     }
     this.wakeups.delete(sessionId);
-    if (wakeup.isWanted) await this.wake(sessionId);
+    if (wakeup.isWanted) await this.wake(sessionId, scheduleOf(advanced));
     if (advanced) await this.followUp(sessionId, advanced);
   }
 
-  private async followUp(sessionId: string, { outcome, wake }: AdvanceResult): Promise<void> {
+  private async followUp(sessionId: string, advanced: AdvanceResult): Promise<void> {
+    const { outcome, wake } = advanced;
     for (const other of wake) await this.wake(other);
-    if (outcome.type === 'yield') await this.wake(sessionId);
-    else if (outcome.type === 'sleep') await this.wake(sessionId, { at: outcome.until });
+    if (outcome.type === 'yield') return this.wake(sessionId, scheduleOf(advanced));
+    if (outcome.type === 'throttled') this.pauseLane(outcome.lane, outcome.until);
+    const at = 'until' in outcome ? outcome.until : undefined;
+    if (at !== undefined) await this.wake(sessionId, { at, ...scheduleOf(advanced) });
   }
+
+  private pauseLane(lane: string, until: Instant): void {
+    this.queue.pause(lane, until);
+    this.armPause(until);
+  }
+
+  /** Starts work again when a pause of a lane ends. There is a timer only while the engine serves. */
+  private armPause(until: Instant): void {
+    const { clock, pauses, serving } = this;
+    pauses.get(until)?.();
+    const callOff = callAfter(clock, until - clock.now(), () => {
+      pauses.delete(until);
+      this.startMore();
+    });
+    pauses.set(until, callOff);
+    if (serving === undefined) callOff();
+  }
+}
+
+/** The lane and the priority of the work that comes next. */
+function scheduleOf(advanced: AdvanceResult | undefined): Schedule {
+  const { lane, priority } = advanced?.next ?? {};
+  return { lane, priority };
 }
 
 function warn(error: unknown, sessionId: string): void {

@@ -15,18 +15,21 @@ import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
 import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
+import type { FailedWork, WorkFailure } from '../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';
 import {
   claimedRecord,
   claimOf,
   createdRecord,
   enqueuedRecord,
+  failedRecord,
   isExpired,
   requireSavable,
   releasedRecord,
   renewedRecord,
   revisionOf,
   savedRecord,
+  takenRecord,
   waitingItemRefs,
 } from './session-record.ts';
 import { BackendReader } from './backend-reader.ts';
@@ -52,6 +55,7 @@ import type {
   CreateOptions,
   DeleteOptions,
   DuePage,
+  DueSession,
   DueQuery,
   InboxItem,
   LoadOptions,
@@ -207,7 +211,8 @@ export class BackedSessionStore implements SessionStore {
       const inbox = await this.reader.inbox(record);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       this.reader.remember(session, after);
-      return { answer: { session, claim: claimOf(after), attempt: after.attempt, ...inbox } };
+      const { attempt, failure } = after;
+      return { answer: { session, claim: claimOf(after), attempt, failure, ...inbox } };
     });
   }
 
@@ -253,6 +258,19 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
+  async recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined> {
+    const { opened, reader } = this;
+    try {
+      return await writeRecord(sessionId, { opened, reader }, (record, now) => {
+        const after = failedRecord(record, failed, now);
+        return { after, answer: after.failure };
+      });
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return undefined;
+      throw error;
+    }
+  }
+
   async exists(sessionId: string): Promise<boolean> {
     checkSessionId(sessionId);
     return (await this.reader.record(sessionId)) !== undefined;
@@ -295,6 +313,20 @@ export class BackedSessionStore implements SessionStore {
     const sessions = found.slice(0, resolved.limit);
     const last = sessions.at(-1);
     return { sessions, cursor: last && found.length > resolved.limit ? dueCursor(last) : undefined };
+  }
+
+  async takeDue({ sessionId, dueAt }: DueSession, seconds: number): Promise<boolean> {
+    checkArgument('seconds', seconds, mustBe.seconds);
+    const { opened, reader } = this;
+    try {
+      return await writeRecord(sessionId, { opened, reader }, (record, now) => {
+        const after = takenRecord(record, dueAt, seconds, now);
+        return after ? { after, answer: true } : { answer: false };
+      });
+    } catch (error) {
+      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return false;
+      throw error;
+    }
   }
 
   async prune(options: { readonly limit?: number | undefined } = {}): Promise<number> {

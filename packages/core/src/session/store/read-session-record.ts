@@ -11,6 +11,7 @@ import {
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isValidCursor } from './inbox-cursor.ts';
 import { readSessionInfo } from '../session-info.ts';
+import { readWorkFailure } from '../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { SessionExpiry } from '../session-store.ts';
 
@@ -53,6 +54,8 @@ const readRecord: Read<SessionRecord> = shapeReader({
   lastActiveAt: readInstant,
   'inbox?': readInbox,
   'usedIds?': readFrozenList(readString),
+  'failure?': readWorkFailure,
+  'takenUntil?': readInstant,
   'expiry?': readExpiry,
   'expiresAt?': readInstant,
 });

@@ -53,6 +53,7 @@ const checkQuery = optionsCheck<SessionQuery>(
 
 const checkDueQuery = optionsCheck<DueQuery>('due', {
   at: mustBe.instant,
+  dueForSeconds: mustBe.number(0, Number.MAX_VALUE),
   limit: PAGE_LIMIT,
   cursor: mustBe.anything, // see openCursor
 });
@@ -73,8 +74,12 @@ export function resolveSessionQuery(query: SessionQuery = {}): ResolvedSessionQu
  * @throws RangeError or TypeError `ARGUMENT_INVALID` as `resolveSessionQuery` does.
  */
 export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDueQuery {
-  const { at = now, limit = DEFAULT_LIMIT, cursor } = checkDueQuery(query);
-  return { at, limit, after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt') };
+  const { at = now, dueForSeconds = 0, limit = DEFAULT_LIMIT, cursor } = checkDueQuery(query);
+  return {
+    at: Math.floor(at - dueForSeconds * 1_000),
+    limit,
+    after: cursor === undefined ? undefined : openCursor(cursor, 'dueAt'),
+  };
 }
 
 const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;

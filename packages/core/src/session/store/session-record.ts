@@ -1,7 +1,9 @@
 import type { Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import { isTerminal } from '../../state/execution/status.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import { momentsOfWaiting } from '../../state/execution/waiting.ts';
+import type { FailedWork, WorkFailure } from '../work-failure.ts';
+import { isDeadLetter, nextFailure } from '../work-failure.ts';
 import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
@@ -50,6 +52,10 @@ export interface SessionRecord {
   readonly inbox?: InboxCursor | undefined;
   /** The ids of the last used items, in the order of use. */
   readonly usedIds?: readonly string[] | undefined;
+  /** The last failure of work on the session; absent once work has succeeded. */
+  readonly failure?: WorkFailure | undefined;
+  /** A sweep has taken the session to wake it: it is not due before. */
+  readonly takenUntil?: Instant | undefined;
   readonly expiry?: SessionExpiry | undefined;
   readonly expiresAt?: Instant | undefined;
 }
@@ -68,11 +74,25 @@ export function isExpired({ expiresAt }: SessionRecord, now: Instant): boolean {
  * not due before its lease expires, because its worker does the work. Otherwise a session is due at once when items
  * wait in its inbox, and else when its state needs a worker.
  */
-export function recordDueAt({ info, lease, wakeAt, inbox }: SessionRecord): Instant | undefined {
+export function recordDueAt({
+  info,
+  lease,
+  wakeAt,
+  inbox,
+  failure,
+  takenUntil,
+}: SessionRecord): Instant | undefined {
   if (info.status !== 'active') return undefined;
   const { since } = inbox ?? {};
-  const wanted = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
+  const wished = since === undefined ? wakeAt : Math.min(since, wakeAt ?? since);
+  const ready = failure ? afterFailure(wished, failure) : wished;
+  const wanted = ready === undefined ? undefined : Math.max(ready, takenUntil ?? ready);
   return lease ? Math.max(lease.until, wanted ?? lease.until) : wanted;
+}
+
+/** When a session is due that wants to be at a moment, and at which work has failed. */
+function afterFailure(wanted: Instant | undefined, { retryAt }: WorkFailure): Instant | undefined {
+  return wanted === undefined || retryAt === undefined ? undefined : Math.max(wanted, retryAt);
 }
 
 /** Returns the name of a record, which no other record has: the condition of a compare-and-set. For stores. */
@@ -86,8 +106,10 @@ export function hasSameContent(left: SessionRecord, right: SessionRecord): boole
 }
 
 /** Returns the session as lists show it. For stores. */
-export function listedSession({ info, lastActiveAt }: SessionRecord): ListedSession {
-  return Object.freeze({ ...info, lastActiveAt });
+export function listedSession({ info, lastActiveAt, failure }: SessionRecord): ListedSession {
+  if (failure === undefined) return Object.freeze({ ...info, lastActiveAt });
+  const waitingFor = isDeadLetter(failure) ? 'retry' : info.waitingFor;
+  return Object.freeze({ ...info, waitingFor, lastActiveAt, failure });
 }
 
 export function revisionOf({ info, incarnation }: SessionRecord): SessionRevision {
@@ -170,6 +192,8 @@ export function savedRecord(
     operation: operationId === undefined ? undefined : { id: operationId, hash },
     // A save that made progress resets the attempt count. The worker's own claim is attempt 1 of the next step.
     attempt: facts.progress === record.progress ? record.attempt : isByHolder ? 1 : 0,
+    failure: facts.progress === record.progress ? record.failure : undefined,
+    takenUntil: undefined,
     inbox: inbox && withoutItems(inbox, positions),
     usedIds:
       acknowledged.length > 0
@@ -190,7 +214,10 @@ export function claimedRecord(
   if (record.lease?.workerId === workerId) return nextRecord({ ...record, lease }, now);
   refuseClaimed(record, now);
   const { epoch, attempt } = record;
-  return nextRecord({ ...withActivity(record, now), lease, epoch: epoch + 1, attempt: attempt + 1 }, now);
+  return nextRecord(
+    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: attempt + 1, takenUntil: undefined },
+    now,
+  );
 }
 
 /**
@@ -238,7 +265,40 @@ export function enqueuedRecord(
   const { inbox, usedIds, info } = record;
   if (usedIds?.includes(itemId)) return undefined;
   if (waitingItemCount(inbox) >= maxItems) throw new InboxFullError(info.sessionId, maxItems);
-  return nextRecord({ ...record, inbox: withItem(inbox, now) }, now);
+  return nextRecord(
+    {
+      ...record,
+      inbox: withItem(inbox, now),
+      failure: triedAgain(record.failure, now),
+      takenUntil: undefined,
+    },
+    now,
+  );
+}
+
+/** A dead letter is tried once more when something comes into its inbox. */
+function triedAgain(failure: WorkFailure | undefined, now: Instant): WorkFailure | undefined {
+  return failure && isDeadLetter(failure) ? { ...failure, retryAt: now } : failure;
+}
+
+/** The record after work on its session failed, or, with `undefined`, after it succeeded again. */
+export function failedRecord(
+  record: SessionRecord,
+  failed: FailedWork | undefined,
+  now: Instant,
+): SessionRecord {
+  return nextRecord({ ...record, failure: failed && nextFailure(record.failure, failed, now) }, now);
+}
+
+/** The record after a sweep took its session; `undefined` when the session is not due as the sweep found it. */
+export function takenRecord(
+  record: SessionRecord,
+  dueAt: Instant,
+  seconds: number,
+  now: Instant,
+): SessionRecord | undefined {
+  if (recordDueAt(record) !== dueAt || dueAt > now) return undefined;
+  return nextRecord({ ...record, takenUntil: laterBy(now, seconds) }, now);
 }
 
 /** Returns the claim in a record. */
@@ -295,12 +355,6 @@ function progressOf(
   const progress = `${execution.executionId.slice(-8)}/${execution.stepExecutions.length}${isOver ? '/over' : ''}`;
   if (isOver) return { progress, wakeAt: undefined };
   if (execution.status !== 'suspended') return { progress, wakeAt: now };
-  const moments = execution.waiting.flatMap(momentsOf);
+  const moments = execution.waiting.flatMap(momentsOfWaiting);
   return { progress, wakeAt: moments.length === 0 ? undefined : Math.min(...moments) };
-}
-
-/** Returns the instants at which an entry of `waiting` wakes its session. */
-function momentsOf(waiting: Waiting): readonly Instant[] {
-  if (waiting.type === 'until') return [waiting.until];
-  return waiting.type === 'retry' ? [waiting.until ?? [], waiting.failAt ?? []].flat() : [];
 }

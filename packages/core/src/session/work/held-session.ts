@@ -37,6 +37,8 @@ export class HeldSession {
    */
   readonly signal: AbortSignal;
   readonly attempt: number;
+  /** True when the record has a failure of earlier work. */
+  readonly hasFailedBefore: boolean;
   /** True once the agent has run under this claim. */
   hasRun = false;
   private readonly parts: WorkParts;
@@ -55,6 +57,7 @@ export class HeldSession {
     this.latest = claimed.session;
     this.writer = new SessionWriter(claimed, parts);
     this.attempt = claimed.attempt;
+    this.hasFailedBefore = claimed.failure !== undefined;
     this.signal = signal
       ? AbortSignal.any([signal, this.abortController.signal])
       : this.abortController.signal;

@@ -6,6 +6,8 @@ import { announceTo } from '../../loop/events.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { checkAgents } from './agent-catalog.ts';
+import type { Schedule } from '../engine/engine.ts';
+import type { AgentSession } from '../session.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { checkHooks } from './session-events.ts';
@@ -42,6 +44,8 @@ export interface SessionRuntimeOptions {
    * claim three times per lease. Default: 30.
    */
   readonly leaseSeconds?: number;
+  /** Says how engines order and limit the work on a session. Default: no lane, and the priority 0. */
+  readonly schedule?: (session: AgentSession) => Schedule;
   /**
    * The number of attempts in a row at one step that may fail before the execution fails. An attempt fails when its
    * process dies or an error ends it. Default: 5.
@@ -95,6 +99,7 @@ export interface WorkParts {
   readonly onSaveFailure: 'stop' | 'continue';
   readonly leaseSeconds: number;
   readonly maxAttempts: number;
+  readonly schedule: (session: AgentSession) => Schedule;
   /** The sessions that this process has read or saved last. */
   readonly cache: SessionCache;
 }
@@ -119,6 +124,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     onSaveFailure: mustBe.oneOf(['stop', 'continue']),
     leaseSeconds: mustBe.seconds,
     maxAttempts: COUNT,
+    schedule: mustBe.function,
     cacheBytes: mustBe.wholeNumber(0),
     workerName: mustBe.text(MAX_NAME_LENGTH),
   },
@@ -181,6 +187,7 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
 const DEFAULT_LEASE_SECONDS = 30;
 const DEFAULT_MAX_ATTEMPTS = 5;
 const DEFAULT_CACHE_BYTES = 64_000_000;
+const NO_SCHEDULE: Schedule = Object.freeze({});
 
 /**
  * Returns the parts of a runtime that every task uses.
@@ -201,6 +208,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     onSaveFailure: options.onSaveFailure ?? 'stop',
     leaseSeconds: options.leaseSeconds ?? DEFAULT_LEASE_SECONDS,
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    schedule: options.schedule ?? (() => NO_SCHEDULE),
     cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
   };
 }

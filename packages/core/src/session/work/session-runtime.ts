@@ -3,7 +3,6 @@ import { hasErrorCode } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
 import { requireActive, resume } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
-import { advanceOutcomeOf } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
 import { checkForkOptions, forkState } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
@@ -17,6 +16,7 @@ import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
+import { advanceSession } from '../engine/advance-session.ts';
 import { HeldSession } from './held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
@@ -127,7 +127,9 @@ export class SessionRuntime {
       if (!isBusy(error) || signal?.aborted) throw error;
       return this.enqueueInstead(sessionId, action, options, error);
     }
-    return (await workOn(held, task, this.parts)).session;
+    const { session } = await workOn(held, task, this.parts);
+    if (held.hasFailedBefore) await this.store.recordFailure(sessionId, undefined);
+    return session;
   }
 
   private taskOf(action: SessionAction, { signal, onEvent }: ExecuteOptions): SessionTask {
@@ -183,33 +185,21 @@ export class SessionRuntime {
   }
 
   /**
-   * Advances a session, for an engine: uses the items in its inbox, and resumes an unfinished execution. After
-   * `maxAttempts` failed attempts in a row at one step, the execution fails. The outcome is `lost` when another worker
-   * has the session, and `finished` when the session does not exist.
+   * Works on a session as its state demands, for an engine: uses its inbox and continues an unfinished execution. After
+   * `maxAttempts` attempts in a row that ended with their process, the execution fails.
    *
-   * After an error the session stays due. If the agent has run, the claim is not released: it expires, and the attempt
-   * counts as failed. A run that cannot be saved is therefore not paid for again without end.
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; HoldfastError `AGENT_NOT_FOUND`; what
-   * hooks and the store throw.
+   * An error outside of the run, such as `AGENT_NOT_FOUND` or one of a hook, is recorded with the session and returned as
+   * `error`. The session is tried again after a pause that grows; after `maxAttempts` failures it is a dead letter, which
+   * `list({ waitingFor: 'retry' })` shows with its error and `retry()` revives.
+   * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; what the store throws when it is unreachable; the error of a save
+   * during the run: the session is then due when its claim expires, and the attempt counts as failed.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
     const { signal, maxSteps } = options;
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
     const task = { act, isRetried: true, workerId: this.newWorkerId(), signal, maxSteps };
-    let held: HeldSession | undefined;
-    try {
-      held = await HeldSession.claim(sessionId, task, this.parts);
-      const { released, hasMore } = await workOn(held, task, this.parts);
-      const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(released);
-      const { parentId } = released;
-      return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [] };
-    } catch (error) {
-      if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
-      const isLost = hasErrorCode(error, held ? 'SESSION_CONFLICT' : 'SESSION_BUSY');
-      if (isLost) return { outcome: { type: 'lost' }, wake: [] };
-      throw error;
-    }
+    return advanceSession(sessionId, task, this.parts);
   }
 
   /**

@@ -283,7 +283,10 @@ export class ExecutionState {
       status: 'inProgress',
       completedAt: undefined,
       errors: resolvedErrors(this.errors, at),
-      continuation: this.continuation.withoutReason('errorForbade').withRequested(),
+      continuation: this.continuation
+        .withoutReason('errorForbade')
+        .withoutReason('retryLimitReached')
+        .withRequested(),
     });
   }
 

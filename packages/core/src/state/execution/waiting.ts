@@ -42,3 +42,9 @@ const readWaiting: Read<Waiting> = readVariant('type', {
 /** Reads a non-empty list of `waiting` entries. */
 export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
   reader.nonEmptyList(value, readWaiting);
+
+/** The moments at which an entry wakes its session. */
+export function momentsOfWaiting(waiting: Waiting): readonly Instant[] {
+  if (waiting.type === 'until') return [waiting.until];
+  return waiting.type === 'retry' ? [waiting.until ?? [], waiting.failAt ?? []].flat() : [];
+}

@@ -1,12 +1,11 @@
 import { InProcessEngine } from '@holdfast/core';
-import { sweep } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
 import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
 import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { definition, settled, world } from '../../support/durable-world.ts';
+import { settled } from '../../support/durable-world.ts';
 
 const advanced = (type: 'finished' | 'suspended' | 'yield' = 'finished'): AdvanceResult => ({
   outcome: { type },
@@ -144,38 +143,21 @@ describe('stopping', () => {
 describe('what an advance throws', () => {
   test('is told, and the session is looked at again when it is woken', async () => {
     const told: unknown[] = [];
-    const engine = new InProcessEngine({
-      onError: (error, id) => {
-        told.push([(error as Error).message, id]);
-        throw new Error('in the listener');
-      },
-    });
+    const engine = new InProcessEngine();
+    const onError = (error: unknown, id: string): void => {
+      told.push([(error as Error).message, id]);
+      throw new Error('in the listener');
+    };
     let count = 0;
-    await engine.serve(async () => {
+    const advance = async (): Promise<AdvanceResult> => {
       if (++count === 1) throw new Error('down');
       return advanced();
-    });
+    };
+    await engine.serve(advance, { onError });
     await engine.wake('a');
     await settled();
     await engine.wake('a');
     await settled();
     expect([told, count]).toEqual([[['down', 'a']], 2]);
-  });
-});
-
-describe('a sweep', () => {
-  test('wakes each of many due sessions once, over all pages, and goes on past those that cannot be claimed', async () => {
-    const made = world();
-    const runtime = made.process([]);
-    for (let i = 0; i < 250; i++) {
-      const { sessionId } = await runtime.create({ definition, sessionId: `s${i}` });
-      await runtime.enqueue(sessionId, { type: 'stop' });
-      if (i % 2 === 0) await made.store.claim(sessionId, { workerId: 'other', leaseSeconds: 30 });
-    }
-    const woken: string[] = [];
-    const count = await sweep(made.store, { wake: async (id) => void woken.push(id) });
-    expect([count, new Set(woken).size]).toEqual([125, 125]);
-    made.clock.advance(30_000);
-    expect(await sweep(made.store, { wake: async () => undefined })).toBe(250);
   });
 });

@@ -1,0 +1,64 @@
+import type { Clock } from '../../clock.ts';
+import { hasErrorCode } from '../../errors.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
+import type { AdvanceOutcome, AdvanceResult } from './engine.ts';
+import { advanceOutcomeOf } from './engine.ts';
+import type { SessionBusyError } from '../session-errors.ts';
+import { isUnreachable } from '../session-errors.ts';
+import type { AgentSession } from '../session.ts';
+import { HeldSession } from '../work/held-session.ts';
+import type { WorkParts } from '../work/runtime-options.ts';
+import { workOn } from '../work/session-work.ts';
+import type { SessionTask } from '../work/session-work.ts';
+
+/** Claims a session and works on it, for an engine. @throws what the store throws when it is unreachable. */
+export async function advanceSession(
+  sessionId: string,
+  task: SessionTask,
+  parts: WorkParts,
+): Promise<AdvanceResult> {
+  let held: HeldSession | undefined;
+  try {
+    held = await HeldSession.claim(sessionId, task, parts);
+    const { released, hasMore } = await workOn(held, task, parts);
+    if (held.hasFailedBefore) await parts.store.recordFailure(sessionId, undefined);
+    return resultOf(released, hasMore, parts);
+  } catch (error) {
+    if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
+    if (!held && hasErrorCode(error, 'SESSION_BUSY'))
+      return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
+    if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
+    // A run that failed is tried again when its claim expires: `maxAttempts` limits those attempts.
+    if (held?.hasRun || isUnreachable(error)) throw error;
+    return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
+  }
+}
+
+function resultOf(session: AgentSession, hasMore: boolean, { schedule }: WorkParts): AdvanceResult {
+  const { agentName, parentId } = session;
+  const next = { agentName, ...schedule(session) };
+  const outcome = hasMore ? ({ type: 'yield' } as const) : advanceOutcomeOf(session, next.lane);
+  return { outcome, wake: outcome.type === 'finished' && parentId !== undefined ? [parentId] : [], next };
+}
+
+/** Records the failure of work on a session. @throws the error when the store cannot record it. */
+async function outcomeOfFailure(
+  sessionId: string,
+  error: unknown,
+  { store, clock, maxAttempts }: WorkParts,
+): Promise<AdvanceOutcome> {
+  const delaysSeconds = delaysOf(maxAttempts, clock);
+  const failure = await store
+    .recordFailure(sessionId, { error: toErrorRecord(error), delaysSeconds })
+    .catch(() => Promise.reject(error as Error));
+  if (failure === undefined) return { type: 'finished' };
+  return failure.retryAt === undefined ? { type: 'suspended' } : { type: 'sleep', until: failure.retryAt };
+}
+
+const FIRST_DELAY_SECONDS = 5;
+
+/** The pauses between attempts: each four times as long as the one before, with jitter. */
+function delaysOf(maxAttempts: number, clock: Clock): readonly number[] {
+  const jitter = 0.75 + Number.parseInt(clock.newId().slice(-4), 16) / 0x1ffff;
+  return Array.from({ length: maxAttempts - 1 }, (_, index) => FIRST_DELAY_SECONDS * 4 ** index * jitter);
+}

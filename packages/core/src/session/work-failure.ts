@@ -1,0 +1,50 @@
+import type { Instant } from '../clock.ts';
+import type { Read } from '../document.ts';
+import { readCount, readInstant, readShape, shapeOf } from '../document.ts';
+import type { ErrorRecord } from '../state/values/error-record.ts';
+import { readErrorRecord } from '../state/values/error-record.ts';
+
+/**
+ * The last failure of work on a session outside of its execution, such as an agent that is not deployed. The session is due
+ * again at `retryAt`. Without `retryAt` it is a dead letter: no worker tries it again until somebody calls `retry()`.
+ */
+export interface WorkFailure {
+  readonly error: ErrorRecord;
+  /** How many times the work failed in a row. */
+  readonly attempts: number;
+  readonly at: Instant;
+  readonly retryAt?: Instant;
+}
+
+const SHAPE = shapeOf({
+  error: readErrorRecord,
+  attempts: readCount,
+  at: readInstant,
+  'retryAt?': readInstant,
+});
+
+export const readWorkFailure: Read<WorkFailure> = (reader, value) => readShape(reader, value, SHAPE);
+
+/** A failure to record, and the pauses before further attempts. */
+export interface FailedWork {
+  readonly error: ErrorRecord;
+  /** Seconds before the second attempt, the third, and so on. A failure after the last one makes a dead letter. */
+  readonly delaysSeconds: readonly number[];
+}
+
+/** The failure after one more attempt failed. */
+export function nextFailure(
+  before: WorkFailure | undefined,
+  { error, delaysSeconds }: FailedWork,
+  at: Instant,
+): WorkFailure {
+  const attempts = (before?.attempts ?? 0) + 1;
+  const delay = delaysSeconds[attempts - 1];
+  const retryAt = delay === undefined ? {} : { retryAt: at + Math.ceil(delay * 1_000) };
+  return Object.freeze({ error, attempts, at, ...retryAt });
+}
+
+/** Is the session put aside, until somebody calls `retry()`? */
+export function isDeadLetter({ retryAt }: WorkFailure): boolean {
+  return retryAt === undefined;
+}
