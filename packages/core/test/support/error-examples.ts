@@ -1,0 +1,281 @@
+import {
+  AgentBuilder,
+  AgentSession,
+  AgentState,
+  AgentStop,
+  approve,
+  createAgentLoop,
+  deny,
+  MemorySessionStore,
+  pendingApprovals,
+  RunAbort,
+  sendMessage,
+  SessionRuntime,
+  SessionTooLargeError,
+  structuredOutput,
+  subagent,
+  tool,
+} from '@holdfast/core';
+import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
+import { AgentId } from '@holdfast/core/engine';
+import { BackedSessionStore } from '@holdfast/core/store';
+import { manualClock, scriptedDriver } from '@holdfast/core/testing';
+import type { ScriptedAnswer } from '@holdfast/core/testing';
+import { WatchedBackend } from './watched-backend.ts';
+
+/** An error that was thrown, or its record in a state. */
+type Example = { readonly code?: string; readonly message: string } | undefined;
+
+const NOON = Date.parse('2026-07-01T12:00:00Z');
+const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+const oslo = { city: 'Oslo' };
+const weather = weatherWith({});
+
+/** What a call of `provoke` throws. */
+async function thrownBy(provoke: () => unknown): Promise<Example> {
+  try {
+    await provoke();
+  } catch (error) {
+    return error as Example;
+  }
+  return undefined;
+}
+
+interface RunExample extends Partial<AgentLoopOptions> {
+  readonly script?: readonly ScriptedAnswer[];
+  readonly state?: AgentState;
+}
+
+const question = AgentState.empty().withUserMessage('How is the weather in Oslo?');
+
+function runOf({ script = [], state = question, ...options }: RunExample): Promise<AgentState> {
+  return createAgentLoop({ driver: scriptedDriver(...script), ...options }).run(state);
+}
+
+/** The first error in the state after a run. */
+async function errorAfter(example: RunExample): Promise<Example> {
+  return (await runOf(example)).errors[0];
+}
+
+/** The error of the call of a tool after which the model ends. */
+function errorOfCall(of: Tool, options: RunExample = {}): Promise<Example> {
+  const script = options.script ?? [{ calls: { [of.name]: oslo } }, 'Done.'];
+  return errorAfter({ tools: [of], ...options, script });
+}
+
+function weatherWith(options: object): Tool {
+  const base = { name: 'weather', description: 'Reports the weather.', inputSchema };
+  return tool({ ...base, execute: () => 'sunny', ...options });
+}
+
+const definition: AgentDefinition = { name: 'guide' };
+
+function runtimeOf(script: readonly ScriptedAnswer[] = [], options: Partial<SessionRuntimeOptions> = {}) {
+  const clock = manualClock(NOON);
+  const store = new MemorySessionStore({ clock, maxInboxItems: 1 });
+  const approved = weatherWith({ needsApproval: true });
+  const guide = createAgentLoop({ driver: scriptedDriver(...script), tools: [approved], clock });
+  return { clock, store, runtime: new SessionRuntime({ store, clock, agents: { guide }, ...options }) };
+}
+
+async function createdSession(script?: readonly ScriptedAnswer[]) {
+  const world = runtimeOf(script);
+  return { ...world, session: await world.runtime.create({ sessionId: 'trip-1', definition }) };
+}
+
+async function busySession() {
+  const world = await createdSession();
+  await world.store.claim('trip-1', { workerId: 'worker-7', leaseSeconds: 30 });
+  return world;
+}
+
+/** A backend whose sessions other writers change all the time. */
+class BusyBackend extends WatchedBackend {
+  override compareAndSet(...args: Parameters<WatchedBackend['compareAndSet']>) {
+    const [, before] = args;
+    return before === undefined ? super.compareAndSet(...args) : Promise.resolve('outdated' as const);
+  }
+}
+
+const hook = (methods: Omit<Hook, 'name'>): Hook => ({ name: 'audit', ...methods });
+const priced = AgentState.empty().withLlmConfig({ model: 'gpt-5' }).withUserMessage('Hello');
+
+/** An example of each code of core whose message core itself writes. */
+export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = {
+  AGENT_NOT_BUILDABLE: () =>
+    thrownBy(() =>
+      AgentBuilder.of({ driver: scriptedDriver(), tools: [weather] }).build({
+        name: 'editor',
+        tools: ['spell'],
+      }),
+    ),
+  AGENT_NOT_FOUND: () =>
+    thrownBy(async () => {
+      const { runtime } = runtimeOf();
+      await runtime.create({ sessionId: 'trip-1', definition: { name: 'guide2' } });
+      await runtime.execute('trip-1', sendMessage('Hello'));
+    }),
+  AGENT_STOP: () =>
+    thrownBy(() => {
+      throw new AgentStop({ reason: 'stopRequested', message: 'The shop is closed.', source: 'shop' });
+    }),
+  APPROVAL_DECIDED: () =>
+    thrownBy(async () => {
+      const { runtime } = await createdSession([
+        {
+          calls: [
+            ['weather', oslo],
+            ['weather', oslo],
+          ],
+        },
+      ]);
+      const { state } = await runtime.execute('trip-1', sendMessage('Weather?'));
+      const toolExecutionId = pendingApprovals(state)[0]?.id ?? '';
+      await runtime.execute('trip-1', approve(toolExecutionId, { by: 'Ada' }));
+      await runtime.execute('trip-1', deny(toolExecutionId, { by: 'Ben' }));
+    }),
+  APPROVAL_NOT_FOUND: () =>
+    thrownBy(async () => {
+      const { runtime } = await createdSession();
+      const toolExecutionId = '00000000-0000-4000-8000-000000000000';
+      await runtime.execute('trip-1', approve(toolExecutionId));
+    }),
+  ARGUMENT_INVALID: () =>
+    thrownBy(() => createAgentLoop({ driver: scriptedDriver(), budget: { maxStep: 5 } as never })),
+  ATTEMPTS_EXHAUSTED: async () => {
+    const { runtime, store, clock } = await createdSession(['Hello.']);
+    await runtime.enqueue('trip-1', { type: 'message', content: 'Hello' });
+    for (let attempt = 1; attempt <= 6; attempt++) {
+      await store.claim('trip-1', { workerId: `worker-${attempt}`, leaseSeconds: 30 });
+      clock.advance(31_000);
+    }
+    await runtime.advance('trip-1');
+    return (await runtime.get('trip-1')).state.errors[0];
+  },
+  CONTEXT_INVALID: () => thrownBy(() => question.withLlmConfig({ temperature: 'hot' } as never)),
+  HOOK_FAILED: () =>
+    errorAfter({
+      hooks: [
+        hook({
+          beforeStep() {
+            throw new Error('The audit log is full.');
+          },
+        }),
+      ],
+    }),
+  ID_INVALID: () => thrownBy(() => AgentId.parse('agent-1')),
+  INBOX_FULL: () =>
+    thrownBy(async () => {
+      const { runtime } = await busySession();
+      await runtime.enqueue('trip-1', { type: 'message', content: 'One' });
+      await runtime.enqueue('trip-1', { type: 'message', content: 'Two' });
+    }),
+  INFERENCE_INVALID: () => errorAfter({ driver: { infer: async () => 'Sunny.' as never } }),
+  NOT_JSON: () => errorOfCall(weatherWith({ execute: () => 17n })),
+  OPERATION_REUSED: () =>
+    thrownBy(async () => {
+      const { store, session } = await createdSession();
+      await store.save(session.withStatus('completed'), { operationId: 'save-1' });
+      await store.save(session.withState(question), { operationId: 'save-1' });
+    }),
+  OUTPUT_INVALID: () => {
+    const report = structuredOutput(
+      { type: 'object', properties: { degrees: { type: 'number' } }, required: ['degrees'] },
+      { maxRepairs: 0 },
+    );
+    return errorAfter({ script: ['{"degrees": "warm"}'], hooks: [report] });
+  },
+  OUTPUT_SCHEMA_INVALID: () => thrownBy(() => structuredOutput('number' as never)),
+  PRICE_UNKNOWN: () => errorAfter({ state: priced, prices: {}, budget: { maxCost: 1 } }),
+  RUN_ABORTED: () => thrownBy(() => AbortSignal.abort(new RunAbort('yield')).throwIfAborted()),
+  SCRIPT_MISMATCH: () => errorAfter({ script: [] }),
+  SESSION_BUSY: () =>
+    thrownBy(async () => {
+      const { runtime } = await busySession();
+      await runtime.execute('trip-1', sendMessage('Hello'), { whenBusy: 'refuse' });
+    }),
+  SESSION_CONFLICT: () =>
+    thrownBy(async () => {
+      const { store, session } = await createdSession();
+      await store.save(session.withStatus('suspended'));
+      await store.save(session.withStatus('completed'));
+    }),
+  SESSION_NOT_FOUND: () => thrownBy(() => runtimeOf().runtime.get('trip-1')),
+  SESSION_REFUSED: () =>
+    thrownBy(async () => {
+      const { runtime, store, session } = await createdSession();
+      await store.save(session.withStatus('suspended'));
+      await runtime.execute('trip-1', sendMessage('Hello'));
+    }),
+  SESSION_TOO_LARGE: () =>
+    thrownBy(() => {
+      throw new SessionTooLargeError('trip-1', 41_943_040, 31_457_280);
+    }),
+  STATE_FORMAT: () => thrownBy(() => AgentState.fromJSON({ ...question.toJSON(), createdAt: 'yesterday' })),
+  STATE_VERSION: () => thrownBy(() => AgentState.fromJSON({ ...question.toJSON(), version: 99 })),
+  STORE_THROTTLED: () =>
+    thrownBy(async () => {
+      const store = new BackedSessionStore(new BusyBackend());
+      const session = await store.create(AgentSession.create({ sessionId: 'trip-1', definition }));
+      await store.enqueue(session.sessionId, {
+        id: 'hello-1',
+        content: { type: 'message', content: 'Hello' },
+      });
+    }),
+  STORE_UNAVAILABLE: () =>
+    thrownBy(async () => {
+      const { store, runtime } = await createdSession();
+      await store.close();
+      await runtime.get('trip-1');
+    }),
+  SUBAGENT_DEPTH_EXCEEDED: async () => {
+    const ended: AgentState[] = [];
+    const driver = scriptedDriver({ calls: { expert: { prompt: 'Ask further.' } } }, 'In Norway.');
+    const seesEnd = hook({ afterExecution: (state) => void ended.push(state) });
+    const expert: Tool = subagent({
+      name: 'expert',
+      description: 'Knows more.',
+      loop: () => createAgentLoop({ driver, tools: [expert], hooks: [seesEnd] }),
+      maxDepth: 1,
+    });
+    await errorOfCall(expert, {
+      script: [{ calls: { expert: { prompt: 'Where is Oslo?' } } }, 'In Norway.'],
+    });
+    return ended[0]?.errors[0];
+  },
+  SUBAGENT_FAILED: () => {
+    const loop = createAgentLoop({ driver: scriptedDriver(new Error('The map server is down.')) });
+    const expert = subagent({ name: 'expert', description: 'Knows more.', loop });
+    return errorOfCall(expert, { script: [{ calls: { expert: { prompt: 'Where?' } } }, 'Sorry.'] });
+  },
+  TOOL_ARGUMENTS_INVALID: () =>
+    errorOfCall(weather, { script: [{ calls: { weather: { city: 7 } } }, 'Sorry.'] }),
+  TOOL_BLOCKED: () =>
+    errorOfCall(weather, {
+      hooks: [hook({ beforeToolUse: () => ({ block: 'Not on Sundays.' }) })],
+    }),
+  TOOL_DENIED: async () => {
+    const { runtime } = await createdSession([{ calls: { weather: oslo } }, 'Sorry.']);
+    const { state } = await runtime.execute('trip-1', sendMessage('Weather?'));
+    const toolExecutionId = pendingApprovals(state)[0]?.id ?? '';
+    const denial = deny(toolExecutionId, { reason: 'Too expensive.' });
+    return (await runtime.execute('trip-1', denial)).state.errors[0];
+  },
+  TOOL_FAILED: () => errorOfCall(weatherWith({ execute: () => Promise.reject('no network') })),
+  TOOL_INTERRUPTED: () => {
+    const controller = new AbortController();
+    const execute = () => {
+      controller.abort();
+      return new Promise(() => undefined);
+    };
+    const loop = createAgentLoop({
+      driver: scriptedDriver({ calls: { weather: oslo } }),
+      tools: [weatherWith({ execute })],
+    });
+    return loop.run(question, { signal: controller.signal }).then(({ errors }) => errors[0]);
+  },
+  TOOL_NOT_FOUND: () => errorOfCall(weather, { script: [{ calls: { forecast: oslo } }, 'Sorry.'] }),
+  TOOL_SCHEMA_INVALID: () => thrownBy(() => weatherWith({ inputSchema: 'string' })),
+  TOOL_TIMEOUT: () =>
+    errorOfCall(weatherWith({ timeoutSeconds: 0.01, execute: () => new Promise(() => undefined) })),
+};
