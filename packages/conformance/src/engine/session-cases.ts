@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { sweep } from '@holdfast/core/engine';
-import type { UngroupedEngineCase } from './engine-case.ts';
+import type { EngineContext, UngroupedEngineCase } from './engine-case.ts';
 import { engineCase } from './engine-case.ts';
 import { InterleavedApprovals } from './interleaved-approvals.ts';
 import type { Act } from './recorded-advances.ts';
@@ -21,6 +21,11 @@ const stepwise =
   ({ sessionId, signal }) =>
     runtime.advance(sessionId, { signal, maxSteps: 1 });
 
+/** Sweeps, and returns the number of sessions that the sweep woke. */
+async function wokenBySweep({ store }: SessionWorld, engine: EngineContext['engine']): Promise<number> {
+  return (await sweep(store, engine)).woken;
+}
+
 const working = [
   engineCase('sessions are advanced step by step until their final response', async (context) => {
     const { engine, serve, until, quiet } = context;
@@ -33,7 +38,7 @@ const working = [
     await until('all executions are completed', () => world.areCompleted(names(5)));
     assert.deepEqual([world.calls.length, new Set(world.calls).size], [15, 15]);
     await quiet();
-    assert.equal(await sweep(world.store, engine), 0);
+    assert.equal(await wokenBySweep(world, engine), 0);
   }),
   engineCase('a stop during work drops nothing and repeats nothing', async (context) => {
     const { engine, serve, until, ended, gate } = context;
@@ -72,7 +77,7 @@ const working = [
     await until('all executions are completed', () => world.areCompleted(sessionIds));
     await quiet();
     assert.deepEqual([world.calls.length, new Set(world.calls).size], [sessionIds.length, sessionIds.length]);
-    assert.equal(await sweep(world.store, engine), 0);
+    assert.equal(await wokenBySweep(world, engine), 0);
   }),
 ];
 
@@ -82,10 +87,10 @@ const repairing = [
     const world = sessionWorld();
     await serve(stepwise(world));
     for (const id of names(MORE_THAN_A_PAGE)) await world.asked('speaker', id);
-    assert.equal(await sweep(world.store, engine), MORE_THAN_A_PAGE);
+    assert.equal(await wokenBySweep(world, engine), MORE_THAN_A_PAGE);
     await until('all executions are completed', () => world.areCompleted(names(MORE_THAN_A_PAGE)));
     await quiet();
-    assert.equal(await sweep(world.store, engine), 0);
+    assert.equal(await wokenBySweep(world, engine), 0);
   }),
   engineCase('a sweep finds sessions whose worker has died', async (context) => {
     const { engine, serve, until, quiet } = context;
@@ -95,9 +100,9 @@ const repairing = [
     await serve(stepwise(world));
     await engine.wake('a');
     await quiet();
-    assert.deepEqual([world.calls.length, await sweep(world.store, engine)], [0, 0]);
+    assert.deepEqual([world.calls.length, await wokenBySweep(world, engine)], [0, 0]);
     await world.clock.pass(LEASE);
-    assert.equal(await sweep(world.store, engine), 1);
+    assert.equal(await wokenBySweep(world, engine), 1);
     await until('the execution is completed', () => world.areCompleted(['a']));
     assert.equal(world.calls.length, 3);
   }),
@@ -116,13 +121,13 @@ const repairing = [
         await quiet();
         assert.notEqual(await world.statusOf('poison'), 'failed');
         await world.clock.pass(LEASE);
-        assert.equal(await sweep(world.store, engine), 1);
+        assert.equal(await wokenBySweep(world, engine), 1);
       }
       await until('the execution has failed', async () => (await world.statusOf('poison')) === 'failed');
       await quiet();
       const { state } = await world.runtime.get('poison');
       assert.equal(state.stopReason, 'retryLimitReached');
-      assert.equal(await sweep(world.store, engine), 0);
+      assert.equal(await wokenBySweep(world, engine), 0);
     },
   ),
 ];

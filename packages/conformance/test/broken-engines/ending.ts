@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Advance, ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
 import type { Defect } from './engine-parts.ts';
-import { advancing, ending, suspended, serving } from './engine-parts.ts';
+import { advancing, ending, serving, suspended, waking } from './engine-parts.ts';
 
 /** A `wake` that only records the wake-up of a session during its advance. */
 const noting =
@@ -13,6 +13,31 @@ const noting =
 
 /** Defects in handling the outcome of an advance. */
 export const outcomeDefects: Readonly<Record<string, Defect>> = {
+  'does not wake a session after a rate limit': ending((result) =>
+    result.outcome.type === 'throttled' ? { ...result, outcome: { type: 'suspended' } } : result,
+  ),
+  'starts sessions of a throttled lane': ending((result) =>
+    result.outcome.type === 'throttled'
+      ? { ...result, outcome: { type: 'sleep', until: result.outcome.until } }
+      : result,
+  ),
+  'ignores the instant of a lost session': ending((result) =>
+    result.outcome.type === 'lost' ? { ...result, outcome: { type: 'lost' } } : result,
+  ),
+  'does not pass on the error that an advance returned': ending(({ error: _, ...result }) => result),
+  'does not pass on the error that an advance threw': advancing((advance) => async (id, options) => {
+    try {
+      return await advance(id, options);
+    } catch {
+      return suspended([]);
+    }
+  }),
+  'ignores priorities': waking(({ engine }, id, { priority: _, ...options } = {}) =>
+    engine.wake(id, options),
+  ),
+  'has one queue for all lanes': waking(({ engine }, id, { lane: _, ...options } = {}) =>
+    engine.wake(id, options),
+  ),
   'treats a yield as the end': ending((result) =>
     result.outcome.type === 'yield' ? suspended(result.wake) : result,
   ),

@@ -75,6 +75,9 @@ interface ScheduledWakeup {
   callOff?: () => void;
 }
 
+/** The clocks of the store and the engine may differ: a session of another worker is not tried again at once. */
+const LOST_PAUSE = 1_000;
+
 interface Serving {
   readonly advance: Advance;
   readonly concurrency: number;
@@ -207,8 +210,10 @@ export class InProcessEngine implements ExecutionEngine {
     for (const other of wake) await this.wake(other);
     if (outcome.type === 'yield') return this.wake(sessionId, scheduleOf(advanced));
     if (outcome.type === 'throttled') this.pauseLane(outcome.lane, outcome.until);
-    const at = 'until' in outcome ? outcome.until : undefined;
-    if (at !== undefined) await this.wake(sessionId, { at, ...scheduleOf(advanced) });
+    const until = 'until' in outcome ? outcome.until : undefined;
+    if (until === undefined) return;
+    const at = outcome.type === 'lost' ? Math.max(until, this.clock.now() + LOST_PAUSE) : until;
+    await this.wake(sessionId, { at, ...scheduleOf(advanced) });
   }
 
   private pauseLane(lane: string, until: Instant): void {
