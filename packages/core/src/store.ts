@@ -34,7 +34,13 @@ export type {
 } from './session/store/session-backend.ts';
 export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/inbox-cursor.ts';
 export type { InboxCursor } from './session/store/inbox-cursor.ts';
-export { isExpired, listedSession, recordDueAt, recordName } from './session/store/session-record.ts';
+export {
+  isExpired,
+  listedSession,
+  recordDueAt,
+  recordName,
+  waitingForOf,
+} from './session/store/session-record.ts';
 export type { SessionRecord } from './session/store/session-record.ts';
 export { readSessionRecord } from './session/store/read-session-record.ts';
 export {

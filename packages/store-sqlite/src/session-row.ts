@@ -1,5 +1,5 @@
 import { hasErrorCode, StateFormatError } from '@holdfast/core';
-import { recordDueAt, readSessionRecord, recordName } from '@holdfast/core/store';
+import { recordDueAt, readSessionRecord, recordName, waitingForOf } from '@holdfast/core/store';
 import type { SessionRecord } from '@holdfast/core/store';
 import type { SqliteParameters, SqliteRow, SqliteValue } from './sqlite-database.ts';
 
@@ -12,7 +12,7 @@ export function indexedColumns(record: SessionRecord): SqliteParameters {
     agent_name: escapeText(info.agentName),
     parent_id: info.parentId ?? null,
     execution_status: info.executionStatus ?? null,
-    waiting_for: info.waitingFor ?? null,
+    waiting_for: waitingForOf(record) ?? null,
     created_at: info.createdAt,
     last_active_at: lastActiveAt,
     due_at: recordDueAt(record) ?? null,

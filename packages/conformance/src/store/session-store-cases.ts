@@ -5,6 +5,7 @@ import { changeCases } from './change-cases.ts';
 import { claimCases } from './claim-cases.ts';
 import { costCases } from './cost-cases.ts';
 import { dueCases } from './due-cases.ts';
+import { failureCases } from './failure-cases.ts';
 import { executionCases } from './execution-cases.ts';
 import { expiryCases } from './expiry-cases.ts';
 import { faultCases } from './fault-cases.ts';
@@ -31,6 +32,7 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['fencing', fencingCases],
   ['inbox', [...inboxCases, ...inboxValueCases]],
   ['due', dueCases],
+  ['failures', failureCases],
   ['expiry', expiryCases],
   ['lists', [...listCases, ...listFilterCases]],
   ['arguments', argumentCases],

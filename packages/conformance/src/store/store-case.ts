@@ -73,6 +73,7 @@ export type SessionStoreGroup =
   | 'fencing'
   | 'inbox'
   | 'due'
+  | 'failures'
   | 'expiry'
   | 'lists'
   | 'arguments'

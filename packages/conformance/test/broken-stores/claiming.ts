@@ -33,6 +33,31 @@ const withItem = (
 
 /** Defects in claims, the inbox and due times. */
 export const claiming: Readonly<Record<string, StoreParts>> = {
+  'forgets the failures of work': keeping((after) => ({ ...after, failure: undefined })),
+  'does not count the failures of work': {
+    store: (store) => ({
+      recordFailure: async (id, failed) => {
+        await store.recordFailure(id, undefined);
+        return store.recordFailure(id, failed);
+      },
+    }),
+  },
+  'never clears the failures of work': {
+    store: (store) => ({ recordFailure: async (id, failed) => failed && store.recordFailure(id, failed) }),
+  },
+  'lets every caller take a due session': {
+    store: (store) => ({
+      takeDue: async (due, seconds) => (await store.takeDue(due, seconds)) || due.sessionId === 'a',
+    }),
+  },
+  'forgets that a due session was taken': keeping((after) => ({ ...after, takenUntil: undefined })),
+  'keeps a taken session after an item': keeping((after, before) => ({
+    ...after,
+    takenUntil: after.takenUntil ?? before?.record.takenUntil,
+  })),
+  'ignores how long sessions have been due': {
+    store: (store) => ({ due: ({ dueForSeconds: _, ...query } = {}) => store.due(query) }),
+  },
   'forgets the worker of a claim': keeping((after) => ({ ...after, lease: undefined })),
   'grants a claim to every worker': {
     ways: { answered: (record) => ({ ...record, lease: record.lease && { ...record.lease, until: 0 } }) },

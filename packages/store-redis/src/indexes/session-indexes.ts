@@ -1,4 +1,4 @@
-import { recordDueAt } from '@holdfast/core/store';
+import { recordDueAt, waitingForOf } from '@holdfast/core/store';
 import type { Instant, SessionInfo } from '@holdfast/core';
 import type { ResolvedDueQuery, ResolvedSessionQuery, SessionRecord } from '@holdfast/core/store';
 import { escapeName } from '../layout/redis-keys.ts';
@@ -63,13 +63,18 @@ function addListChanges(
   const [old, score] = [before && newestFirst(instantOf(before)), after && newestFirst(instantOf(after))];
   if (old !== score) changes.push({ index: order, score });
   for (const name of FILTER_NAMES) {
-    const [oldValue, value] = [before?.info[name], after?.info[name]];
+    const [oldValue, value] = [before && valueIn(before, name), after && valueIn(after, name)];
     if (oldValue === value && old === score) continue; // as in most writes, which then build no names
     if (oldValue !== undefined && oldValue !== value) {
       changes.push({ index: order + filterName(name, oldValue), score: undefined });
     }
     if (value !== undefined) changes.push({ index: order + filterName(name, value), score });
   }
+}
+
+/** The value of a filter in a list. */
+function valueIn(record: SessionRecord, name: keyof typeof FILTERS): string | undefined {
+  return name === 'waitingFor' ? waitingForOf(record) : record.info[name];
 }
 
 /** A position in an index. */

@@ -108,8 +108,15 @@ export function hasSameContent(left: SessionRecord, right: SessionRecord): boole
 /** Returns the session as lists show it. For stores. */
 export function listedSession({ info, lastActiveAt, failure }: SessionRecord): ListedSession {
   if (failure === undefined) return Object.freeze({ ...info, lastActiveAt });
-  const waitingFor = isDeadLetter(failure) ? 'retry' : info.waitingFor;
-  return Object.freeze({ ...info, waitingFor, lastActiveAt, failure });
+  return Object.freeze({ ...info, waitingFor: waitingForOf({ info, failure }), lastActiveAt, failure });
+}
+
+/** The `waitingFor` of a session in lists: `retry` for a dead letter. For the indexes of stores. */
+export function waitingForOf({
+  info,
+  failure,
+}: Pick<SessionRecord, 'info' | 'failure'>): SessionInfo['waitingFor'] {
+  return failure && isDeadLetter(failure) ? 'retry' : info.waitingFor;
 }
 
 export function revisionOf({ info, incarnation }: SessionRecord): SessionRevision {
