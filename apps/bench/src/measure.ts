@@ -12,10 +12,10 @@ export interface Timing {
   readonly median: number;
 }
 
-/** Where results go, so that the engine does not drop work nobody looks at. */
+/** Stores results, so that V8 does not remove unused work. */
 const sink: { last: unknown } = { last: undefined };
 
-/** Times subjects side by side: every round times each once, in another order, so that what disturbs one disturbs all. */
+/** Times subjects side by side: every round times each once, in another order, so that a disturbance affects all. */
 export function compare(subjects: readonly Subject[], rounds: number): ReadonlyMap<string, Timing> {
   const samples = new Map<string, number[]>(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {

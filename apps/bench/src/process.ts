@@ -65,7 +65,7 @@ export async function measured<Answer>(
   }
 }
 
-/** What a report says of where it was made. */
+/** The line of a report about its machine. */
 export function machine(): string {
   const load = loadavg()[0]?.toFixed(1);
   return `Node ${process.version}, ${availableParallelism()} CPUs, load ${load}`;

@@ -4,7 +4,7 @@ import { inUnit } from './report.ts';
 /** Numbers by what they say. */
 export type Metrics<Metric extends string> = Partial<Record<Metric, number>>;
 
-/** What was measured, by round. */
+/** The measured values, by round. */
 export class Results<Peer extends string, Metric extends string> {
   private readonly rounds: Map<Peer, Metrics<Metric>>[] = [];
 

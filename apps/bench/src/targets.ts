@@ -1,10 +1,10 @@
 import type { Row } from './report.ts';
 import { inUnit, isReached, reportTable, rowOf, targetCell } from './report.ts';
 
-/** What a measured number must reach. */
+/** The target of a measured number. */
 interface Target {
   readonly what: string;
-  /** What the first version needed, as it was measured then. */
+  /** The measured value of the first version. */
   readonly first: string;
   readonly target: number;
   readonly unit?: string;

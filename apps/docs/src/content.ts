@@ -37,7 +37,7 @@ function contentOf(page: Page, pages: Pages): string {
   return `---\n${frontMatter(page)}\n---\n\n<div ${weight}>\n\n${body}\n\n</div>\n`;
 }
 
-/** Who searches for a code or a term wants its explanation, then the guide; the API repeats the same words often. */
+/** A search for a code or a term must find its explanation first, then the guide; the API repeats the same words often. */
 function searchWeight({ path }: Page): number {
   if (path === 'docs/errors.md' || path === 'docs/glossary.md') return 6;
   return path.startsWith('docs/guide/') || path === 'README.md' ? 2 : 0.5;

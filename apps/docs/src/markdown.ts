@@ -13,10 +13,10 @@ export interface Reference {
   readonly end: number;
 }
 
-/** What the site needs to know of a Markdown text. */
+/** The facts of a Markdown text that the site needs. */
 export interface ParsedMarkdown {
   readonly title: string;
-  /** The first sentence of the text; TypeDoc's lines about files and names are none. */
+  /** The first sentence of the text; TypeDoc's lines about files and names do not count. */
   readonly summary: string;
   readonly references: readonly Reference[];
   /** The anchors that GitHub makes of the headings, and those that the text sets in HTML. */

@@ -35,7 +35,7 @@ export function holdfastDocs(): StarlightPlugin {
   };
 }
 
-/** What is written beside the pages of Starlight, and the pages again when their Markdown changes. */
+/** Writes the files beside the pages of Starlight, and rewrites the pages when their Markdown changes. */
 function siteFiles(pages: Pages, api: readonly Page[]): AstroIntegration {
   return {
     name: 'holdfast-docs-files',

@@ -5,12 +5,12 @@ import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
 
-/** The kinds of tools there are: by their effect, or by what they have besides. */
+/** The kinds of tools: by their effect, or by their further members. */
 export const KINDS = ['readOnly', 'idempotent', 'once', 'ask', 'reconcile', 'approval'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
-/** What the model is to do, in the first message: so many steps, each with so many calls of a tool. */
+/** The plan of the model, in the first message: the number of steps, and of calls of a tool in each step. */
 export interface Plan {
   readonly sessionId: string;
   readonly kind: Kind;
@@ -18,14 +18,14 @@ export interface Plan {
   readonly calls: number;
 }
 
-/** What the agent is made from. */
+/** The parts of the agent. */
 export interface AgentParts {
   readonly journal: Journal;
   readonly faults: Faults;
   /** Milliseconds that the model takes, and a tool before and after its effect. */
   readonly pace: number;
   readonly epochOf: (sessionId: string) => number;
-  /** When it was found for the last time that a tool may be called. */
+  /** The instant of the last check that a tool may be called. */
   readonly checkedAt: () => number;
 }
 

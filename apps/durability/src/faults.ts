@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '@holdfast/core';
 
-/** The places in the work at which something can be made to happen. */
+/** The places in the work at which a fault can happen. */
 export const PLACES = [
   'before-claim',
   'after-claim',
@@ -16,10 +16,10 @@ export const PLACES = [
 
 export type Place = (typeof PLACES)[number];
 
-/** `kill`: SIGKILL. `freeze`: SIGSTOP. `lose-reply`: the store has done it, and does not say so. */
+/** `kill`: SIGKILL. `freeze`: SIGSTOP. `lose-reply`: the store does the write, and its reply does not arrive. */
 type FaultAct = 'kill' | 'freeze' | 'lose-reply';
 
-/** What happens to a process, at a place that it comes to for the nth time, from 1. */
+/** The fault of a process at the nth visit of a place, from 1. */
 export interface Fault {
   readonly place: Place;
   readonly nth: number;
@@ -35,7 +35,7 @@ function parseFault(text: string): Fault {
   return { place: place as Place, nth: Number(nth), act: act as FaultAct };
 }
 
-/** Counts the places that this process comes to, and has it suffer its fault at one of them. */
+/** Counts the visits of places in this process, and triggers the fault at one of them. */
 export class Faults {
   readonly counts: Partial<Record<Place, number>> = {};
   private readonly fault: Fault | undefined;

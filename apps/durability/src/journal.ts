@@ -1,9 +1,9 @@
 import { fstatSync, openSync, readSync, writeSync } from 'node:fs';
 
-/** What a worker notes down: what it did, or is about to do. */
+/** The type of an entry: a finished action, or an action that is about to begin. */
 type EntryType = 'claimed' | 'saved' | 'inferring' | 'called' | 'done';
 
-/** One thing that happened in one of the processes. */
+/** One event in one of the processes. */
 export interface Entry {
   readonly type: EntryType;
   readonly sessionId: string;
@@ -19,17 +19,17 @@ export interface Entry {
   readonly tool?: string;
   /** The idempotency key that the call was made under. */
   readonly key?: string;
-  /** When it was found for the last time that tools may be called. */
+  /** The instant of the last check that tools may be called. */
   readonly checkedAt?: number;
-  /** Ids of the calls that have an outcome in what was saved. */
+  /** Ids of the calls that have an outcome in the saved state. */
   readonly finished?: readonly string[];
 }
 
 const NEWLINE = 10;
 
 /**
- * What all processes did, in one file that is only added to: the outside world. One line is one write, so the order of the
- * lines is the order of events, and a killed process has written what it did.
+ * The actions of all processes, in one append-only file: the outside world. One line is one write, so the order of the
+ * lines is the order of events, and a killed process has written its actions.
  */
 export class Journal {
   private readonly file: number;
@@ -45,7 +45,7 @@ export class Journal {
     writeSync(this.file, `${JSON.stringify({ ...entry, pid: process.pid, at: Date.now() })}\n`);
   }
 
-  /** All there is, by whichever process. */
+  /** All entries, of all processes. */
   read(): readonly Entry[] {
     const added = Buffer.alloc(Math.max(0, fstatSync(this.file).size - this.known));
     const length = readSync(this.file, added, 0, added.length, this.known);

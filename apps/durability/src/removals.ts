@@ -3,17 +3,17 @@ import type { AgentLoop, SessionConflictError, SessionStore } from '@holdfast/co
 import type { Checkpoint } from '@holdfast/core/engine';
 import { overriding } from './watched-store.ts';
 
-/** What protects a session, each of which can be taken away, to see that it is missed. */
+/** A protection of a session. The tests remove each of them, to see that a check fails without it. */
 export type Protection = 'claim' | 'fence' | 'intent' | 'claim-check' | 'operation-id';
 
 /** A store without a protection. */
 export function storeWithout(protection: Protection | undefined, store: SessionStore): SessionStore {
   switch (protection) {
-    case 'claim': // everybody is the owner of every claim
+    case 'claim': // every worker has every claim
       return overriding(store, {
         claim: (sessionId, options) => store.claim(sessionId, { ...options, workerId: 'everybody' }),
       });
-    case 'fence': // a save goes by whatever claim there is
+    case 'fence': // a save uses the current claim
       return overriding(store, {
         save: (session, options) =>
           store.save(session, options).catch((error: unknown) => {
@@ -34,7 +34,7 @@ export function storeWithout(protection: Protection | undefined, store: SessionS
   }
 }
 
-/** A loop without a protection. `onMayAct` is called whenever it was found that a tool may be called. */
+/** A loop without a protection. `onMayAct` is called after each check that a tool may be called. */
 export function loopWithout(
   protection: Protection | undefined,
   loop: AgentLoop,

@@ -1,4 +1,4 @@
-// A process that works on sessions, and suffers what its environment says. What it is told to do is in its arguments.
+// A process that works on sessions. Its environment has its fault, its arguments have its task.
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -46,7 +46,7 @@ function say(what: unknown): void {
   writeSync(STDOUT, `${JSON.stringify(what)}\n`);
 }
 
-/** Works on one session to its end, and says what came of each turn; in the last line also where it came by. */
+/** Works on one session to its end, and prints the outcome of each advance; the last line also has the visited places. */
 async function drive(sessionId: string): Promise<void> {
   let last = '';
   for (;;) {
@@ -59,7 +59,7 @@ async function drive(sessionId: string): Promise<void> {
   }
 }
 
-/** Approves whatever waits: each request once, however many processes say so. */
+/** Approves every waiting call: each request once, however many processes try. */
 async function decide(sessionId: string): Promise<void> {
   const { state } = await runtime.get(sessionId);
   for (const { id, approval } of pendingApprovals(state)) {
@@ -68,7 +68,7 @@ async function decide(sessionId: string): Promise<void> {
   }
 }
 
-/** Works on whatever is due, until the signal aborts, or until nothing is left that anybody works on or will. */
+/** Works on due sessions, until the signal aborts or all sessions are finished. */
 async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
   const engine = new InProcessEngine();
   const served = await engine.serve((sessionId, options) => runtime.advance(sessionId, options), {
@@ -86,7 +86,7 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
   await served.stop();
 }
 
-/** What a parent process asks for in a line. */
+/** A request of the parent process, in one line. */
 interface Request {
   readonly sessionId: string;
   readonly approve?: string;

@@ -32,7 +32,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     await stop();
   });
 
-  test('a process dies anywhere, and another one finishes its work', async () => {
+  test('a process dies at any place, and another process finishes its work', async () => {
     const cells = baselines.flatMap((baseline) => cellsOf(baseline, scope.places, 'dies'));
     const deaths: Death[] = [];
     await forEachOf(cells, CONCURRENCY, async (cell) => void deaths.push(await die(cell)));
@@ -69,7 +69,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     return { cell, isKilled: signal === 'SIGKILL', before, atDeath: await world.load(plan.sessionId) };
   }
 
-  test('a reply to a save is lost, and nothing comes of it', async () => {
+  test('a save whose reply does not arrive is done once', async () => {
     const cells = baselines.flatMap((baseline) => cellsOf(baseline, ['after-save'], 'hears nothing'));
     const problems: string[] = [];
     await forEachOf(cells, CONCURRENCY, async ({ plan, place, nth, baseline }) => {

@@ -40,7 +40,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
     return pair;
   }
 
-  test(`of two that approve a call at once one does, ${RACES} times`, async () => {
+  test(`of two processes that approve a call at once, one succeeds, ${RACES} times`, async () => {
     const pair = await two();
     const refusals: Record<string, number> = {};
     for (let race = 1; race <= RACES; race++) {
@@ -62,7 +62,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
     console.log(`${name}: ${RACES} approvals, each twice; refused with`, refusals);
   });
 
-  test('of two messages at once none is lost, and both are answered', async () => {
+  test('two messages that are sent at once are both answered', async () => {
     const pair = await two();
     const sessions = Array.from({ length: 30 }, (_, index) => `messages-${index}`);
     for (const sessionId of sessions) {
@@ -108,7 +108,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
     },
   );
 
-  test('a session that is deleted and made anew is not touched by who worked on the old one', async () => {
+  test('a worker of a deleted session does not change the new session with its id', async () => {
     const plan = { sessionId: 'anew', kind: 'once', steps: 2, calls: 1 } as const;
     await world.begin(plan);
     const fault = faultText({ place: 'inference', nth: 1, act: 'freeze' });

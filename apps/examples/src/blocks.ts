@@ -43,7 +43,7 @@ function titleOf(word: string): string | undefined {
   return title?.split('/').includes('..') ? undefined : title;
 }
 
-/** What a block says that it prints, one line for each `// =>`. */
+/** The expected output of a block, one line for each `// =>`. */
 export function outputOf({ text }: Block): string {
   return [...text.matchAll(/\/\/ => ?(.*)$/gm)].map(([, line]) => line).join('\n');
 }

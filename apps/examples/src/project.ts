@@ -13,7 +13,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** What a user has at least: `strict`, and no other check of types. */
+/** The least that a user has: `strict`, and no other check of types. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2024',

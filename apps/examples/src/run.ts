@@ -14,7 +14,7 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a program printed: the text that its block announces where that fits, so that both can be compared. */
+/** The output of a program. If it fits the expected output of the block, the expected output itself, so that both can be compared. */
 export async function printedBy(program: Program): Promise<string> {
   const [expected, printed] = [outputOf(program.block), await standardOutputOf(program)];
   return asPattern(expected).test(printed) ? expected : printed;

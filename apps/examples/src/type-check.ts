@@ -4,9 +4,9 @@ import { repository } from './pages.ts';
 
 const compiler = join(repository, 'node_modules/@typescript/native/bin/tsc');
 
-/** What the compiler found, with the path and the line of the page. */
+/** A problem that the compiler found, with the path and the line of the page. */
 interface Diagnostic {
-  /** The path of the page, or nothing for what is in no page. */
+  /** The path of the page, or an empty text for a problem outside of the pages. */
   readonly page: string;
   readonly message: string;
 }
@@ -20,7 +20,7 @@ export async function typeErrors(project: string): Promise<readonly Diagnostic[]
     .map(readMessage);
 }
 
-/** What the compiler prints: nothing when all types fit. */
+/** The output of the compiler: empty when all types fit. */
 function compilerOutput(project: string): Promise<string> {
   const args = [compiler, '-p', project, '--pretty', 'false'];
   return new Promise((resolve) => {

@@ -34,9 +34,13 @@ describe.each(named(allPages()))('%s', (path, page) => {
   });
 
   // The cases of a store take seconds.
-  test.for(programsOf(page))('prints at line %i what it says', { timeout: 90_000 }, async ([line, block]) => {
-    expect(await printed(page, block, services), `${path}:${line}`).toBe(outputOf(block));
-  });
+  test.for(programsOf(page))(
+    'the program at line %i prints its comments',
+    { timeout: 90_000 },
+    async ([line, block]) => {
+      expect(await printed(page, block, services), `${path}:${line}`).toBe(outputOf(block));
+    },
+  );
 });
 
 function named(found: readonly Page[]): readonly [string, Page][] {

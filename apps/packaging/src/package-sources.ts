@@ -20,7 +20,7 @@ export const SOURCES: Readonly<Record<Kind, (names: Names) => Files>> = {
     'src/index.ts': `export { ${title}SessionStore } from './${name}-session-store.ts';\n`,
     [`src/${name}-session-store.ts`]: `import { MemorySessionStore } from '@holdfast/core';
 
-/** Keeps sessions in memory until it has a \`SessionBackend\` of its own: then it extends \`BackedSessionStore\`. */
+/** Stores sessions in memory until it has a \`SessionBackend\` of its own: then it extends \`BackedSessionStore\`. */
 export class ${title}SessionStore extends MemorySessionStore {}
 `,
     'test/conformance.test.ts': `import { sessionStoreTests } from '@holdfast/conformance';

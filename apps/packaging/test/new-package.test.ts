@@ -79,7 +79,7 @@ describe('new packages', () => {
   });
 });
 
-test('a package is not written over', async () => {
+test('an existing package is not overwritten', async () => {
   await expect(writePackage({ kind: 'store', name: 'sqlite', repository })).rejects.toThrow('EEXIST');
 });
 

@@ -26,7 +26,7 @@ describe.each(workflows)('%s', (path) => {
   });
 });
 
-test('the checks have the time that they take on a busy machine', () => {
+test('the checks have enough time for a busy machine', () => {
   const { jobs } = parse(read('.github/workflows/ci.yml')) as {
     readonly jobs: Readonly<Record<string, Job>>;
   };
@@ -44,14 +44,14 @@ const pages = [
 describe.each(pages)('%s', (page) => {
   const text = read(page);
 
-  test('names scripts that there are', () => {
+  test('names existing scripts', () => {
     const scripts = Object.keys(readManifest(repository)['scripts'] as object);
     const known = new Set([...scripts, 'install', 'exec', 'pack', 'changeset']);
     const named = [...text.matchAll(/\bpnpm (?!@)([a-z][\w:-]*)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('links to files that there are', () => {
+  test('links to existing files', () => {
     const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path);
     const folder = join(repository, page, '..');
     expect(links.filter((path) => !existsSync(join(folder, path)))).toEqual([]);

@@ -13,7 +13,7 @@ import { pay } from './tools/payment.ts';
 /** Steps that one run may take. */
 export const maxSteps = 20;
 
-/** What the agent is. Which model answers is not part of it: a session goes on with whatever model there is. */
+/** The definition of the agent. It names no model: a session continues with the current model. */
 export const definition: AgentDefinition = agentDefinition({
   name: 'assistant',
   label: 'Playground assistant',
@@ -25,7 +25,7 @@ export const definition: AgentDefinition = agentDefinition({
   ].join(' '),
 });
 
-/** What the agent does, with files in the data folder. */
+/** The loop of the agent. Its tools write files in the data folder. */
 export function agentLoop(choice: ModelChoice, { data, parcelSeconds }: Settings): AgentLoop {
   const notes = join(data, 'notes');
   return createAgentLoop({
@@ -39,5 +39,7 @@ export function agentLoop(choice: ModelChoice, { data, parcelSeconds }: Settings
       pay(join(data, 'payments.txt')),
     ],
     budget: { maxSteps },
+    // A person is waiting: a failed call is shown at once.
+    inferenceRetry: { maxElapsedSeconds: 0, onExhausted: 'fail' },
   });
 }

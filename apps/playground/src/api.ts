@@ -10,13 +10,13 @@ import type { Runs } from './runs.ts';
 import { toSessionSummary, toSessionView, toUnreadableSummary } from './session-view.ts';
 import { toUiMessages } from './ui-messages.ts';
 
-/** What the API works on. */
+/** The parts that the handlers use. */
 export interface ApiParts {
   readonly playground: Playground;
   readonly runs: Runs;
 }
 
-/** One request, taken apart. */
+/** The parts of one request. */
 interface ApiRequest {
   readonly sessionId: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -26,7 +26,7 @@ interface ApiRequest {
 /** Serves one kind of request. */
 export type Handler = (parts: ApiParts, request: ApiRequest) => Promise<void>;
 
-/** What the API can do, by method and path; `:id` is a session. */
+/** The handlers, by method and path; `:id` is a session. */
 export const handlers: Readonly<Record<string, Handler>> = {
   'GET /api/model': showModel,
   'GET /api/sessions': listSessions,
@@ -57,7 +57,7 @@ async function listSessions(
         const session = await runtime.store.load(info.sessionId);
         return session && toSessionSummary(session, runs.has(info.sessionId));
       } catch {
-        // One that cannot be read says why when it is opened; it must not hide the others.
+        // An unreadable session must not hide the others; its screen shows the error.
         return toUnreadableSummary(info);
       }
     }),
@@ -88,9 +88,9 @@ async function deleteSession(
   { playground, runs }: ApiParts,
   { sessionId, response }: ApiRequest,
 ): Promise<void> {
-  if (runs.has(sessionId)) throw new HttpError(409, 'A run of this session goes on. Stop it first.');
+  if (runs.has(sessionId)) throw new HttpError(409, 'This session has a run in progress. Stop it first.');
   if (!(await playground.runtime.delete(sessionId)))
-    throw new HttpError(404, `There is no session "${sessionId}".`);
+    throw new HttpError(404, `Unknown session "${sessionId}".`);
   sendJson(response, { deleted: sessionId });
 }
 
@@ -109,14 +109,14 @@ async function resumeSession(parts: ApiParts, { sessionId, response }: ApiReques
   await startRun(parts, sessionId, resume(), response);
 }
 
-/** A word on a call that waits for approval; the run that goes on is streamed. */
+/** Approves or denies a waiting call, and streams the run that follows. */
 async function decide(parts: ApiParts, { sessionId, body, response }: ApiRequest): Promise<void> {
   const { toolExecutionId, approved } = body;
   if (typeof toolExecutionId !== 'string' || typeof approved !== 'boolean')
     throw new HttpError(400, 'The body needs a "toolExecutionId", and "approved": true or false.');
   const { state } = await parts.playground.runtime.get(sessionId);
   if (!pendingApprovals(state).some(({ id }) => id === toolExecutionId))
-    throw new HttpError(409, 'This call waits for no approval.');
+    throw new HttpError(409, 'This call does not wait for approval.');
   await startRun(parts, sessionId, (approved ? approve : deny)(toolExecutionId), response);
 }
 
@@ -136,7 +136,7 @@ async function followRun({ runs }: ApiParts, { sessionId, response }: ApiRequest
   response.writeHead(204).end();
 }
 
-/** Streams a run for as long as somebody reads. */
+/** Streams a run until the reader leaves. */
 function streamRun(
   run: LiveRun,
   response: ServerResponse,
@@ -160,9 +160,12 @@ function textIn(message: unknown): string {
     isRecord(part) && part['type'] === 'text' ? part['text'] : undefined,
   );
   if (!texts.every((text) => typeof text === 'string'))
-    throw new HttpError(400, 'Only parts of text can be sent.');
+    throw new HttpError(400, 'The message has a part that is not text. Send only text.');
   const text = texts.join('\n').trim();
   if (text === '') throw new HttpError(400, 'The message is empty.');
   if (text.length <= longestMessage) return text;
-  throw new HttpError(400, `The message has ${text.length} characters; at most ${longestMessage} are taken.`);
+  throw new HttpError(
+    400,
+    `The message has ${text.length} characters; at most ${longestMessage} are allowed.`,
+  );
 }

@@ -1,4 +1,4 @@
-/** What a sign or a word does in an expression. */
+/** The role of a sign or a word in an expression. */
 export type Sign =
   | '+'
   | '-'
@@ -15,7 +15,7 @@ export type Sign =
 
 /** A number, a sign, or something else, and where it stands in the text. */
 export interface Token {
-  /** `undefined` for a number, `'unknown'` for what is not arithmetic. */
+  /** `undefined` for a number, `'unknown'` for text that is not arithmetic. */
   readonly symbol: Sign | 'unknown' | undefined;
   readonly number: number;
   readonly start: number;

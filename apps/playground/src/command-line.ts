@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { STORE_NAMES } from './store-choice.ts';
 import type { StoreEnvironment, StoreName } from './store-choice.ts';
 
-/** What every way of running needs. */
+/** The settings of every command. */
 export interface Settings {
-  /** The folder that keeps sessions, notes and parcels. */
+  /** The folder of the sessions, notes and parcels. */
   readonly data: string;
   readonly store: StoreName;
   readonly servers: StoreEnvironment;
@@ -23,21 +23,21 @@ export interface ModelSettings {
   readonly modelId: string | undefined;
 }
 
-/** What the command line asks for. */
+/** The command that the command line requests. */
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'serve'; readonly settings: Settings; readonly port: number }
   | {
       readonly type: 'prompt';
       readonly settings: Settings;
-      /** Absent: go on with what the session has not finished. */
+      /** Absent: resume the session's unfinished run. */
       readonly prompt: string | undefined;
       readonly sessionId: string | undefined;
-      /** What the user says to the calls that the session waits with. */
+      /** The user's decision on the waiting calls of the session. */
       readonly decision: 'approve' | 'deny' | undefined;
     };
 
-/** The command line, or a variable of the environment, makes no sense. */
+/** The command line, or a variable of the environment, is invalid. */
 export class UsageError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -50,32 +50,32 @@ export const helpText = `Holdfast playground: an agent whose state can be held.
 Usage:
   pnpm playground [options]                    serve the page on localhost
   pnpm playground --prompt TEXT [options]      run once in the terminal
-  pnpm playground --session ID [options]       finish what a session left unfinished
+  pnpm playground --session ID [options]       finish the unfinished run of a session
 
 Options:
   -p, --prompt TEXT   send this message, print each step as it happens, exit
   -s, --session ID    continue this session instead of beginning one
-      --approve       let the calls run that the session waits with
-      --deny          refuse them
+      --approve       approve the waiting calls of the session
+      --deny          deny them
       --port NUMBER   port of the page (default ${defaultPort}; 0 picks a free one)
-      --data DIR      where sessions, notes and parcels are kept
+      --data DIR      folder of the sessions, notes and parcels
                       (default .holdfast in the repository)
-      --store NAME    what keeps the sessions: sqlite (default), redis, dynamodb,
-                      or memory, which forgets them at the end
+      --store NAME    store of the sessions: sqlite (default), redis, dynamodb,
+                      or memory, which loses them at the end
       --model ID      model of the provider
-      --offline       use the offline model, whatever the environment says
+      --offline       use the offline model, even if a key is set
   -h, --help          show this
 
 Environment:
-  OPENAI_API_KEY      use OpenAI, or whatever speaks its protocol; without it the
-                      built-in offline model answers, by rules
-  OPENAI_BASE_URL     where that provider is, as in http://127.0.0.1:4010/v1
+  OPENAI_API_KEY      use OpenAI, or a provider with the same protocol; without it
+                      the built-in offline model answers, by rules
+  OPENAI_BASE_URL     address of that provider, as in http://127.0.0.1:4010/v1
   OPENAI_MODEL        the same as --model
   PORT                the same as --port
   HOLDFAST_STORE      the same as --store
-  REDIS_URL           where Redis is (default redis://127.0.0.1:6379)
-  DYNAMODB_ENDPOINT   where a server is that speaks as DynamoDB does; without it AWS
-  DYNAMODB_TABLE      the table, made when missing (default holdfast)
+  REDIS_URL           address of Redis (default redis://127.0.0.1:6379)
+  DYNAMODB_ENDPOINT   address of a server with DynamoDB's protocol; without it AWS
+  DYNAMODB_TABLE      the table, created if it is missing (default holdfast)
   PARCEL_SECONDS      how long the slow tool takes (default 3)
   NO_COLOR            no colours in the terminal
 
@@ -95,7 +95,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** @throws UsageError for an option or a value that cannot be. */
+/** @throws UsageError for an unknown option or an invalid value. */
 export function readCommand(args: readonly string[], environment: Environment): Command {
   const values = parsed(args[0] === '--' ? args.slice(1) : args);
   if (values.help) return { type: 'help' };
@@ -113,7 +113,7 @@ export function readCommand(args: readonly string[], environment: Environment): 
   const decision = decisionIn(values);
   if (prompt !== undefined || sessionId !== undefined) {
     if (values.port !== undefined)
-      throw new UsageError('--port is for the page; it does not go with --prompt or --session.');
+      throw new UsageError('--port is for the page. Do not pass it with --prompt or --session.');
     return { type: 'prompt', settings, prompt, sessionId, decision };
   }
   return { type: 'serve', settings, port: portIn(values.port, environment) };
@@ -123,9 +123,9 @@ type Values = ReturnType<typeof parsed>;
 
 function decisionIn({ approve, deny, session, prompt }: Values): 'approve' | 'deny' | undefined {
   if (!approve && !deny) return undefined;
-  if (approve && deny) throw new UsageError('--approve and --deny do not go together.');
+  if (approve && deny) throw new UsageError('Pass --approve or --deny, not both.');
   if (session === undefined || prompt !== undefined)
-    throw new UsageError('--approve and --deny go with --session, and without --prompt.');
+    throw new UsageError('Pass --approve and --deny with --session, and without --prompt.');
   return approve ? 'approve' : 'deny';
 }
 

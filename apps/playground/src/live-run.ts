@@ -5,7 +5,7 @@ import { toSessionView } from './session-view.ts';
 import type { SessionView } from './session-view.ts';
 import { nothingStreamed, progressChunks, toUiChunks } from './ui-stream.ts';
 
-/** Somebody who gets the chunks as they come. */
+/** A reader of the chunks as they come. */
 interface Follower {
   readonly skipEarlier: boolean;
   put(chunk: UIMessageChunk): void;
@@ -13,8 +13,8 @@ interface Follower {
 }
 
 /**
- * A run of one session in this process, and all that it has streamed. It goes on whether anybody follows or not;
- * who comes late gets everything from the beginning.
+ * A run of one session in this process, and all chunks that it has streamed. It does not need a follower; a late follower
+ * gets all chunks from the beginning.
  */
 export class LiveRun {
   private readonly chunks: UIMessageChunk[] = [];
@@ -23,26 +23,26 @@ export class LiveRun {
   private session: AgentSession;
   private progress = nothingStreamed;
   private isOver = false;
-  /** The last chunk, which is said when the end is saved. */
+  /** The last chunk, which is sent when the end is saved. */
   private last: UIMessageChunk | undefined;
-  /** How many chunks, after the first, tell of what was done before this run began. */
+  /** How many chunks, after the first, show work before this run. */
   private earlier = 0;
 
   constructor(session: AgentSession) {
     this.session = session;
   }
 
-  /** Aborts when the run is to end. */
+  /** Aborts when the run must end. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** Tells the run to end; the reason says in which way. */
+  /** Aborts the run; the reason says in which way. */
   abort(reason: unknown): void {
     this.controller.abort(reason);
   }
 
-  /** Takes in what happened. */
+  /** Adds the chunks of an event. */
   readonly onEvent = (event: AgentEvent): void => {
     const { chunks, progress } = toUiChunks(event, this.progress);
     this.progress = progress;
@@ -54,13 +54,13 @@ export class LiveRun {
     if (STATE_CHANGES.has(event.type)) this.showState(event.state);
   };
 
-  /** Takes in that the session was saved: its version and, from now on, its other facts. */
+  /** Uses the saved session, with its version, from now on. */
   onSaved(session: AgentSession): void {
     this.session = session;
     this.showState(session.state);
   }
 
-  /** Nothing more will come. An error is one of the storage: those of the agent are in its state. */
+  /** Ends the stream. The error is one of the storage: errors of the agent are in its state. */
   finish(error?: Error): void {
     const last: UIMessageChunk | undefined = error ? { type: 'error', errorText: error.message } : this.last;
     if (last) this.put(last);
@@ -70,8 +70,8 @@ export class LiveRun {
   }
 
   /**
-   * Everything from the beginning and then as it comes. A reader who leaves harms nobody.
-   * `skipEarlier`: without what was done before this run, for a reader who has it.
+   * All chunks from the beginning, then each new chunk. The run continues when a reader leaves.
+   * `skipEarlier`: without the chunks of earlier runs, for a reader that has them.
    */
   follow({ skipEarlier = false } = {}): ReadableStream<UIMessageChunk> {
     let follower: Follower | undefined;
@@ -96,7 +96,7 @@ export class LiveRun {
     for (const follower of this.followers) if (!(isEarlier && follower.skipEarlier)) follower.put(chunk);
   }
 
-  /** The state is worth telling to those who follow now, and not worth keeping. */
+  /** Sends the state to the current followers, and does not store it. */
   private showState(state: AgentState): void {
     if (this.followers.size === 0) return;
     const chunk = this.stateChunk(state);
@@ -108,7 +108,7 @@ export class LiveRun {
     return { type: 'data-state', data, transient: true };
   }
 
-  /** A resumed execution is shown from its beginning: as if what was done before had just happened. */
+  /** A resumed execution is shown from its beginning: as if its earlier steps had just happened. */
   private replayFinishedSteps({ state, at }: AgentEvent): void {
     const before = this.chunks.length;
     for (const event of eventsBefore(state, at)) {
@@ -125,7 +125,7 @@ function isGoingOn({ status }: AgentState): boolean {
   return !isTerminal(status) && status !== 'suspended';
 }
 
-/** What was shown of an execution before it was taken up: its finished steps, and the answer of the one in progress. */
+/** The events of an execution before it was resumed: those of its closed steps, and the response of its open step. */
 function eventsBefore(state: AgentState, at: Instant): readonly AgentEvent[] {
   const { currentStep } = state;
   if (currentStep === undefined) return finishedSteps(state, at);

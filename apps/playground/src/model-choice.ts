@@ -3,10 +3,10 @@ import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { ModelSettings } from './command-line.ts';
 import { createOfflineModel } from './offline-model.ts';
 
-/** The model that answers, and how people are told of it. */
+/** The model that answers, and its label for people. */
 export interface ModelChoice {
   readonly model: LanguageModelV4;
-  /** For people: what it is. */
+  /** The label for people. */
   readonly label: string;
   readonly isOffline: boolean;
 }
@@ -23,7 +23,7 @@ export function chooseModel({ apiKey, baseUrl, modelId = defaultModelId }: Model
   return { model: openai(modelId), label: `${modelId} · ${at}`, isOffline: false };
 }
 
-/** A fetch whose failures never repeat the key, whatever the provider says: they are kept and shown. */
+/** A fetch whose failures never repeat the key, even if the provider's text has it: failures are stored and shown. */
 function hiding(apiKey: string): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -22,8 +22,8 @@ const modelId = 'offline-rules';
 
 /**
  * A language model that needs no network: rules over the conversation and the tools on offer decide what to
- * call and what to say, and it says openly that it is the offline model. It keeps nothing between calls, so a
- * conversation can go on in another process.
+ * call and what to say, and it says openly that it is the offline model. It has no state between calls, so a
+ * conversation can continue in another process.
  *
  * Usage is an estimate, marked so in `usage.raw`: one token for every 4 characters, of the prompt, the tool
  * definitions and the output alike. `doGenerate` takes as long as the stream would. Both end with the reason

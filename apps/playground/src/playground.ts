@@ -6,21 +6,21 @@ import { chooseModel } from './model-choice.ts';
 import type { ModelChoice } from './model-choice.ts';
 import { openStore } from './store-choice.ts';
 
-/** The agent, its sessions and its model: what the page and the terminal share. */
+/** The agent, its sessions and its model, for the page and the terminal. */
 export interface Playground {
   readonly runtime: SessionRuntime;
   readonly model: ModelChoice;
-  /** Lets go of the store. */
+  /** Closes the store. */
   close(): Promise<void>;
 }
 
 /** How long a session waits for a process that was killed. */
 const leaseSeconds = 3;
 
-/** What is asked of a session that somebody works on: to wait for one who has died, and for nobody else. */
+/** How to wait for a busy session: long enough for the claim of a dead worker to expire, and no longer. */
 export const patience = { whenBusy: 'refuse', waitSeconds: leaseSeconds + 1 } as const;
 
-/** @throws HoldfastError when the database cannot be opened or is none. */
+/** @throws HoldfastError when the database cannot be opened or is invalid. */
 export async function openPlayground(
   settings: Settings,
   onSessionEvent?: (event: SessionEvent) => void,

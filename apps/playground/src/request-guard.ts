@@ -4,7 +4,7 @@ import { HttpError } from './http.ts';
 const localNames = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /**
- * Lets in only what comes from this machine's own page: the server answers to local names alone (else another
+ * Accepts only requests from this machine's own page: the server answers to local names alone (else another
  * page could reach it under a name of its own), and writes from pages of another origin are refused.
  * @throws HttpError 403.
  */

@@ -3,38 +3,38 @@ import type { SessionAction, SessionEvent, SessionRuntime } from '@holdfast/core
 import { LiveRun } from './live-run.ts';
 import { patience } from './playground.ts';
 
-/** A run of the session goes on already. */
-export class RunGoesOnError extends Error {
+/** The session already has a run in progress. */
+export class RunInProgressError extends Error {
   constructor() {
-    super('A run of this session goes on already. Wait for its end, or stop it.');
+    super('This session already has a run in progress. Wait for its end, or stop it.');
   }
 }
 
-/** The runs that go on in this process: at most one a session. They belong to the process, not to who asked. */
+/** The runs in progress in this process: at most one a session. They do not end with the request that started them. */
 export class Runs {
   private readonly live = new Map<string, { readonly run: LiveRun; readonly end: Promise<void> }>();
   private readonly starting = new Set<string>();
   private isClosing = false;
 
-  /** Hand this to the runtime: runs learn from it which version of their session is saved. */
+  /** The listener for the runtime: it tells a run the saved version of its session. */
   readonly onSessionEvent = (event: SessionEvent): void => {
     if (event.type === 'session-saved') this.of(event.session.sessionId)?.onSaved(event.session);
   };
 
-  /** Does a run of the session go on? */
+  /** Whether a run of the session is in progress. */
   has(sessionId: string): boolean {
     return this.live.has(sessionId);
   }
 
-  /** The run of a session that goes on, if one does. */
+  /** The run in progress of a session. */
   of(sessionId: string): LiveRun | undefined {
     return this.live.get(sessionId)?.run;
   }
 
-  /** @throws RunGoesOnError; SessionNotFoundError. */
+  /** @throws RunInProgressError; SessionNotFoundError. */
   async start(runtime: SessionRuntime, sessionId: string, action: SessionAction): Promise<LiveRun> {
     if (this.isClosing || this.live.has(sessionId) || this.starting.has(sessionId))
-      throw new RunGoesOnError();
+      throw new RunInProgressError();
     this.starting.add(sessionId);
     try {
       const run = new LiveRun(await runtime.get(sessionId));
@@ -45,7 +45,7 @@ export class Runs {
     }
   }
 
-  /** Ends a run as its user wants: its state says `stopped`. Resolves when it has ended; false when there is none. */
+  /** Stops a run: its execution ends `stopped`. Resolves when it has ended; false without a run. */
   async stop(sessionId: string): Promise<boolean> {
     const found = this.live.get(sessionId);
     found?.run.abort(new RunAbort('cancel', 'Stopped by the user.'));
@@ -53,7 +53,7 @@ export class Runs {
     return found !== undefined;
   }
 
-  /** Lets go of all runs for another process to take up: running tools finish, then each run stays unfinished. */
+  /** Yields all runs to another process: running tools finish, then each run stays unfinished. */
   async close(): Promise<void> {
     this.isClosing = true;
     const all = [...this.live.values()];

@@ -5,13 +5,13 @@ import { startServer } from './server.ts';
 
 type Serve = Extract<Command, { type: 'serve' }>;
 
-/** Serves the page until the process is told to end; returns the exit code. */
+/** Serves the page until a signal ends the process; returns the exit code. */
 export async function serve({ settings, port }: Serve): Promise<number> {
   const runs = new Runs();
   const playground = await openPlayground(settings, runs.onSessionEvent);
   try {
     const server = await startServer({ playground, runs }, port);
-    // Before the line that says it is ready: whoever reads it may end the process at once.
+    // Before the ready line: its reader may end the process at once.
     const end = toldToEnd();
     process.stdout.write(
       `Holdfast playground: ${server.url} (${playground.model.label}; data in ${settings.data})\n`,
@@ -38,10 +38,10 @@ function portError(error: unknown, port: number): Error | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
     return new Error(
-      `Port ${port} is taken. Stop what uses it, or choose another one: --port 0 picks a free one.`,
+      `Port ${port} is taken. Stop the process that uses it, or choose another port: --port 0 picks a free one.`,
     );
   }
   return code === 'EACCES'
-    ? new Error(`Port ${port} is not allowed to you. Choose one above 1023.`)
+    ? new Error(`Port ${port} needs more rights. Choose a port above 1023.`)
     : undefined;
 }

@@ -7,19 +7,19 @@ import type { Asset } from './bundle.ts';
 import { bundleClient } from './bundle.ts';
 import { HttpError, readJsonBody, sendError } from './http.ts';
 import { guardRequest, setSecurityHeaders } from './request-guard.ts';
-import { RunGoesOnError } from './runs.ts';
+import { RunInProgressError } from './runs.ts';
 
 /** The page and its API on this machine. */
 export interface PlaygroundServer {
-  /** Where the page is. */
+  /** The address of the page. */
   readonly url: string;
-  /** Takes no more requests and ends the open ones. */
+  /** Accepts no more requests and ends the open ones. */
   close(): Promise<void>;
 }
 
 const host = '127.0.0.1';
 
-/** Serves on localhost. @throws Error `EADDRINUSE`, `EACCES` when the port cannot be had. */
+/** Serves on localhost. @throws Error `EADDRINUSE`, `EACCES` when the port is taken or not allowed. */
 export async function startServer(parts: ApiParts, port: number): Promise<PlaygroundServer> {
   const assets = await bundleClient();
   const server = createServer((request, response) => void answer(parts, assets, request, response));
@@ -77,7 +77,7 @@ async function callHandler(
   const handler = Object.hasOwn(handlers, `${request.method} ${pattern}`)
     ? handlers[`${request.method} ${pattern}`]
     : undefined;
-  if (!handler) throw new HttpError(404, `There is nothing at ${request.method} ${path}.`);
+  if (!handler) throw new HttpError(404, `Unknown address: ${request.method} ${path}.`);
   const body = request.method === 'POST' ? await readJsonBody(request) : {};
   await handler(parts, { sessionId: decoded(id ?? ''), body, response });
 }
@@ -105,7 +105,7 @@ const CONFLICTS = ['SESSION_BUSY', 'SESSION_CONFLICT', 'SESSION_REFUSED'] as con
 function asHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RunGoesOnError) return new HttpError(409, message);
+  if (error instanceof RunInProgressError) return new HttpError(409, message);
   if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return new HttpError(404, message);
   if (CONFLICTS.some((code) => hasErrorCode(error, code))) return new HttpError(409, message);
   if (hasErrorCode(error, 'ID_INVALID') || hasErrorCode(error, 'CONTEXT_INVALID'))

@@ -18,16 +18,16 @@ import { maxSteps } from './agent.ts';
 /** A session in the list. */
 export interface SessionSummary {
   readonly sessionId: string;
-  /** What it began with. */
+  /** The beginning of its first message. */
   readonly title: string;
   readonly version: number;
   readonly status: SessionStatus;
   readonly executionStatus: ExecutionStatus | undefined;
   readonly updatedAt: number;
   readonly isFork: boolean;
-  /** A run of it goes on in this server. */
+  /** A run of it is in progress in this server. */
   readonly isRunning: boolean;
-  /** A run of it was begun, is not over, waits for nobody, and goes on nowhere here. */
+  /** Its execution is neither over nor suspended, and has no run in this server. */
   readonly isUnfinished: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface StepView {
 /** One message of the stored conversation. */
 export interface MessageView {
   readonly message: Message;
-  /** What it says, in one line. */
+  /** The text of the message, in one line. */
   readonly summary: string;
   /** Which step of its execution made it. */
   readonly stepNumber: number | undefined;
@@ -93,7 +93,7 @@ export interface ExecutionView {
   readonly spent: { readonly steps: number; readonly tokens: TokensView; readonly workedSeconds: number };
 }
 
-/** All that the page shows of a session beside the chat. */
+/** The data of a session that the page shows beside the chat. */
 export interface SessionView extends SessionSummary {
   readonly agentId: string;
   readonly agentLabel: string;

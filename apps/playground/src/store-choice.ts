@@ -14,7 +14,7 @@ import { SqliteSessionStore } from '@holdfast/store-sqlite';
 /** Where the stores find their servers. */
 export interface StoreEnvironment {
   readonly redisUrl: string;
-  /** Of a server that speaks as DynamoDB does; absent: AWS itself, as its environment says. */
+  /** The address of a server with DynamoDB's protocol; absent: AWS itself, by its environment variables. */
   readonly dynamoDbEndpoint: string | undefined;
   readonly dynamoDbTable: string;
 }
@@ -29,7 +29,7 @@ const stores = {
   dynamodb: openDynamoDb,
 } satisfies Readonly<Record<string, OpenStore>>;
 
-/** What keeps the sessions. */
+/** The name of a store. */
 export type StoreName = keyof typeof stores;
 
 export const STORE_NAMES = Object.keys(stores) as readonly StoreName[];
@@ -42,13 +42,13 @@ export function openStore(
   return stores[name](data, environment);
 }
 
-/** Makes the table when there is none. */
+/** Creates the table if it is missing. */
 async function openDynamoDb(
   _data: string,
   { dynamoDbEndpoint: endpoint, dynamoDbTable: table }: StoreEnvironment,
 ): Promise<SessionStore> {
-  // A server of one's own asks for no account, and the client for some.
-  const own = endpoint === undefined ? {} : { endpoint, region: 'local', credentials: NOBODY };
+  // A local server needs no account, but the client requires credentials.
+  const own = endpoint === undefined ? {} : { endpoint, region: 'local', credentials: LOCAL_CREDENTIALS };
   const client = new DynamoDBClient(own);
   try {
     await client.send(new CreateTableCommand(tableDefinition(table))).catch((error: unknown) => {
@@ -62,4 +62,4 @@ async function openDynamoDb(
   return DynamoDbSessionStore.open({ table, ...own });
 }
 
-const NOBODY = { accessKeyId: 'local', secretAccessKey: 'local' };
+const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' };

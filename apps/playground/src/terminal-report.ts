@@ -6,7 +6,7 @@ import type { Style } from './terminal-style.ts';
 export class TerminalReport {
   private readonly write: (text: string) => void;
   private readonly style: Style;
-  /** What the line that is not ended yet shows. */
+  /** The kind of text in the unfinished line. */
   private line: 'text' | 'reasoning' | undefined;
   private hasText = false;
 
@@ -50,10 +50,10 @@ export class TerminalReport {
     );
   }
 
-  /** What the run waits for, and how to say it. */
+  /** Prints the calls that wait for approval, and how to decide. */
   askFor(calls: readonly ToolExecution[], sessionId: string): void {
     for (const call of calls) this.print(this.style.bold(`May it ${callOf(call)}?`));
-    this.print(`Say so with --session ${sessionId} --approve, or --deny.`);
+    this.print(`Decide with --session ${sessionId} --approve, or --deny.`);
   }
 
   /** One whole line. */

@@ -10,7 +10,7 @@ import { styleFor } from './terminal-style.ts';
 
 type Prompt = Extract<Command, { type: 'prompt' }>;
 
-/** Runs once in the terminal; returns the exit code. Ctrl-C ends the run, whose state is kept. */
+/** Runs once in the terminal; returns the exit code. Ctrl-C ends the run, and its state is saved. */
 export async function runInTerminal(command: Prompt): Promise<number> {
   const playground = await openPlayground(command.settings);
   const controller = new AbortController();
@@ -46,7 +46,7 @@ async function runOnce(
   return exitCode(state, signal.aborted);
 }
 
-/** What the command wants done. @throws UsageError when there is nothing of that kind to do. */
+/** The actions of the command. @throws UsageError when the session has no such work. */
 function actionsOf(
   { prompt, decision }: Prompt,
   sessionId: string,
@@ -54,18 +54,18 @@ function actionsOf(
 ): readonly SessionAction[] {
   if (prompt !== undefined) return [sendMessage(prompt)];
   const calls = pendingApprovals(state);
-  const waits = `Session ${sessionId} waits for your word: --approve or --deny.`;
+  const waits = `Session ${sessionId} waits for your decision: pass --approve or --deny.`;
   if (decision !== undefined && calls.length === 0)
-    throw new UsageError(`Session ${sessionId} waits for no approval.`);
+    throw new UsageError(`Session ${sessionId} does not wait for approval.`);
   if (decision !== undefined) return calls.map(({ id }) => (decision === 'approve' ? approve(id) : deny(id)));
   if (state.status === 'suspended') throw new UsageError(waits);
   if (state.hasActiveExecution) return [resume()];
-  throw new UsageError(`Session ${sessionId} has nothing unfinished. Say something to it with --prompt.`);
+  throw new UsageError(`Session ${sessionId} has no unfinished run. Send it a message with --prompt.`);
 }
 
 function exitCode(state: AgentState, wasInterrupted: boolean): number {
   if (state.status === 'failed') {
-    process.stderr.write(`The run failed: ${state.errors.at(-1)?.message ?? 'no reason is known.'}\n`);
+    process.stderr.write(`The run failed: ${state.errors.at(-1)?.message ?? 'the reason is unknown.'}\n`);
     return 1;
   }
   if (wasInterrupted) return 130;

@@ -7,8 +7,7 @@ type Part = UIMessage['parts'][number];
 
 /**
  * The conversation as `useChat` holds it. All that one execution added is one message with the execution's id, so
- * that a stream of the same execution takes its place or goes on with it. The step in progress is shown unless a stream
- * does.
+ * that a stream of the same execution replaces or continues it. The open step is part of it, unless a stream shows that step.
  */
 export function toUiMessages(
   { messages, currentStep, executionId }: AgentState,
@@ -31,7 +30,7 @@ export function toUiMessages(
   return shown;
 }
 
-/** Adds a step to its execution's message, which comes to stand behind what was said meanwhile. */
+/** Adds a step to its execution's message, and moves it behind later messages. */
 function addStep(shown: UIMessage[], id: string, parts: readonly Part[]): void {
   const index = shown.findIndex((message) => message.id === id);
   const [known] = index === -1 ? [] : shown.splice(index, 1);
@@ -64,7 +63,7 @@ function finishedCall(call: ToolCallPart, results: Results): Part {
   return toolPart(shownCall(call), call.input, results.get(call.toolCallId)?.output);
 }
 
-/** A call of a step that nobody works on now. */
+/** A call of an open step without a run. */
 function openCall(call: ToolCallPart, execution: ToolExecution | undefined): Part {
   const shown = { ...shownCall(call), input: execution?.args ?? call.input };
   if (execution?.outcome) return toolPart(shown, shown.input, execution.toResultPart().output);

@@ -3,11 +3,11 @@ import type { AgentEvent, AgentState, ToolCallPart, ToolExecution } from '@holdf
 import type { AssistantPart, InferenceDelta, InferenceResponse, ToolResultPart } from '@holdfast/core/driver';
 import type { FinishReason, UIMessageChunk } from 'ai';
 
-/** How far a UI message stream has got: what the next chunks depend on. */
+/** The progress of a UI message stream, on which the next chunks depend. */
 export interface StreamProgress {
   /** The text or reasoning part that is growing. */
   readonly open: { readonly type: 'text' | 'reasoning'; readonly id: string } | undefined;
-  /** What the step in progress has begun to show, by part or call id. */
+  /** The parts and calls that the open step has begun to show, by id. */
   readonly shown: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ export interface Streamed {
 }
 
 /**
- * What the AI SDK's UI message stream says of one event of a run. One execution is one message, whose id is that
+ * The chunks of the AI SDK's UI message stream for one event of a run. One execution is one message, whose id is that
  * of the execution; its steps are the steps of the message. Events that a message does not show give no chunks.
  */
 export function toUiChunks(event: AgentEvent, progress: StreamProgress): Streamed {
@@ -83,7 +83,7 @@ function endOf(open: StreamProgress['open']): readonly UIMessageChunk[] {
   return open ? [{ type: `${open.type}-end`, id: open.id }] : [];
 }
 
-/** The answer is complete: what was not streamed follows in one piece, and calls have their arguments. */
+/** The answer is complete: text that was not streamed follows in one piece, and calls have their arguments. */
 function responseChunks(response: InferenceResponse, stepId: string, progress: StreamProgress): Streamed {
   const chunks = response.content.flatMap((part, index) =>
     partChunks(part, `${stepId}:part-${index}`, progress),
@@ -91,7 +91,7 @@ function responseChunks(response: InferenceResponse, stepId: string, progress: S
   return said({ ...progress, open: undefined }, ...endOf(progress.open), ...chunks);
 }
 
-/** The chunks of a part that has arrived in full; text and reasoning that were streamed are not said twice. */
+/** The chunks of a part that has arrived in full; text and reasoning that were streamed are not repeated. */
 function partChunks(part: AssistantPart, id: string, { shown }: StreamProgress): readonly UIMessageChunk[] {
   switch (part.type) {
     case 'text':
@@ -135,7 +135,7 @@ function approvalChunks(state: AgentState): readonly UIMessageChunk[] {
   }));
 }
 
-/** What has become of a call so far, for who has seen the call. */
+/** The chunks with the outcome of a call so far, for a reader that has the call. */
 export function progressChunks(execution: ToolExecution): readonly UIMessageChunk[] {
   const { call, id: approvalId, outcome, isApproved } = execution;
   if (outcome || !isApproved) return outcomeChunks(execution);
@@ -163,7 +163,7 @@ function outcomeChunks({ call, id, outcome }: ToolExecution): readonly UIMessage
   }
 }
 
-/** Calls that nothing was done about, because the run ended before. */
+/** Calls that were not started, because the run ended before. */
 function unansweredChunks({ pendingToolCalls }: { readonly pendingToolCalls: readonly ToolCallPart[] }) {
   return pendingToolCalls.map(({ toolCallId }): UIMessageChunk => ({
     type: 'tool-output-error',

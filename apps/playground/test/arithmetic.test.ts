@@ -91,7 +91,7 @@ describe('findExpressions', () => {
     expect(findExpressions(text)).toEqual(expressions);
   });
 
-  test('takes no long time over hostile texts', () => {
+  test('is fast for hostile texts', () => {
     const started = performance.now();
     expect(findExpressions('('.repeat(2000))).toEqual([]);
     expect(findExpressions(`${'1+'.repeat(2000)}(`).length).toBeGreaterThan(0);

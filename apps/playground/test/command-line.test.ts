@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { helpText, readCommand } from '../src/command-line.ts';
 import { dataFolder, run, serve } from './support/playground-process.ts';
 
-describe('what the command line means', () => {
+describe('the command line', () => {
   test.each<[readonly string[], Record<string, string>, object]>([
     [[], {}, { type: 'serve', port: 4242 }],
     [[], { PORT: '81' }, { port: 81 }],
@@ -46,9 +46,9 @@ describe('what the command line means', () => {
     [[], { PARCEL_SECONDS: 'x' }, 'PARCEL_SECONDS must be a number'],
     [['--prompt', ' '], {}, '--prompt must not be empty'],
     [['--prompt', 'x', '--port', '1'], {}, '--port is for the page'],
-    [['--approve'], {}, '--approve and --deny go with --session'],
+    [['--approve'], {}, 'Pass --approve and --deny with --session'],
     [['-s', 'one', '-p', 'x', '--deny'], {}, 'without --prompt'],
-    [['-s', 'one', '--approve', '--deny'], {}, 'do not go together'],
+    [['-s', 'one', '--approve', '--deny'], {}, 'Pass --approve or --deny, not both'],
     [['--store', 'tape'], {}, '--store must be one of sqlite, memory, redis, dynamodb, found "tape"'],
     [['--model', 'x'], {}, 'set OPENAI_API_KEY'],
     [[], { OPENAI_API_KEY: 'a b' }, 'OPENAI_API_KEY holds characters that no key has'],
@@ -57,7 +57,7 @@ describe('what the command line means', () => {
       { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'localhost' },
       'OPENAI_BASE_URL must be an http or https address',
     ],
-  ])('%j with %j makes no sense', (args, environment, message) => {
+  ])('%j with %j is refused', (args, environment, message) => {
     expect(() => readCommand(args, environment)).toThrow(message);
   });
 });

@@ -46,7 +46,7 @@ describe('the stream', () => {
     },
   );
 
-  test('comes in words, reasoning before text', async () => {
+  test('arrives word by word, reasoning before text', async () => {
     const parts = await partsOf({ prompt: [user('who are you?')] });
     const kinds = parts.map((part) => part.type).filter((type, index, all) => type !== all[index - 1]);
     const opening = [
@@ -61,7 +61,7 @@ describe('the stream', () => {
     expect(deltas.every((part) => part.delta.trim().split(/\s+/).length === 1)).toBe(true);
   });
 
-  test('leaves reasoning out when told so', async () => {
+  test('omits reasoning if the option says so', async () => {
     const { content } = await createOfflineModel({ delayMs: 0, reasoning: false }).doGenerate({
       prompt: [user('hello')],
     });
@@ -96,7 +96,7 @@ describe('an abort', () => {
     await expect(rest).rejects.toBe(reason);
   });
 
-  test('ends the stream between two pieces', async () => {
+  test('ends the stream between two deltas', async () => {
     const controller = new AbortController();
     const { stream } = await model.doStream({ prompt: [user('hello')], abortSignal: controller.signal });
     const reader = stream.getReader();
@@ -105,7 +105,7 @@ describe('an abort', () => {
     await expect(reader.read()).rejects.toBe(reason);
   });
 
-  test('before the start lets nothing begin', async () => {
+  test('before the start prevents the call', async () => {
     const options = { prompt: [user('hello')], abortSignal: AbortSignal.abort(reason) };
     await expect(model.doGenerate(options)).rejects.toBe(reason);
     await expect(model.doStream(options)).rejects.toBe(reason);
@@ -122,7 +122,7 @@ describe('usage and limits', () => {
     expect(usage.raw).toEqual({ isEstimate: true, charactersPerToken: 4 });
   });
 
-  test('maxOutputTokens cuts the text', async () => {
+  test('maxOutputTokens truncates the text', async () => {
     const { text, finishReason } = await ask('hello', { maxOutputTokens: 3 });
     expect(text).toBe('Hello! I am ');
     expect(finishReason.unified).toBe('length');
@@ -177,7 +177,7 @@ describe('through the AI SDK', () => {
     expect(second.text).toBe('I noted: 17 * 23 = 391.');
   });
 
-  test('a conversation goes on from its messages', async () => {
+  test('a conversation continues from its messages', async () => {
     const settings = { model, tools: workingTools(new Map()), stopWhen: isStepCount(5) };
     const messages: ModelMessage[] = [{ role: 'user', content: 'what is 6 * 7?' }];
     messages.push(...(await generateText({ ...settings, messages })).responseMessages);
@@ -187,7 +187,7 @@ describe('through the AI SDK', () => {
     expect(steps).toHaveLength(3);
   });
 
-  test('a tool that throws is reported in words', async () => {
+  test('the error of a tool is in the answer', async () => {
     const settings = { model, tools: workingTools(new Map()), stopWhen: isStepCount(5) };
     const { text, steps } = await generateText({ ...settings, prompt: 'what is 1 / 0?' });
     expect(text).toContain('Cannot divide by zero in "1 / 0"');

@@ -27,7 +27,7 @@ function read(name?: string): Call {
   return ['notebook_read', name === undefined ? {} : { name }];
 }
 
-describe('which tools it calls first', () => {
+describe('the first tool calls', () => {
   test.each<[string, ...Call[]]>([
     ['what is 17 * 23?', calculator('17 * 23')],
     ['12 plus 30', calculator('12 plus 30')],
@@ -82,7 +82,7 @@ describe('which tools it calls first', () => {
   });
 });
 
-describe('what it says when the tools have answered', () => {
+describe('the text after the tools have answered', () => {
   const multiply = calculator('17 * 23');
   const product = json({ expression: '17 * 23', value: 391 });
 
@@ -159,23 +159,23 @@ describe('what it says when the tools have answered', () => {
     expect(answer.text).toContain(said);
   });
 
-  test('the second step is taken when the first has answered', async () => {
+  test('the second call follows the result of the first', async () => {
     const prompt = [user('what is 17 * 23? remember it'), ...called(multiply, product)];
     const second = await ask(prompt);
     expect(second.calls).toEqual([write('17-times-23-is-391', '17 * 23 = 391')]);
   });
 
-  test('a failed step is not retried, and what depends on it is given up', async () => {
+  test('a failed step is not retried, and the errands that depend on it are dropped', async () => {
     const prompt = [
       user('what is 1/0? remember it'),
       ...called(calculator('1/0'), { type: 'error-text', value: 'no' }),
     ];
     const { text, calls: made } = await ask(prompt);
     expect(made).toEqual([]);
-    expect(text).toContain('there is no result that I could write down');
+    expect(text).toContain('I have no result to write down');
   });
 
-  test('a call whose input was changed on the way counts as made', async () => {
+  test('a call whose input a host changed counts as done', async () => {
     const output = json({ receipt: 'R-7', to: 'Bob', item: 'book' });
     const { text } = await ask([user('send a book to Ann'), ...called(send('book', 'Bob'), output)]);
     expect(text).toBe('Sent to Bob: book (receipt R-7).');
@@ -195,7 +195,7 @@ describe('what it says when the tools have answered', () => {
     expect((await ask(prompt)).calls).toEqual([calculator(expression)]);
   });
 
-  test('"remember it" and "try again" reach back over the turn', async () => {
+  test('"remember it" and "try again" refer to the turn before', async () => {
     const past = [user('what is 17 * 23?'), ...called(multiply, product), assistant('17 * 23 = 391.')];
     const noted = await ask([...past, user('remember it')]);
     expect(noted.calls).toEqual([write('17-times-23-is-391', '17 * 23 = 391')]);
@@ -206,7 +206,7 @@ describe('what it says when the tools have answered', () => {
   });
 });
 
-describe('what it says about itself and the conversation', () => {
+describe('answers about itself and the conversation', () => {
   const past = [
     user('what is 2+2?'),
     ...called(calculator('2+2'), json({ expression: '2+2', value: 4 })),
@@ -230,19 +230,19 @@ describe('what it says about itself and the conversation', () => {
     expect((await ask([...past, user(message)])).text).toContain(said);
   });
 
-  test('it offers only what the tools on offer can do', async () => {
+  test('it offers only the abilities of its tools', async () => {
     expect((await ask('help', { tools: offer('clock') })).text).toContain('tell the time');
     expect((await ask('help', { tools: offer('clock') })).text).not.toContain('send a parcel');
     expect((await ask('help', { tools: offer('echo') })).text).toContain('call echo by name');
     expect((await ask('help', { tools: [] })).text).toContain('No tools are offered to me');
   });
 
-  test('what it did not understand is said beside what it did', async () => {
+  test('the answer also names the clauses without a rule', async () => {
     const { text } = await ask('who won? And who are you?');
     expect(text).toContain('I have no rule for “who won?”');
   });
 
-  test('the last word is not repeated', async () => {
+  test('an answer is not repeated', async () => {
     expect((await ask([user('hello'), assistant('Hello!')])).text).toBe(
       'I have nothing to add to my last answer.',
     );

@@ -76,7 +76,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     expect(complaints).toEqual([]);
   });
 
-  test('the text of the answer arrives in pieces', async () => {
+  test('the text of the answer arrives in deltas', async () => {
     const { page } = await open();
     await page.evaluate(`
       window.lengths = new Set();
@@ -91,7 +91,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     expect(await page.evaluate<number>('window.lengths.size')).toBeGreaterThan(1);
   });
 
-  test('the server is killed in the middle of a run, and the run goes on', async () => {
+  test('the server is killed in the middle of a run, and the run is finished after a restart', async () => {
     const data = await dataFolder();
     const { playground, url } = await serve(['--data', data, '--port', '0'], endlessParcels);
     const { page, complaints } = await open({}, url);
@@ -108,7 +108,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
 
     await serve(['--data', data, '--port', new URL(url).port]);
     await page.reload();
-    await page.getByText('This run was left unfinished.').waitFor();
+    await page.getByText('This run is unfinished.').waitFor();
     await page.getByRole('log').getByText('17 * 23 = 391. I noted').waitFor();
     expect(await state(page).locator('.state-head .pill').textContent()).toBe('unfinished');
     expect(await seriousViolations(page)).toEqual([]);
@@ -153,7 +153,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     expect(complaints.filter((text) => !/net::ERR_/.test(text))).toEqual([]);
   });
 
-  test('a message while a call waits is answered once the call was denied', async () => {
+  test('a message that is sent while a call waits is answered after the denial', async () => {
     const { page, complaints } = await open();
     await example(page, 'pay Ann 250 euros').click();
     await page.getByRole('button', { name: 'Deny' }).waitFor();
@@ -210,7 +210,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     expect(complaints).toEqual([]);
   });
 
-  test('who has sent a first message can go on writing', async () => {
+  test('the message field has the focus after the first message', async () => {
     const { page } = await open();
     await page.getByRole('textbox', { name: 'Message' }).fill('what is 2 + 2?');
     await page.keyboard.press('Enter');
@@ -254,7 +254,7 @@ describe.skipIf(executable === undefined).concurrent('the page', { timeout: 300_
     expect(complaints).toEqual([]);
   });
 
-  test('the theme that was chosen stays', async () => {
+  test('the page remembers the chosen theme', async () => {
     const { page } = await open({ colorScheme: 'light' });
     await page.getByRole('button', { name: 'dark theme' }).click();
     await page.reload();

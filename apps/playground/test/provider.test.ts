@@ -54,7 +54,7 @@ describe.concurrent('with a provider over HTTP', { timeout: 40_000 }, () => {
     expect(JSON.stringify(second?.body)).toContain('391');
   });
 
-  test('a refusal is said in words, and the key is nowhere', async ({ onTestFinished }) => {
+  test('a refusal is printed, without the key', async ({ onTestFinished }) => {
     const data = await dataFolder();
     const key = 'a-key-of-no-known-shape';
     const environment = { OPENAI_API_KEY: key, OPENAI_BASE_URL: await refusingProvider(onTestFinished) };
@@ -67,7 +67,7 @@ describe.concurrent('with a provider over HTTP', { timeout: 40_000 }, () => {
     expect(stdout + stderr + database + log).not.toContain(key);
   });
 
-  test('a provider that is not there', async () => {
+  test('an unreachable provider', async () => {
     const environment = { OPENAI_API_KEY: 'test', OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' };
     const { code, stderr } = await run(['--data', await dataFolder(), '--prompt', 'hi'], environment);
     expect(code).toBe(1);

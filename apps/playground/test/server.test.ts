@@ -84,14 +84,14 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     });
   });
 
-  test('one run a session, no deletion meanwhile, and a stop that is kept', async () => {
+  test('a session has one run at a time, cannot be deleted during it, and saves a stop', async () => {
     const path = await dataFolder();
     const own = new ChatClient((await serve(['--data', path, '--port', '0'], endlessParcels)).url);
     const { sessionId, chunks } = await withParcelUnderWay('vase', own);
     const second = await own.json('POST', `/api/sessions/${sessionId}/chat`, message('hello'));
     expect(second).toEqual({
       status: 409,
-      value: { error: expect.stringContaining('A run of this session goes on') },
+      value: { error: expect.stringContaining('run in progress') },
     });
     expect((await own.json('POST', `/api/sessions/${sessionId}/resume`)).status).toBe(409);
     expect((await own.json('DELETE', `/api/sessions/${sessionId}`)).status).toBe(409);
@@ -110,7 +110,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     });
   });
 
-  test('who leaves does not end the run; who comes late gets all of it', async () => {
+  test('a run continues when its reader leaves, and a late reader gets all of it', async () => {
     const { sessionId, chunks } = await withParcelUnderWay('lamp', client);
     await chunks.return(undefined);
     const late = await allChunks(await client.call('GET', `/api/sessions/${sessionId}/stream`));
@@ -122,7 +122,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     expect(after.status).toBe(204);
   });
 
-  test('a call that waits for approval survives the server, and is decided on once', async () => {
+  test('a call that waits for approval survives the server, and has one decision', async () => {
     const path = await dataFolder();
     const first = await serve(['--data', path, '--port', '0']);
     const before = new ChatClient(first.url);
@@ -149,7 +149,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     expect(await readFile(join(path, 'payments.txt'), 'utf8')).toBe(`${toolExecutionId}\t250\tto Ann\n`);
   });
 
-  test('memory keeps sessions for as long as the server lives', async () => {
+  test('the memory store has its sessions until the server ends', async () => {
     const path = await dataFolder();
     const own = new ChatClient((await serve(['--data', path, '--port', '0', '--store', 'memory'])).url);
     const sessionId = await own.create();
@@ -167,21 +167,21 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
       '/chat',
       { message: { role: 'user', parts: [{ type: 'file', url: 'x' }] } },
       400,
-      'Only parts of text',
+      'Send only text',
     ],
     ['a long text', '/chat', message('x'.repeat(20_001)), 400, 'at most 20000'],
     ['no JSON', '/chat', '{', 400, 'not valid JSON'],
     ['no object', '/chat', '[]', 400, 'must be a JSON object'],
     ['too much', '/chat', JSON.stringify('x'.repeat(100_001)), 413, 'longer than'],
     ['nothing to resume', '/resume', undefined, 409, 'no unfinished run'],
-    ['an unknown action', '/dance', undefined, 404, 'There is nothing at POST'],
+    ['an unknown action', '/dance', undefined, 404, 'Unknown address: POST'],
   ])('%s is refused', async (_, action, body, status, error) => {
     const sessionId = await client.create();
     const answer = await client.json('POST', `/api/sessions/${sessionId}${action}`, body);
     expect(answer).toEqual({ status, value: { error: expect.stringContaining(error) } });
   });
 
-  test('a session that there is not', async () => {
+  test('an unknown session', async () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/raw'],
@@ -195,7 +195,7 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
   });
 });
 
-describe('the door', () => {
+describe('the request guard', () => {
   test.each([
     { origin: 'http://evil.example' },
     { origin: 'null' },
@@ -213,12 +213,12 @@ describe('the door', () => {
     expect(response.status).toBe(415);
   });
 
-  test('a name that is not local is refused', async () => {
+  test('a host name of another machine is refused', async () => {
     expect(await statusFor('evil.example')).toBe(403);
     expect(await statusFor('localhost')).toBe(200);
   });
 
-  test('the page comes with a strict policy, and once', async () => {
+  test('the page has a strict policy, and is cached', async () => {
     const page = await client.call('GET', '/');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
@@ -242,20 +242,23 @@ function statusFor(host: string): Promise<number | undefined> {
   });
 }
 
-describe.concurrent('a server that goes', { timeout: 60_000 }, () => {
-  test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves a run that goes on elsewhere', async (signal) => {
-    const path = await dataFolder();
-    const environment = signal === 'SIGKILL' ? endlessParcels : {};
-    const { playground, url } = await serve(['--data', path, '--port', '0'], environment);
-    const own = new ChatClient(url);
-    const sessionId = await own.create();
-    await allChunks(await own.say(sessionId, 'what is 17 * 23? remember it'));
-    await untilToolRuns(await own.say(sessionId, 'send a book to Ann'));
-    await playground.kill(signal);
-    const finished = await run(['--data', path, '--session', sessionId]);
-    expect(finished).toMatchObject({ code: 0, stderr: '' });
-    expect(finished.stdout).toContain('Sent to Ann: book');
-    const lines = (await readFile(join(path, 'outbox.txt'), 'utf8')).trim().split('\n');
-    expect(lines).toHaveLength(1);
-  });
+describe.concurrent('a server that ends', { timeout: 60_000 }, () => {
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'by %s leaves a run that another process finishes',
+    async (signal) => {
+      const path = await dataFolder();
+      const environment = signal === 'SIGKILL' ? endlessParcels : {};
+      const { playground, url } = await serve(['--data', path, '--port', '0'], environment);
+      const own = new ChatClient(url);
+      const sessionId = await own.create();
+      await allChunks(await own.say(sessionId, 'what is 17 * 23? remember it'));
+      await untilToolRuns(await own.say(sessionId, 'send a book to Ann'));
+      await playground.kill(signal);
+      const finished = await run(['--data', path, '--session', sessionId]);
+      expect(finished).toMatchObject({ code: 0, stderr: '' });
+      expect(finished.stdout).toContain('Sent to Ann: book');
+      const lines = (await readFile(join(path, 'outbox.txt'), 'utf8')).trim().split('\n');
+      expect(lines).toHaveLength(1);
+    },
+  );
 });

@@ -34,7 +34,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     expect(await readFile(join(data, 'notes', '17-times-23-is-391.txt'), 'utf8')).toBe('17 * 23 = 391');
   });
 
-  test('Ctrl-C stops the run, keeps its state, and sends nothing', async () => {
+  test('Ctrl-C stops the run, saves its state, and sends no parcel', async () => {
     const data = await dataFolder();
     const playground = start(['--data', data, '--prompt', 'send a book to Ann'], endlessParcels);
     await playground.printed(/→ send_parcel/);
@@ -67,10 +67,10 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     expect(outbox).toMatch(/^[0-9a-f-]{36}\tbook\tto Ann\n$/);
     const again = await run(['--data', data, '--session', sessionId]);
     expect(again.code).toBe(2);
-    expect(again.stderr).toContain('has nothing unfinished');
+    expect(again.stderr).toContain('has no unfinished run');
   });
 
-  test('a call waits for approval, which another process gives', async () => {
+  test('a call waits for approval, and another process approves it', async () => {
     const data = await dataFolder();
     const asked = await run(['--data', data, '--prompt', 'pay Ann 250 euros']);
     expect(asked).toMatchObject({ code: 0, stderr: '' });
@@ -82,7 +82,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     expect(approved).toMatchObject({ code: 0, stderr: '' });
     expect(approved.stdout).toContain('Paid to Ann: 250 euros');
     const again = await run([...session, '--approve']);
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('waits for no approval')]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('does not wait for approval')]);
     expect(await readFile(join(data, 'payments.txt'), 'utf8')).toMatch(/^[0-9a-f-]{36}\t250\tto Ann\n$/);
 
     const refused = await run(['--data', data, '--prompt', 'pay Bob 300 euros']);
@@ -91,7 +91,7 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
     expect(denied.stdout).toContain('The call of pay was denied');
   });
 
-  test('a session that there is not', async () => {
+  test('an unknown session', async () => {
     const { code, stderr } = await run(['--data', await dataFolder(), '--session', 'nope', '--prompt', 'hi']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'There is no session "nope".\n' });
   });

@@ -40,7 +40,7 @@ test('the clock', async () => {
 });
 
 describe('the notebook', () => {
-  test('keeps notes as files', async () => {
+  test('stores notes as files', async () => {
     const folder = join(await dataFolder(), 'notes');
     expect(await call(notebookRead(folder), {})).toEqual({ notes: [] });
     expect(await call(notebookWrite(folder), { name: 'tea', text: 'Grüner Tee' })).toEqual({
@@ -73,7 +73,7 @@ describe('the notebook', () => {
 });
 
 describe('the payment', () => {
-  test('leaves one line for one key', async () => {
+  test('writes one line for each key', async () => {
     const payments = join(await dataFolder(), 'payments.txt');
     const receipt = { receipt: 'B-11111111', to: 'Ann', amount: 250 };
     expect(await call(pay(payments), { to: 'Ann', amount: 250 })).toEqual(receipt);
@@ -90,7 +90,7 @@ describe('the payment', () => {
 });
 
 describe('the parcel', () => {
-  test('leaves one line for one key', async () => {
+  test('writes one line for each key', async () => {
     const outbox = join(await dataFolder(), 'outbox.txt');
     const parcel = sendParcel({ outbox, seconds: 0.001 });
     const receipt = { receipt: 'P-11111111', to: 'Ann', item: 'a\nbook' };
@@ -99,7 +99,7 @@ describe('the parcel', () => {
     expect(await readFile(outbox, 'utf8')).toBe(`${idempotencyKey}\ta book\tto Ann\n`);
   });
 
-  test('is not sent when aborted before', async () => {
+  test('is not sent after an abort', async () => {
     const outbox = join(await dataFolder(), 'outbox.txt');
     const sending = call(
       sendParcel({ outbox, seconds: 60 }),

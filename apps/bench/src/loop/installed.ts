@@ -9,7 +9,7 @@ interface Manifest {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** What comes with a package. */
+/** The size of a package and the number of its dependencies. */
 export interface Installed {
   /** MB of its files and of all that it needs. */
   readonly size: number;
@@ -19,7 +19,7 @@ export interface Installed {
   readonly dependencies: number;
 }
 
-/** What comes with packages that are found from a folder. @throws Error when one is not installed. */
+/** The size of packages that are found from a folder, with their dependencies. @throws Error when one is not installed. */
 export function installed(names: readonly string[], folder: URL): Installed {
   const found = new Set<string>();
   for (const name of names) collect(name, fileURLToPath(folder), found);

@@ -31,14 +31,14 @@ export interface EchoArgs {
   readonly text: string;
 }
 
-/** What the model says: calls, or the final text. */
+/** The answer of the model: calls, or the final text. */
 export interface Turn {
   readonly calls: readonly Call[];
   readonly text: string;
 }
 
 /**
- * What every peer is given to do. The model is stateless: it knows the step by the id of the newest tool result that
+ * The job of every peer. The model is stateless: it knows the step by the id of the newest tool result that
  * it is shown, so that one agent can serve many runs at once.
  */
 export class Job {
@@ -66,7 +66,7 @@ export class Job {
     return delay > 0 ? new Promise((resolve) => void setTimeout(resolve, delay)) : undefined;
   }
 
-  /** What the model says to a prompt that ends with the result of this call; `undefined`: with no result. */
+  /** The model's answer to a prompt that ends with the result of this call; `undefined`: with no result. */
   turn(lastCallId: string | undefined): Turn {
     this.modelCalls++;
     const step = lastCallId === undefined ? 0 : Number(lastCallId.split('_')[1]) + 1;

@@ -12,7 +12,7 @@ export type PeerName =
   | 'raw';
 
 export interface PeerEntry {
-  /** What a user imports. */
+  /** The modules that a user imports. */
   readonly modules: readonly string[];
   /** Imports one of the modules from where it is installed. */
   importModule(specifier: string): Promise<unknown>;

@@ -10,7 +10,7 @@ import type { Metric } from './workloads.ts';
 const BASE: PeerName = 'generateText';
 const DRIVER: PeerName = 'driver-ai-sdk';
 
-/** What the loop may cost, and what it does. */
+/** The targets of the loop, with the measured costs. */
 export function loopTargets(results: Results<PeerName, Metric>): readonly Row[] {
   const ratios = (peer: PeerName, metric: Metric): readonly number[] => results.ratios(peer, BASE, metric);
   const growth = (metric: 'steps' | 'heap'): readonly number[] =>

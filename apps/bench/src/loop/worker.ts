@@ -3,7 +3,7 @@ import { PEERS } from './peers.ts';
 import type { Effort, Workload } from './workloads.ts';
 import { measure } from './workloads.ts';
 
-/** What a process is started for. */
+/** The task of a process. */
 export interface Task extends Effort {
   readonly peer: PeerName;
   readonly workload: Workload;

@@ -5,7 +5,7 @@ import { Job } from './job.ts';
 import type { Peer } from './peer.ts';
 import type { PeerEntry } from './peers.ts';
 
-/** What one process measures. */
+/** The measurement of one process. */
 export type Workload = 'steps' | 'parallel' | 'heap' | 'concurrent' | 'stream' | 'import';
 
 /**
@@ -107,7 +107,7 @@ async function runCosts(peer: Peer, job: Job, sampleTime: number): Promise<RunCo
   return { time: best, cpu };
 }
 
-/** What a run keeps alive when the model is called for the last time. */
+/** The memory that a run keeps alive at the last call of the model. */
 async function liveHeaps(peer: Peer, { lengths }: Effort): Promise<Metrics> {
   const metrics: Metrics = {};
   const warmUp = peer.agent(new Job({ steps: 5 }));
@@ -167,7 +167,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Twice: what finalizers let go of is collected as well. */
+/** Twice: the second collection frees the objects that finalizers release. */
 function collectGarbage(): void {
   globalThis.gc?.();
   globalThis.gc?.();

@@ -34,7 +34,7 @@ async function run(job: Job, model: LanguageModelV4): Promise<string | undefined
   while (true) {
     const { content } = await model.doGenerate({ prompt, tools: [TOOL] });
     const calls = content.filter((part): part is ToolCall => part.type === 'tool-call');
-    // What this model says can be said back as it is.
+    // The content of this model can be sent back unchanged.
     prompt.push({ role: 'assistant', content: content as AssistantMessage['content'] });
     if (calls.length === 0) return content[0]?.type === 'text' ? content[0].text : undefined;
     prompt.push({ role: 'tool', content: await Promise.all(calls.map((call) => answer(job, call))) });

@@ -1,4 +1,4 @@
-/** What the peers use of their own zod. */
+/** The members of zod that the peers use. */
 export interface Zod {
   readonly z: {
     object(shape: Readonly<Record<string, object>>): object;

@@ -54,7 +54,7 @@ export async function benchStores(options: StoreBenchOptions): Promise<readonly 
 /** The measurements of all rounds. */
 class StoreBench {
   readonly results: StoreResults = new Results();
-  /** What the report says beside its numbers, each once. */
+  /** The notes of the report, each once. */
   readonly notes = new Set<string>();
 
   async save(round: number, task: Extract<StoreTask, { measure: 'saves' }>): Promise<void> {

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** What was written so far, and by how much asking. */
+/** The written bytes so far, and the commands. */
 export interface Counts {
   readonly bytes: number;
   /** Of the server, those inside of scripts too; or of the system. */
@@ -72,7 +72,7 @@ export async function commandTimes(client: Redis): Promise<ReadonlyMap<string, C
   );
 }
 
-/** What this process writes, and a folder. For a store that does all of its work before it returns. */
+/** Counts the writes of this process, and the size of a folder. For a store that does all of its work before it returns. */
 export class FileCounters implements Counters {
   private readonly folder: string;
 

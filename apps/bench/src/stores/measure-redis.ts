@@ -35,7 +35,7 @@ export interface RedisOptions {
   readonly seed: number;
 }
 
-/** What a server needed. */
+/** The costs of a server. */
 export interface RedisCosts {
   /** Its name and version. */
   readonly server: string;
@@ -124,7 +124,7 @@ class RedisBench {
     return time / this.run.length;
   }
 
-  /** Loads a long session. While a command or a transaction runs, the server serves nobody else. */
+  /** Loads a long session. While a command or a transaction runs, the server serves no other client. */
   async longestOfLoad(): Promise<number> {
     const { client } = this;
     await client.flushall();

@@ -16,7 +16,7 @@ interface Cost extends Counts {
   readonly time: number;
 }
 
-/** What saving a run in one store cost. */
+/** The cost of saving a run in one store. */
 export interface StoreCosts {
   /** By step. */
   readonly costs: readonly Cost[];
@@ -24,7 +24,7 @@ export interface StoreCosts {
   readonly stored: number | null;
 }
 
-/** What a run adds, and what saving it after each step cost. */
+/** The size of a run, and the cost of saving it after each step. */
 export interface RunCosts {
   /** Bytes of JSON, by step. */
   readonly newBytes: readonly number[];
@@ -37,7 +37,7 @@ interface Measured {
   readonly name: StoreName;
   readonly peer: StorePeer;
   readonly counters: Counters | undefined;
-  /** What reading the counters adds to them. */
+  /** The counts that reading the counters adds. */
   readonly reading: Counts;
   readonly costs: Cost[];
 }

@@ -1,6 +1,6 @@
 import type { AgentState, Message } from '@holdfast/core';
 
-/** What a step adds to the run, in the forms that stores take. */
+/** The data that a step adds to the run, in the forms that stores accept. */
 export interface RunStep {
   /** Counted from 0. */
   readonly index: number;

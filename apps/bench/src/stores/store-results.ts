@@ -22,7 +22,7 @@ export type StoreMetric = `${
   | 'commands'
   | 'requests'} ${number}`;
 
-/** What the run adds, as JSON: no store can write less, unless it compresses. */
+/** The new data of the run, as JSON: no store can write less, unless it compresses. */
 export const NEW_DATA = 'new-data' as const;
 
 export type StoreResults = Results<StoreName | typeof NEW_DATA, StoreMetric | RedisMetric>;

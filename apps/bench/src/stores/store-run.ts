@@ -6,7 +6,7 @@ import type { RunStep } from './store-peer.ts';
 /** An assistant's message with one call, and the tool's message with its result: about 1 KB each. */
 const TEXT_LENGTH = 980;
 
-/** What every store is given: the states of one run after each of its steps. */
+/** The input of every store: the states of one run after each of its steps. */
 export class StoreRun {
   /** Where the run begins. */
   readonly first: AgentState;

@@ -41,7 +41,7 @@ export function reportStores(
 
 type Name = StoreName | typeof NEW_DATA;
 
-/** What a store is measured by. */
+/** The store that another store is compared with. */
 function baseOf(name: Name): StoreName {
   return name !== NEW_DATA && STORES[name].kind === 'file' ? 'store-sqlite' : 'store-redis';
 }

@@ -13,7 +13,7 @@ const FILE: StoreName = 'store-sqlite';
 /** Bytes of a page in the write-ahead log of SQLite. */
 const PAGE_BYTES = 4_096 + 24;
 
-/** What the stores may cost, and what they do. Beside whole documents, bytes are judged at 200 steps and time at 500. */
+/** The targets of the stores, with the measured costs. Beside whole documents, bytes are judged at 200 steps and time at 500. */
 export function storeTargets(results: StoreResults, lengths: readonly number[]): readonly Row[] {
   const ratio = (
     what: string,

@@ -3,7 +3,7 @@ import { measureRedis } from './measure-redis.ts';
 import type { SavesOptions } from './measure-saves.ts';
 import { measureSaves } from './measure-saves.ts';
 
-/** What a process is started for. */
+/** The task of a process. */
 export type StoreTask =
   | ({ readonly measure: 'saves' } & SavesOptions)
   | ({ readonly measure: 'redis' } & RedisOptions);

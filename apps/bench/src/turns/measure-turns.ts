@@ -28,7 +28,7 @@ interface TurnTimes {
   readonly median: number;
 }
 
-/** What turns cost, by name and size. */
+/** The cost of turns, by name and size. */
 export interface TurnCosts {
   readonly server: string;
   readonly times: Readonly<Record<string, TurnTimes>>;

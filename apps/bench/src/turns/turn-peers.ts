@@ -19,7 +19,7 @@ import type { StorePlace } from '../stores/store-peer.ts';
 
 /**
  * `core` is the loop with a driver that answers at once, `driver-ai-sdk` the loop with that driver and an AI SDK model that
- * does; both keep nothing. `core memory` keeps sessions of the first in memory. The stores keep sessions of the second.
+ * does; both store nothing. `core memory` stores the sessions of `core` in memory. The stores have sessions of `driver-ai-sdk`.
  */
 export type TurnName = 'generateText' | 'core' | 'driver-ai-sdk' | 'core memory' | SessionStoreName;
 
@@ -50,7 +50,7 @@ export interface TurnPeer {
 }
 
 const TEXT = 't'.repeat(200);
-const QUESTION = 'Go on.';
+const QUESTION = 'Continue.';
 const AGENT = 'bench';
 
 /** Opens what takes turns; in a store, at a place of its own. */

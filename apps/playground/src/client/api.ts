@@ -13,10 +13,10 @@ export interface SessionDetails {
   readonly messages: UIMessage[];
 }
 
-/** The server did not answer at all. */
+/** The server did not answer. */
 export class ConnectionError extends Error {}
 
-/** The server said no; the message says why. */
+/** The server refused the request; the message has the reason. */
 class ApiError extends Error {
   readonly status: number;
 
@@ -71,7 +71,7 @@ async function request<T>(method: string, path: string): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** What an answer or an error of the chat says, without the JSON around it. */
+/** The message in an answer or an error of the chat, without the JSON around it. */
 export function errorIn(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** A word on a call that waits for approval. */
+/** A decision on a call that waits for approval. */
 export type Decide = (toolExecutionId: string, approved: boolean) => void;
 
 interface ApprovalButtonsProps {
@@ -8,11 +8,11 @@ interface ApprovalButtonsProps {
   readonly onDecide: Decide;
 }
 
-/** Asks whether a call may be made. */
+/** Asks the user to approve or deny a call. */
 export function ApprovalButtons({ tool, id, onDecide }: ApprovalButtonsProps) {
   return (
     <div className="approval" role="group" aria-label={`Approval of ${tool}`}>
-      <p>The agent waits for your word.</p>
+      <p>The agent waits for your decision.</p>
       <button type="button" className="button small danger" onClick={() => onDecide(id, false)}>
         Deny
       </button>

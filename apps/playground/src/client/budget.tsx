@@ -2,7 +2,7 @@ import type { SessionView } from '../session-view.ts';
 import { Elapsed } from './elapsed.tsx';
 import { count, seconds } from './format.ts';
 
-/** What the run has used up, and of how much. */
+/** The usage of the run, and its limits. */
 export function Budget({ view }: { readonly view: SessionView }) {
   const { maxSteps, execution, isRunning } = view;
   const current = isRunning ? execution?.steps.find(({ type }) => type === undefined) : undefined;

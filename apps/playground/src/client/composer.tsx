@@ -4,14 +4,14 @@ import type { KeyboardEvent } from 'react';
 interface ComposerProps {
   readonly isRunning: boolean;
   readonly onSend: (text: string) => void;
-  /** Absent where nothing can run. */
+  /** Absent without a run to stop. */
   onStop?: () => void;
 }
 
-/** The first message leads to another screen: whoever wrote it goes on writing there. */
+/** The first message opens another screen, whose message field then gets the focus. */
 let hasWritten = false;
 
-/** Where a message is written. Enter sends, Shift+Enter begins a line, Escape stops the run. */
+/** The message field. Enter sends, Shift+Enter begins a line, Escape stops the run. */
 export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);

@@ -2,13 +2,13 @@ import { useEffect, useState } from 'react';
 
 interface ConfirmButtonProps {
   readonly label: string;
-  /** What the button asks once it was pressed. */
+  /** The question of the button after the first press. */
   readonly question: string;
   readonly isDisabled: boolean;
   readonly onConfirm: () => void;
 }
 
-/** A button for what cannot be undone: it must be pressed twice. */
+/** A button for an irreversible action: it must be pressed twice. */
 export function ConfirmButton({ label, question, isDisabled, onConfirm }: ConfirmButtonProps) {
   const [isAsking, setAsking] = useState(false);
   useEffect(() => {

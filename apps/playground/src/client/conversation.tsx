@@ -13,7 +13,7 @@ interface ConversationProps {
   readonly onDelete: () => void;
 }
 
-/** What was said, what is being said, and the field to say more. */
+/** The stored messages, the message in progress, and the message field. */
 export function Conversation({ chat, problem, onFork, onDelete }: ConversationProps) {
   const { view, messages, isRunning } = chat;
   const end = useStickToEnd();
@@ -45,7 +45,7 @@ export function Conversation({ chat, problem, onFork, onDelete }: ConversationPr
           />
         ))}
         {isRunning && messages.at(-1)?.role !== 'assistant' && <p className="thinking">Thinking</p>}
-        {messages.length === 0 && !isRunning && <p className="quiet">Nothing was said yet.</p>}
+        {messages.length === 0 && !isRunning && <p className="quiet">No messages yet.</p>}
         {view.executionStatus === 'stopped' && !isRunning && (
           <p className="quiet">Stopped: {stopReason(view)}</p>
         )}
@@ -63,7 +63,9 @@ function Notices({ chat, problem }: Pick<ConversationProps, 'chat' | 'problem'>)
   return (
     <>
       {!isConnected && (
-        <Notice tone="warn">The server does not answer. What was saved is safe; trying again…</Notice>
+        <Notice tone="warn">
+          The server does not answer. The saved steps are safe. The page tries again…
+        </Notice>
       )}
       {isConnected && view.isUnfinished && !isRunning && (
         <Notice
@@ -74,7 +76,7 @@ function Notices({ chat, problem }: Pick<ConversationProps, 'chat' | 'problem'>)
             </button>
           }
         >
-          <strong>This run was left unfinished.</strong> {unfinishedText(execution?.steps.length ?? 0)}
+          <strong>This run is unfinished.</strong> {unfinishedText(execution?.steps.length ?? 0)}
         </Notice>
       )}
       {failure !== undefined && <Notice tone="bad">The run failed: {failure}</Notice>}
@@ -92,7 +94,7 @@ function Notices({ chat, problem }: Pick<ConversationProps, 'chat' | 'problem'>)
 }
 
 function stopReason({ execution }: SessionView): string {
-  return execution?.signals[0]?.message ?? 'no reason was given.';
+  return execution?.signals[0]?.message ?? 'the reason is unknown.';
 }
 
 function unfinishedText(steps: number): string {
@@ -100,7 +102,7 @@ function unfinishedText(steps: number): string {
     steps === 0
       ? 'Your message is saved'
       : `${steps} finished ${steps === 1 ? 'step is' : 'steps are'} saved`;
-  return `${saved}; a call that was under way is made again, under the same idempotency key.`;
+  return `${saved}; a call in doubt is repeated, with the same idempotency key.`;
 }
 
 /** A run can be stopped from wherever the focus is, as soon as the page shows that it can. */

@@ -1,7 +1,7 @@
 import type { ModelInfo } from './api.ts';
 import { ThemeToggle } from './theme-toggle.tsx';
 
-/** One of the three areas of the page. */
+/** An area of the page. */
 export type Pane = 'sessions' | 'chat' | 'state';
 
 const panes: readonly (readonly [Pane, string])[] = [
@@ -16,7 +16,7 @@ interface HeaderProps {
   readonly onPane: (pane: Pane) => void;
 }
 
-/** What the page is, which model answers, and on a narrow screen the way from one area to another. */
+/** The title of the page, the model, and on a narrow screen the buttons of the areas. */
 export function Header({ model, pane, onPane }: HeaderProps) {
   return (
     <header className="header">

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 interface NoticeProps {
   readonly tone: 'bad' | 'warn';
   readonly children: ReactNode;
-  /** What can be done about it. */
+  /** A button with the remedy. */
   readonly action?: ReactNode;
 }
 
-/** Something to know about, above the message field. */
+/** A message to the user, above the message field. */
 export function Notice({ tone, children, action }: NoticeProps) {
   return (
     <div className="notice" data-tone={tone} role={tone === 'bad' ? 'alert' : 'status'}>

@@ -4,7 +4,7 @@ import { fetchRaw } from './api.ts';
 import { CopyButton } from './copy-button.tsx';
 import { JsonView } from './json-view.tsx';
 
-/** The whole document as the store keeps it. Looked up only when it is open, and again whenever it was saved. */
+/** The whole document as the store returns it. It is loaded only while the section is open, and again after each save. */
 export function RawState({ view: { sessionId, version } }: { readonly view: SessionView }) {
   const [isOpen, setOpen] = useState(false);
   const [raw, setRaw] = useState<unknown>();

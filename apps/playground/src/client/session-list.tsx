@@ -23,7 +23,7 @@ export function SessionList({ sessions, selected, onOpen, onNew }: SessionListPr
       >
         <span aria-hidden="true">+</span> New session
       </button>
-      {sessions?.length === 0 && <p className="quiet padded">No sessions yet. They are kept on disk.</p>}
+      {sessions?.length === 0 && <p className="quiet padded">No sessions yet. The store saves them.</p>}
       <ul>
         {sessions?.map((session) => (
           <li key={session.sessionId}>

@@ -7,7 +7,7 @@ import { useSessionChat } from './use-session-chat.ts';
 
 interface SessionScreenProps {
   readonly sessionId: string;
-  /** What to send as soon as the session is open. */
+  /** The message to send when the session is open. */
   readonly firstMessage: string | undefined;
   readonly problem: string | undefined;
   readonly onFork: () => void;
@@ -40,7 +40,7 @@ export function SessionScreen(props: SessionScreenProps) {
             <p role="alert">{problem}</p>
             <p>
               <button type="button" className="button" onClick={() => onOpen(undefined)}>
-                Begin a new one
+                Begin a new session
               </button>
             </p>
           </>

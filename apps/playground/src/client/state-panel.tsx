@@ -14,7 +14,7 @@ interface StatePanelProps {
   readonly onOpen: (sessionId: string) => void;
 }
 
-/** The state itself, as it stands in the store and as a run changes it. */
+/** The state, as it is stored and as a run changes it. */
 export function StatePanel({ view, onOpen }: StatePanelProps) {
   const { execution, messages } = view;
   return (
@@ -81,7 +81,8 @@ function Facts({ view, onOpen }: StatePanelProps) {
 
 function StopSignals({ view }: { readonly view: SessionView }) {
   const signals = view.execution?.signals ?? [];
-  if (signals.length === 0) return <p className="quiet">None was raised: the run ends by its own answer.</p>;
+  if (signals.length === 0)
+    return <p className="quiet">No stop signals: the run ends with its own answer.</p>;
   return (
     <ul className="signals">
       {signals.map((signal, index) => (

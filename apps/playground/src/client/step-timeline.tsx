@@ -7,7 +7,7 @@ interface StepTimelineProps {
   readonly isRunning: boolean;
 }
 
-/** The steps of the run, in order: what each came to, how long it took, what it used. */
+/** The steps of the run, in order, with their type, duration and usage. */
 export function StepTimeline({ execution, isRunning }: StepTimelineProps) {
   if (!execution || execution.steps.length === 0) return <p className="quiet">No step yet.</p>;
   return (

@@ -6,11 +6,11 @@ import { inline } from './format.ts';
 
 interface ToolCardProps {
   readonly part: ToolUIPart | DynamicToolUIPart;
-  /** The run that it belongs to goes on. */
+  /** Whether the run of the call is in progress. */
   readonly isLive: boolean;
 }
 
-/** A tool call as it runs: its arguments, then what it came to. */
+/** A tool call as it runs: its arguments, then its outcome. */
 export function ToolCard({ part, isLive }: ToolCardProps) {
   const name = getToolName(part);
   const phase = phaseOf(part, isLive);
@@ -40,7 +40,7 @@ export function ToolCard({ part, isLive }: ToolCardProps) {
         </dd>
         <dt>{phase === 'done' ? 'Result' : 'Outcome'}</dt>
         <dd>
-          <pre>{result === undefined ? 'Not known yet.' : indented(result)}</pre>
+          <pre>{result === undefined ? 'No result yet.' : indented(result)}</pre>
         </dd>
         <dt>Call</dt>
         <dd>

@@ -2,9 +2,9 @@ import type { ToolView } from '../session-view.ts';
 import { CopyButton } from './copy-button.tsx';
 import { inline, seconds } from './format.ts';
 
-/** Every tool call of the run: what with, how it ended, and the key under which it counts once. */
+/** Every tool call of the run: its arguments, its outcome, and its idempotency key. */
 export function ToolLedger({ tools }: { readonly tools: readonly ToolView[] }) {
-  if (tools.length === 0) return <p className="quiet">No tool was called in this run.</p>;
+  if (tools.length === 0) return <p className="quiet">This run called no tools.</p>;
   return (
     <ul className="ledger">
       {tools.map((tool) => (

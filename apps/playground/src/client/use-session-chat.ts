@@ -12,13 +12,13 @@ export interface SessionChat {
   readonly view: SessionView;
   readonly messages: UIMessage[];
   readonly isRunning: boolean;
-  /** What went wrong, for people. */
+  /** The error message for the user. */
   readonly notice: string | undefined;
   readonly isConnected: boolean;
   readonly send: (text: string) => void;
-  /** Goes on with a run that was left unfinished. */
+  /** Resumes an unfinished run. */
   readonly resume: () => void;
-  /** Lets a call run that waits for approval, or refuses it. */
+  /** Approves or denies a call that waits for approval. */
   readonly decide: Decide;
   readonly stop: () => void;
   readonly dismiss: () => void;
@@ -26,7 +26,7 @@ export interface SessionChat {
 
 const retryMilliseconds = 700;
 
-/** The chat and the state of one session: both come in the same stream, or anew from the server after a failure. */
+/** The chat and the state of one session: both come in the same stream, or again from the server after a failure. */
 export function useSessionChat(initial: SessionDetails, firstMessage: string | undefined): SessionChat {
   const { sessionId } = initial.session;
   const [view, setView] = useState(initial.session);
@@ -46,7 +46,7 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
     onFinish: ({ isError, isDisconnect }) => {
       // A stream that ends before its run did: the server is shutting down.
       const { isRunning, executionStatus } = latest.current;
-      // One that waits for approval may have got a message, which stands before the call.
+      // A run that waits for approval may have received a message, which stands before the call.
       if (!isError && !isDisconnect && (isRunning || executionStatus === 'suspended')) void recover.current();
     },
     onError: (error) => {
@@ -66,7 +66,7 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
     if (details.session.isRunning) await resumeStream();
   }, [sessionId, setMessages, clearError, resumeStream, isMounted]);
 
-  // Another page, or the terminal, may have gone on with the session.
+  // Another page, or the terminal, may have changed the session.
   const isIdle = chat.status === 'ready' && !view.isRunning;
   useFocus(() => void (isIdle && recover.current()));
 
@@ -122,7 +122,7 @@ function transportOf(sessionId: string): DefaultChatTransport<UIMessage> {
   });
 }
 
-/** The session from the server, asked until it answers or nobody waits any more. */
+/** Requests the session until the server answers or the signal aborts. */
 async function untilAnswered(
   sessionId: string,
   isWanted: () => boolean,

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import type { SessionSummary } from '../session-view.ts';
 import { fetchSessions } from './api.ts';
 
-/** All sessions, the last changed first; looked up again when asked to and when the page gets the focus. */
+/** All sessions, the last changed first; loaded again on request and when the page gets the focus. */
 export function useSessions(): {
   readonly sessions: readonly SessionSummary[] | undefined;
   readonly reload: () => void;

@@ -6,7 +6,7 @@ const examples = [
   ['what is 17 * 23? remember it', 'Two tools, one after the other'],
   ['send a book to Ann', 'Takes 3 seconds and leaves a line in outbox.txt'],
   ['pay Ann 250 euros', 'Waits for your approval, also after a restart'],
-  ['what time is it in Tokyo and in Vienna?', 'Two calls side by side'],
+  ['what time is it in Tokyo and in Vienna?', 'Two calls in parallel'],
   ['what do you remember?', 'Reads the notes of every session'],
 ] as const;
 
@@ -16,7 +16,7 @@ interface WelcomeProps {
   readonly onStart: (text: string) => void;
 }
 
-/** What is there before a session: what this is, and some ways to begin. */
+/** The screen without a session: an introduction, and examples of messages. */
 export function Welcome({ model, problem, onStart }: WelcomeProps) {
   return (
     <>
@@ -24,8 +24,8 @@ export function Welcome({ model, problem, onStart }: WelcomeProps) {
         <div className="scroll welcome" tabIndex={0} role="region" aria-label="Introduction">
           <h2>An agent whose state can be held</h2>
           <p>
-            Every message and every step is kept as it happens. Kill the server in the middle of a run, start
-            it again, and go on where it was.
+            Every message and every step is saved as it happens. Kill the server in the middle of a run, start
+            it again, and continue the run.
           </p>
           <ul className="examples">
             {examples.map(([prompt, explanation]) => (

@@ -4,7 +4,7 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 
-/** What a tool call came to. */
+/** The outcome of a tool call. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'failure'; readonly message: string }
@@ -23,11 +23,11 @@ export interface Turn {
   /** The text of the user; several messages in a row are one question. */
   readonly question: string;
   readonly calls: readonly PastCall[];
-  /** What the assistant said after its last tool result; empty while it has said nothing. */
+  /** The text of the assistant after its last tool result; empty without such text. */
   readonly answer: string;
 }
 
-/** The turns of a prompt, oldest first; the last one is to be answered. System messages are part of none. */
+/** The turns of a prompt, oldest first; the last turn waits for its answer. System messages belong to no turn. */
 export function readTurns(prompt: LanguageModelV4Prompt): readonly Turn[] {
   return prompt.reduce<readonly Turn[]>(withMessage, []);
 }
@@ -98,7 +98,7 @@ function outcomeOf({ output }: LanguageModelV4ToolResultPart): Outcome {
   }
 }
 
-/** The text parts, joined; every other part is left out. */
+/** The text parts, joined; other parts are omitted. */
 function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
   return parts
     .map((part) => (part.type === 'text' && typeof part.text === 'string' ? part.text : ''))

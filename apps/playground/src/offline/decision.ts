@@ -6,9 +6,9 @@ import { noRule, readGoals } from './rules.ts';
 import { settle } from './settlement.ts';
 import type { Call, Item, Settlement } from './settlement.ts';
 
-/** What to do next: make calls, or, when there are none, say the text. */
+/** The next action: the calls, or the text without calls. */
 export interface Decision {
-  /** Which rules matched, and what came of them. */
+  /** The rules that matched, and their results. */
   readonly reasoning: string;
   readonly calls: readonly Call[];
   readonly text: string;
@@ -38,7 +38,7 @@ function isDemanded({ toolChoice }: Request): boolean {
   return toolChoice?.type === 'required' || toolChoice?.type === 'tool';
 }
 
-/** What becomes of an answer in words when a tool call is demanded in its place. */
+/** The decision in place of an answer when the request demands a tool call. */
 function onDemand({ reasoning, text }: Decision, calls: readonly Call[]): Decision {
   if (calls.length > 0) {
     const call = `A tool call is demanded; ${calls[0]?.tool} is one that needs no input.`;
@@ -65,7 +65,7 @@ function permission(names: readonly string[], choice: Request['toolChoice']): Pe
   };
 }
 
-/** The call to make when any is demanded: of the first tool that may be called and needs no input. */
+/** The call to make when any is demanded: of the first allowed tool that needs no input. */
 function emptyCalls(tools: readonly LanguageModelV4FunctionTool[], may: Permission): readonly Call[] {
   const tool = tools.find(
     ({ name, inputSchema }) => may(name) === undefined && !inputSchema.required?.length,

@@ -1,7 +1,7 @@
 import type { PastCall, Turn } from './conversation.ts';
 import type { Result } from './goal.ts';
 
-/** A member of a value, `undefined` when there is none. */
+/** A member of a value, `undefined` if it is missing. */
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
@@ -20,7 +20,7 @@ export interface Note {
   readonly text: string;
 }
 
-/** The notes in what `notebook_read` returned; anything else in it is left out. */
+/** The notes in the result of `notebook_read`; other content is omitted. */
 export function notesIn(value: unknown): readonly Note[] {
   const notes = memberOf(value, 'notes');
   if (!Array.isArray(notes)) return [];
@@ -64,7 +64,7 @@ const wordings: Readonly<Record<string, (call: Call) => string | undefined>> = {
   },
 };
 
-/** What a finished call established, in words that stand on their own, without a full stop. */
+/** The fact that a finished call established, as a clause without a full stop. */
 export function factOf(call: Call): string {
   const wording = wordings[call.tool];
   return wording?.(call) ?? `${call.tool} returned ${JSON.stringify(call.value)}`;

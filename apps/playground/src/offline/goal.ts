@@ -8,45 +8,45 @@ export interface Result {
   readonly value: unknown;
 }
 
-/** Something to say that needs no tool. */
+/** A text for the user that needs no tool. */
 interface Remark {
   readonly kind: 'remark';
-  /** What in the message led to it, to complete the sentence "the rule matched …". */
+  /** The words of the message that led to it, to complete the sentence "the rule matched …". */
   readonly because: string;
   readonly text: string;
 }
 
-/** Something that a tool has to do. */
+/** A goal that needs a tool. */
 export interface Errand {
   readonly kind: 'errand';
-  /** What in the message led to it, to complete the sentence "the rule matched …". */
+  /** The words of the message that led to it, to complete the sentence "the rule matched …". */
   readonly because: string;
   readonly tool: string;
   /** The tools whose errands earlier in the same message must be settled before this one. */
   readonly after: readonly string[];
-  /** The input for the tool, from what the earlier errands gave; `undefined` when they gave too little. */
+  /** The input for the tool, from the results of earlier errands; `undefined` if they are not enough. */
   prepare(earlier: readonly Result[]): JSONObject | undefined;
-  /** What to say when `prepare` gave nothing. */
+  /** The text for the user when `prepare` returns nothing. */
   readonly otherwise: string;
   /** Clauses without a rule that this errand takes care of. */
   readonly covers?: readonly string[];
-  /** The answer to the user, from what the tool returned. */
+  /** The answer to the user, from the result of the tool. */
   say(result: Result): string;
 }
 
 /** One thing that a message asks for. */
 export type Goal = Remark | Errand;
 
-/** What a rule may look at. */
+/** The input of a rule. */
 export interface Reading {
   readonly clause: string;
   /** The turns before this one, oldest first. */
   readonly past: readonly Turn[];
   /** The names of the tools on offer. */
   readonly tools: readonly string[];
-  /** What can be done with them, in a sentence. */
+  /** A sentence with the abilities of the tools. */
   readonly abilities: string;
-  /** What the clauses before this one ask for. */
+  /** The goals of the clauses before this one. */
   readonly goals: readonly Goal[];
   /** The clauses before this one that no rule matched. */
   readonly unread: readonly string[];
@@ -54,12 +54,12 @@ export interface Reading {
   readonly isAlone: boolean;
 }
 
-/** One thing the offline model can do. */
+/** An ability of the offline model. */
 export interface Rule {
   readonly name: string;
-  /** The tool that it cannot do without. */
+  /** The tool that it requires. */
   readonly tool?: string;
-  /** What it does, with an example, to complete the sentence "I can …". */
+  /** Its ability, with an example, to complete the sentence "I can …". */
   readonly ability?: string;
   /** The goals that it reads from the clause; none when it does not match. */
   read(reading: Reading): readonly Goal[];

@@ -23,7 +23,7 @@ const verbs = [
 const order = new RegExp(`^${polite}(?:${verbs.join('|')})\\b(?<rest>.*)$`, 'is');
 const nouns = 'result|answer|value|number|sum|product|outcome|time|date|receipt';
 const pronoun = `(?:it|that|this|them|those|these|both|all (?:of )?(?:it|that|this|them)|the (?:${nouns})s?)`;
-/** "write it down", "save the result": orders only with a pronoun, "save 5 euros" is none. */
+/** "write it down", "save the result": orders only with a pronoun; "save 5 euros" does not match. */
 const pronounOrder = new RegExp(
   `^${polite}(?:write|jot|put|save|store|keep)\\s+(?<rest>${pronoun}\\b.*)$`,
   'is',
@@ -38,7 +38,7 @@ const named = /^(?:called|named|titled)\s+["“]?(?<name>[\w-]+)["”]?\s*[:,]?\
 const aTime = /^(?:what (?:time|day|date)\b|the (?:current )?(?:time|date)(?: (?:in|now|today)\b|[.!]*$))/i;
 const aQuestion = /^(?:what|who|when|where|which|why|how|if|whether)\b/i;
 
-/** Orders to remember something: the text itself, or what was found out or said just before. */
+/** Orders to remember something: the text itself, or the result or statement just before. */
 export const remember: Rule = {
   name: 'remember',
   tool: 'notebook_write',
@@ -55,7 +55,7 @@ export const remember: Rule = {
   },
 };
 
-/** What has to be found out first: "what 2 + 2 is", "the result of 2 + 2", "the time in Tokyo". */
+/** A question to answer first: "what 2 + 2 is", "the result of 2 + 2", "the time in Tokyo". */
 function findingsFor(content: string, reading: Reading): readonly Goal[] {
   if (/^(?:what|the (?:result|answer|value|sum|product))\b/i.test(content)) {
     const expressions = expressionsIn(content);
@@ -88,7 +88,7 @@ function noteOfResults({ clause, goals, past, unread }: Reading, name: string | 
         sources.length > 0 ? results.map(factOf).join('; ') : covers.join(' ') || lastStatement(past);
       return text === '' ? undefined : { name: slugOf(name ?? text), text };
     },
-    otherwise: `For “${clause}” there is no result that I could write down.`,
+    otherwise: `For “${clause}” I have no result to write down.`,
   });
 }
 
@@ -101,7 +101,7 @@ function sayNoted({ input, value }: Result): string {
   return `I noted “${textIn(input, 'text')}” under the name “${name}”.`;
 }
 
-/** What the turn before found out, else what the user stated in it. */
+/** The results of the turn before, else the user's statement in it. */
 function lastStatement(past: readonly Turn[]): string {
   const turn = past.at(-1);
   if (turn === undefined) return '';
@@ -133,7 +133,7 @@ const commonWords = new Set(
   with written wrote you your`.split(/\s+/),
 );
 
-/** Questions for what was noted. */
+/** Questions about notes. */
 export const recall: Rule = {
   name: 'recall',
   tool: 'notebook_read',
@@ -182,7 +182,7 @@ function resultsWorkedOut(clause: string, past: readonly Turn[]): string {
   return facts.length === 0 ? '' : ` In this conversation I worked out: ${facts.join('; ')}.`;
 }
 
-/** What the question is about: its expressions, else the words that are not in every question. */
+/** The topic of the question: its expressions, else the words that are not in every question. */
 function termsIn(clause: string): readonly string[] {
   const expressions = expressionsIn(clause);
   if (expressions.length > 0) return expressions;

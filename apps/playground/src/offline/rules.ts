@@ -7,9 +7,9 @@ import { recall, remember } from './notebook-rules.ts';
 import { conversation, deeds, greeting, identity, introduction, refrain, thanks } from './talk-rules.ts';
 import { callByName, clock, parcel, payment } from './tool-rules.ts';
 
-/** The first of these that matches has the clause to itself: what else stands in it belongs to it. */
+/** The first of these rules that matches gets the whole clause. */
 const owners: readonly Rule[] = [refrain, callByName, remember, parcel, payment, deeds, recall, conversation];
-/** All of these that match have a share in the clause. */
+/** All of these rules that match share the clause. */
 const sharers: readonly Rule[] = [greeting, thanks, identity, clock, arithmetic];
 
 /** A goal and the rule that read it. */
@@ -18,14 +18,14 @@ export interface RuledGoal {
   readonly goal: Goal;
 }
 
-/** Stands for the rule where none matched. */
+/** Replaces the rule of a clause without a match. */
 export const noRule = 'none';
 
 /** Asks for the message before once more. */
 const again =
   /^(?:please )?(?:try |do (?:it|that) |once more|and )*(?:again|retry|once more)[.!?]*(?: please[.!]*)?$/i;
 
-/** What the message to answer asks for, in its order. "Again" stands for the message before it. */
+/** The goals of the message to answer, in its order. "Again" stands for the message before it. */
 export function readGoals(turns: readonly Turn[], tools: readonly string[]): readonly RuledGoal[] {
   const asked = turns.findLastIndex((turn) => !again.test(turn.question));
   const question = turns[asked]?.question ?? '';

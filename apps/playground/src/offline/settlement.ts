@@ -15,7 +15,7 @@ type State =
   | { readonly kind: 'said'; readonly text: string }
   /** An earlier errand of the same message comes first; the text is for when it never gets its turn. */
   | { readonly kind: 'waiting'; readonly text: string }
-  /** What came before gave nothing to do it with. */
+  /** The earlier errands gave no input for it. */
   | { readonly kind: 'impossible'; readonly text: string }
   | { readonly kind: 'ready'; readonly call: Call }
   | { readonly kind: 'done'; readonly errand: Errand; readonly call: Call; readonly outcome: Outcome };

@@ -6,7 +6,7 @@ function remark(because: string, text: string): readonly Goal[] {
   return [{ kind: 'remark', because, text }];
 }
 
-/** Orders not to do something: nothing in them may be taken for an order to do it. */
+/** Negative orders: no part of them counts as an order. */
 export const refrain: Rule = {
   name: 'refrain',
   read({ clause }) {
@@ -93,7 +93,7 @@ const greetingPattern =
   /^(?:hi|hello|hey|howdy|good (?:morning|afternoon|evening|day)|greetings|servus|moin)\b/i;
 const thanksPattern = /\b(?:thanks|thank you|cheers)\b/i;
 
-/** Who it is; never anything but the offline model. */
+/** The introduction: it always says that it is the offline model. */
 export const introduction =
   'I am the offline model of this playground: rules in this process, no network and no language model.';
 

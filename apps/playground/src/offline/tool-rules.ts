@@ -42,7 +42,7 @@ const polite = '(?:(?:can|could|would|will) you )?(?:please )?(?:also )?';
 const sending = new RegExp(`^${polite}(?:send|mail|ship|post|deliver)\\s+(.+?)[.!?]*$`, 'i');
 const nextParcel = /\s+and\s+(?=(?:an?|the|some|my|\d+)\s+.+?\s+to\s+)/i;
 
-/** Orders to send something to somebody. */
+/** Orders to send an item to a person. */
 export const parcel: Rule = {
   name: 'parcel',
   tool: 'send_parcel',
@@ -83,11 +83,11 @@ const euros = String.raw`(?:€\s*)?(\d+(?:\.\d+)?)\s*(?:€|euros?)?`;
 const amountFirst = new RegExp(`^${euros}\\s+to\\s+(.+)$`, 'i');
 const payeeFirst = new RegExp(`^(.+?)\\s+${euros}$`, 'i');
 
-/** Orders to pay somebody. */
+/** Orders to pay a person. */
 export const payment: Rule = {
   name: 'payment',
   tool: 'pay',
-  ability: 'pay somebody (“pay Ann 250 euros”); large amounts wait for your approval',
+  ability: 'pay a person (“pay Ann 250 euros”); large amounts wait for your approval',
   read({ clause }) {
     const order = paying.exec(clause)?.[1];
     if (order === undefined) return [];

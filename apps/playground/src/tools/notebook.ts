@@ -12,7 +12,7 @@ const noteName = z
 const longestNote = 20_000;
 const extension = '.txt';
 
-/** A note as the model gets it. */
+/** A note as the model reads it. */
 interface Note {
   readonly name: string;
   readonly text: string;

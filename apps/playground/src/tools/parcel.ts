@@ -4,7 +4,7 @@ import type { Tool } from '@holdfast/core';
 import { z } from 'zod';
 import { appendOnce } from './effect-file.ts';
 
-/** Where parcels leave, and how long that takes. */
+/** The outbox, and the duration of sending. */
 export interface ParcelOptions {
   /** The file that gets one line a parcel. */
   readonly outbox: string;
@@ -12,16 +12,16 @@ export interface ParcelOptions {
 }
 
 /**
- * Sends a parcel: slow, and with an effect that can be seen. The line in the outbox carries the idempotency key;
- * a key that is there already sends nothing again. An abort before the end sends nothing.
+ * Sends a parcel: slow, and with a visible effect. The line in the outbox carries the idempotency key;
+ * a key that is already there sends no second parcel. An abort before the end sends nothing.
  */
 export function sendParcel({ outbox, seconds }: ParcelOptions): Tool {
   return tool({
     name: 'send_parcel',
     description: `Sends a parcel. Takes about ${seconds} seconds and cannot be undone.`,
     inputSchema: z.object({
-      to: z.string().min(1).max(200).describe('Who gets it'),
-      item: z.string().min(1).max(200).describe('What is in it'),
+      to: z.string().min(1).max(200).describe('The recipient'),
+      item: z.string().min(1).max(200).describe('The content'),
     }),
     timeoutSeconds: seconds + 30,
     effect: 'idempotent',

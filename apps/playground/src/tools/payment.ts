@@ -6,13 +6,13 @@ import { appendOnce } from './effect-file.ts';
 /** From this amount on a person must approve. */
 const approvedFrom = 100;
 
-/** Pays somebody: a line in the file of payments. Large amounts wait for a person. */
+/** Pays: adds a line to the file of payments. Large amounts wait for a person. */
 export function pay(payments: string): Tool {
   return tool({
     name: 'pay',
-    description: `Pays somebody an amount in euros. A person is asked first from ${approvedFrom} on.`,
+    description: `Pays an amount in euros. From ${approvedFrom} on, a person must approve first.`,
     inputSchema: z.object({
-      to: z.string().min(1).max(200).describe('Who gets it'),
+      to: z.string().min(1).max(200).describe('The recipient'),
       amount: z.number().positive().max(1_000_000).describe('Euros'),
     }),
     effect: 'idempotent',

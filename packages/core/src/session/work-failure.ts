@@ -6,7 +6,7 @@ import { readErrorRecord } from '../state/values/error-record.ts';
 
 /**
  * The last failure of work on a session outside of its execution, such as an agent that is not deployed. The session is due
- * again at `retryAt`. Without `retryAt` it is a dead letter: no worker tries it again until somebody calls `retry()`.
+ * again at `retryAt`. Without `retryAt` it is a dead letter: no worker tries it again until a caller calls `retry()`.
  */
 export interface WorkFailure {
   readonly error: ErrorRecord;
@@ -44,7 +44,7 @@ export function nextFailure(
   return Object.freeze({ error, attempts, at, ...retryAt });
 }
 
-/** Is the session put aside, until somebody calls `retry()`? */
+/** True for a dead letter: no worker tries the session again until a caller calls `retry()`. */
 export function isDeadLetter({ retryAt }: WorkFailure): boolean {
   return retryAt === undefined;
 }

@@ -10,7 +10,7 @@ export function requireState(value: unknown, owner: string): void {
   );
 }
 
-/** What to pass instead of a value that has a state, or is the JSON of one. */
+/** The advice for a value that has a state, or that is the JSON of a state. */
 function stateAdvice(value: unknown): string {
   if (typeof value !== 'object' || value === null) return '';
   if ('state' in value && value.state instanceof AgentState) return ': pass session.state';

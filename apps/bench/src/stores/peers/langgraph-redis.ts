@@ -11,7 +11,7 @@ interface Redis {
   readonly createClient: (init: { readonly url: string }) => Client;
 }
 
-/** What the saver calls of it. */
+/** The members that the saver calls. */
 interface Client {
   connect(): Promise<unknown>;
   quit(): Promise<unknown>;

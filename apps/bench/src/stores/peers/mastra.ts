@@ -5,7 +5,7 @@ interface MastraRedis<Domains> {
   readonly RedisStore: new (init: object) => RedisStore<Domains>;
 }
 
-/** What is used of `@mastra/redis`; `Domains` are the parts that it keeps. */
+/** The used members of `@mastra/redis`; `Domains` are its parts. */
 interface RedisStore<Domains> {
   init(): Promise<void>;
   getStore<Name extends keyof Domains>(name: Name): Promise<Domains[Name] | undefined>;

@@ -7,7 +7,7 @@ export interface MemberNames {
   readonly functions: readonly string[];
   /** Other members. */
   readonly values: readonly string[];
-  /** What to write instead of a member that does not exist, by its name. */
+  /** The advice for an unknown member, by its name. */
   readonly advice: Readonly<Record<string, string>>;
 }
 

@@ -18,7 +18,7 @@ export type DriverErrorKind =
   | 'invalidRequest'
   | 'unknown';
 
-/** What resolves a failure: time, a person, or nothing for this request. */
+/** The remedy of a failure: time, a person, or none for this request. */
 type Remedy = 'time' | 'person' | 'none';
 
 const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remedy: Remedy] } = {

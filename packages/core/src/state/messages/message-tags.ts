@@ -10,7 +10,7 @@ export interface MessageTags {
   readonly step_id: StepId;
   readonly execution_id: ExecutionId;
   readonly agent_id: AgentId;
-  /** The message led to a final response and is not one. */
+  /** The message led to a final response, and is not the final response itself. */
   readonly is_trace?: true;
 }
 
@@ -50,7 +50,7 @@ export function executionIdOf(message: Message): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** True for a trace: a message that led to a final response and is not one, such as a tool call or a tool result. */
+/** True for a trace: a message that led to a final response without being the final response, such as a tool call or a tool result. */
 export function isTrace(message: Message): boolean {
   return message.metadata?.['is_trace'] === true;
 }
