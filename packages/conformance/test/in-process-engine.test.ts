@@ -35,7 +35,7 @@ describe('InProcessEngine with the clock of the machine', () => {
     const skipped = tests.filter(({ skip }) => skip).map(({ name }) => name);
     expect(skipped).toEqual([
       'moments: an instant can be further away than the longest timer (needs clock)',
-      'lanes: a throttled lane starts no session, and other lanes go on (needs clock)',
+      'lanes: a throttled lane starts no session, and other lanes continue (needs clock)',
     ]);
   });
 });

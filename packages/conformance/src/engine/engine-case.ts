@@ -62,7 +62,7 @@ export interface EngineCase {
 }
 
 /** An error that the engine passed to `onError`. */
-export interface ReceivedError {
+interface ReceivedError {
   readonly sessionId: string;
   readonly error: unknown;
 }

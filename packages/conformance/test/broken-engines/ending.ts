@@ -24,7 +24,10 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
   'ignores the instant of a lost session': ending((result) =>
     result.outcome.type === 'lost' ? { ...result, outcome: { type: 'lost' } } : result,
   ),
-  'does not pass on the error that an advance returned': ending(({ error: _, ...result }) => result),
+  'does not pass on the error that an advance returned': ending((result) => ({
+    ...result,
+    error: undefined,
+  })),
   'does not pass on the error that an advance threw': advancing((advance) => async (id, options) => {
     try {
       return await advance(id, options);
@@ -32,11 +35,11 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
       return suspended([]);
     }
   }),
-  'ignores priorities': waking(({ engine }, id, { priority: _, ...options } = {}) =>
-    engine.wake(id, options),
+  'ignores priorities': waking(({ engine }, id, options) =>
+    engine.wake(id, { ...options, priority: undefined }),
   ),
-  'has one queue for all lanes': waking(({ engine }, id, { lane: _, ...options } = {}) =>
-    engine.wake(id, options),
+  'has one queue for all lanes': waking(({ engine }, id, options) =>
+    engine.wake(id, { ...options, lane: undefined }),
   ),
   'treats a yield as the end': ending((result) =>
     result.outcome.type === 'yield' ? suspended(result.wake) : result,

@@ -56,7 +56,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     takenUntil: after.takenUntil ?? before?.record.takenUntil,
   })),
   'ignores how long sessions have been due': {
-    store: (store) => ({ due: ({ dueForSeconds: _, ...query } = {}) => store.due(query) }),
+    store: (store) => ({ due: (query) => store.due({ ...query, dueForSeconds: undefined }) }),
   },
   'forgets the worker of a claim': keeping((after) => ({ ...after, lease: undefined })),
   'grants a claim to every worker': {
