@@ -256,7 +256,7 @@ describe('errors advise what to write instead', () => {
     [
       'an unknown hook',
       () => new SessionRuntime({ store, agents: {}, hooks: { beforeLoad: () => undefined } } as never),
-      'hooks has no member "beforeLoad": a session can be changed once it is loaded: write "afterLoad".',
+      'hooks has no member "beforeLoad": use "afterLoad", which can change the loaded session.',
     ],
     [
       'a hook that is not a function',

@@ -125,7 +125,7 @@ function duplicatesIn(found: readonly FoundDefinition[]): DefinitionProblem[] {
     if (first === undefined) continue;
     const expected = 'a unique name and version';
     const found = `the same name and version in ${first}`;
-    const advice = 'Rename one of the agents, or give it another version.';
+    const advice = 'Rename one of the agents, or set another version.';
     problems.push({ file, ...place, key: 'name', expected, found, advice });
   }
   return problems;

@@ -87,7 +87,7 @@ describe('a folder', () => {
         key: 'name',
         expected: 'a unique name and version',
         found: `the same name and version in ${join(folder, 'a.yaml')}`,
-        advice: 'Rename one of the agents, or give it another version.',
+        advice: 'Rename one of the agents, or set another version.',
       },
     ]);
   });

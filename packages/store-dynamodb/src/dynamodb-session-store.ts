@@ -78,10 +78,10 @@ const TABLE_CHECKS: OptionChecks<DynamoDbTableOptions> = {
 };
 
 const ADVICE = {
-  tableName: 'write "table"',
-  TableName: 'write "table"',
-  ttl: 'write "expiry", as in expiry: { afterSeconds: 3600 }',
-  bucket: 'write "blobs", as in blobs: { store: bucket }',
+  tableName: 'use "table"',
+  TableName: 'use "table"',
+  ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
+  bucket: 'set "blobs", as in blobs: { store: bucket }',
 };
 
 const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(

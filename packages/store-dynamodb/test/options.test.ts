@@ -13,7 +13,7 @@ test.each<readonly [object | undefined, string]>([
     { client, table: 'a', nonsense: 1 },
     'DynamoDbSessionStore has no option "nonsense". Known options: clock,',
   ],
-  [{ client, tableName: 'a' }, 'has no option "tableName": write "table".'],
+  [{ client, tableName: 'a' }, 'has no option "tableName": use "table".'],
   [
     { client, table: 'a', region: 'b' },
     'pass it to the client, as in client: new DynamoDBClient({ region })',

@@ -47,7 +47,7 @@ const DEFAULT_TIMEOUT_SECONDS = 10;
 const REDIS_CHECKS: OptionChecks<RedisStoreOptions> = {
   ...storeOptionChecks,
   prefix: {
-    expected: 'a text without braces',
+    expected: 'a string without braces',
     accepts: (value) =>
       typeof value === 'string' && value !== '' && value.isWellFormed() && !/[{}]/.test(value),
     type: 'string',
@@ -76,7 +76,7 @@ const ADVICE = {
 const checkOptions = optionsCheck<RedisSessionStoreOptions>(
   'RedisSessionStore',
   { ...REDIS_CHECKS, client: mustBe.anything }, // see checkedClient
-  { ...ADVICE, url: 'RedisSessionStore.open({ url }) creates a client', redis: 'use "client"' },
+  { ...ADVICE, url: 'use RedisSessionStore.open({ url })', redis: 'use "client"' },
 );
 
 /** The members of all forms of `RedisConnection`. */
@@ -96,7 +96,7 @@ const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
     cluster: mustBe.listOf('nodes, as in cluster: [{ host, port }]'),
     clusterOptions: mustBe.object,
   },
-  { ...ADVICE, client: 'new RedisSessionStore({ client }) uses a client' },
+  { ...ADVICE, client: 'use new RedisSessionStore({ client })' },
 );
 
 /**

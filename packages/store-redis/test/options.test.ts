@@ -11,11 +11,11 @@ afterAll(() => client.disconnect());
 describe('RedisSessionStore', () => {
   test.each<readonly [object | string, string]>([
     [{ nonsense: 1 }, 'RedisSessionStore has no option "nonsense". Known options: clock, expiry,'],
-    [{ url: 'redis://localhost' }, 'has no option "url": RedisSessionStore.open({ url }) creates a client.'],
+    [{ url: 'redis://localhost' }, 'has no option "url": use RedisSessionStore.open({ url }).'],
     [{ keyPrefix: 'a' }, 'has no option "keyPrefix": use "prefix".'],
     [{ client: 'redis://localhost' }, 'client must be a Redis or Cluster'],
-    [{ prefix: '{a}' }, 'prefix of RedisSessionStore must be a text without braces, found string "{a}".'],
-    [{ prefix: 5 }, 'prefix of RedisSessionStore must be a text without braces, found number 5.'],
+    [{ prefix: '{a}' }, 'prefix of RedisSessionStore must be a string without braces, found string "{a}".'],
+    [{ prefix: 5 }, 'prefix of RedisSessionStore must be a string without braces, found number 5.'],
     [
       { buckets: 1_025 },
       'buckets of RedisSessionStore must be a whole number from 1 to 1024, found number 1025.',
@@ -37,7 +37,7 @@ describe('RedisSessionStore', () => {
 
 test.each<readonly [object | string, string]>([
   [{ url: 'redis://localhost', nonsense: 1 }, 'RedisSessionStore.open has no option "nonsense".'],
-  [{ client }, 'has no option "client": new RedisSessionStore({ client }) uses a client.'],
+  [{ client }, 'has no option "client": use new RedisSessionStore({ client }).'],
   [{ host: 'localhost' }, 'has no option "host": use RedisSessionStore.open({ url })'],
   [{}, 'RedisSessionStore.open needs one of the options url, redis and cluster.'],
   [{ url: 5 }, 'url of RedisSessionStore.open must be a string, found number 5.'],

@@ -79,7 +79,7 @@ export function unescapeText(value: SqliteValue | undefined, where: string): str
   try {
     return String(JSON.parse(`"${String(value)}"`));
   } catch (cause) {
-    throw new StateFormatError(where, 'a text that is escaped as in JSON', JSON.stringify(String(value)), {
+    throw new StateFormatError(where, 'a string that is escaped as in JSON', JSON.stringify(String(value)), {
       cause,
     });
   }

@@ -32,7 +32,7 @@ export interface OpenSqliteOptions extends StoreOptions {
 }
 
 const EXPIRY = 'set "expiry", as in expiry: { afterSeconds: 3600 }';
-const OPEN = 'SqliteSessionStore.open({ path: "sessions.db" }) opens a file';
+const OPEN = 'use SqliteSessionStore.open({ path: "sessions.db" })';
 
 const checkOptions = optionsCheck<SqliteSessionStoreOptions>(
   'SqliteSessionStore',
@@ -63,7 +63,7 @@ const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
     file: 'use "path"',
     filename: 'use "path"',
     url: 'use "path", as in path: "sessions.db"',
-    database: 'new SqliteSessionStore({ database }) uses an open database',
+    database: 'use new SqliteSessionStore({ database })',
     timeout: 'use "busyTimeoutSeconds", as in busyTimeoutSeconds: 5',
     ttl: EXPIRY,
   },

@@ -56,8 +56,8 @@ const checkOptions = optionsCheck<StructuredOutputOptions>(
     jsonSchema: mustBe.object,
   },
   {
-    schema: 'the schema is the first argument, as in structuredOutput(schema)',
-    maxRetries: 'write "maxRepairs"',
+    schema: 'pass it as the first argument, as in structuredOutput(schema)',
+    maxRetries: 'use "maxRepairs"',
   },
 );
 
@@ -232,7 +232,7 @@ function answerOf(state: AgentState): AgentStep {
   if (step?.isFinalResponse) return step;
   const known = state.errors.findLast(({ code }) => code === 'OUTPUT_INVALID');
   if (known) throw new HoldfastError('OUTPUT_INVALID', known.message, { data: known.data });
-  throw outputInvalid([`there is no final response: the execution is ${state.status ?? 'not started'}`]);
+  throw outputInvalid([`the state has no final response: the execution is ${state.status ?? 'not started'}`]);
 }
 
 function valueOf(found: CheckResult<unknown>): unknown {

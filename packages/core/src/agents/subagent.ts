@@ -138,7 +138,7 @@ export function subagent(init: AnySubagentInit): Tool {
   if (init.inputSchema !== undefined && init.toTask === undefined) {
     const advice = 'as in toTask: ({ city }) => `Describe ${city}.`';
     throw invalidArgument(
-      `Subagent "${name}" has an inputSchema and no toTask: give one, ${advice}.`,
+      `Subagent "${name}" has an inputSchema and no toTask: pass one, ${advice}.`,
       TypeError,
     );
   }

@@ -68,9 +68,9 @@ export const SUMMARY_OPTIONS: OptionChecks<Omit<SummarizeOptions, 'compiler'>> =
 };
 
 export const SUMMARY_ADVICE: Readonly<Record<string, string>> = {
-  model: 'name it in llmConfig, as in llmConfig: { model: "openai:gpt-5-mini" }',
-  prompt: 'write "instructions"',
-  systemPrompt: 'write "instructions"',
+  model: 'set it in llmConfig, as in llmConfig: { model: "openai:gpt-5-mini" }',
+  prompt: 'use "instructions"',
+  systemPrompt: 'use "instructions"',
 };
 
 const checkOptions = optionsCheck<SummarizeOptions>(

@@ -36,7 +36,7 @@ export const LOOP_ADVICE: Advice = {
   onEvent: LISTENERS,
   onStepFinish: LISTENERS,
   onFinish: LISTENERS,
-  onError: 'give a hook, as in hooks: [{ onError: (error) => report(error) }]',
+  onError: 'pass a hook, as in hooks: [{ onError: (error) => report(error) }]',
   activeTools: CHANGES,
   prepareStep: CHANGES,
   experimental_telemetry: TELEMETRY,
@@ -50,7 +50,7 @@ export const LOOP_ADVICE: Advice = {
 };
 
 export const RUN_ADVICE: Advice = {
-  abortSignal: 'write "signal"',
+  abortSignal: 'use "signal"',
   listeners: 'pass one listener, as in onEvent: listener',
   maxSteps: BUDGET,
   maxTokens: BUDGET,
@@ -82,9 +82,9 @@ export const TOOL_ADVICE: Advice = {
   timeoutMs: TIMEOUT,
   maxRetries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
   retries: 'set the number of attempts, as in retry: { maxAttempts: 3 }',
-  requiresApproval: 'write "needsApproval"',
-  readOnly: 'write effect: "readOnly"',
-  idempotent: 'write effect: "idempotent"',
+  requiresApproval: 'use "needsApproval"',
+  readOnly: 'set effect: "readOnly"',
+  idempotent: 'set effect: "idempotent"',
   isResumable: 'add it to the tool, as in { ...tool(init), isResumable: true }',
 };
 
@@ -92,9 +92,9 @@ export const SUBAGENT_ADVICE: Advice = {
   agent: 'pass its loop, as in loop: researchLoop',
   driver: 'pass it to its loop, as in loop: createAgentLoop({ driver })',
   tools: 'pass them to its loop, as in loop: createAgentLoop({ driver, tools })',
-  model: 'write llmConfig: { model: "openai:gpt-5" }',
-  instructions: 'write "systemPrompt"',
+  model: 'set llmConfig: { model: "openai:gpt-5" }',
+  instructions: 'use "systemPrompt"',
   maxSteps: 'set the limits of a call in "budget", as in budget: { maxSteps: 5 }',
-  execute: 'its loop does the work; "toResult" returns the result from its state',
+  execute: 'pass its loop, as in loop: researchLoop; use "toResult" to return another result',
   timeout: TIMEOUT,
 };

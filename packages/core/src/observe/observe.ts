@@ -40,7 +40,7 @@ function requireEventType(type: string): void {
   const similar = similarName(type, known);
   const hint = similar === undefined ? '.' : `: did you mean "${similar}"?`;
   throw invalidArgument(
-    `There is no event of type ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`,
+    `Unknown event type: found ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`,
   );
 }
 

@@ -69,7 +69,7 @@ const checkInit = optionsCheck<AgentSessionInit>(
     clock: mustBe.clock,
   },
   {
-    id: 'write "sessionId"',
+    id: 'use "sessionId"',
     name: 'pass a definition, as in definition: { name: "assistant" }',
     agentName: 'pass a definition, as in definition: { name: "assistant" }',
     expiry: 'pass it to the store, as in store.create(session, { expiry })',

@@ -16,7 +16,7 @@ export const checkInit = optionsCheck<AgentStateInit>(
   'AgentState.empty',
   { agentId: mustBe.anything, parentAgentId: mustBe.anything, at: mustBe.anything },
   {
-    id: 'write "agentId"',
+    id: 'use "agentId"',
     systemPrompt: 'set it afterwards, as in AgentState.empty().withSystemPrompt("Be brief.")',
     messages: 'add them afterwards, as in AgentState.empty().withMessages(messages)',
     model: 'set it afterwards, as in AgentState.empty().withLlmConfig({ model: "openai:gpt-5" })',

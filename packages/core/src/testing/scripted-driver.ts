@@ -31,7 +31,7 @@ export interface ScriptedDriver extends Driver {
 }
 
 const ANSWER: ArgumentCheck = {
-  expected: 'a text, an object such as { calls: { add: { a: 1 } } }, an error or a function',
+  expected: 'a string, an object such as { calls: { add: { a: 1 } } }, an error or a function',
   accepts: (value) => ['string', 'function'].includes(typeof value) || mustBe.object.accepts(value),
 };
 

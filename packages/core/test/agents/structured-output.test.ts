@@ -182,10 +182,10 @@ describe('repairs and other reasons to stop or continue', () => {
     };
     const unbegun = await observe({ hooks: [output, throws] });
     expect(() => output.read(unbegun.state)).toThrow(
-      invalid('there is no final response: the execution is stopped'),
+      invalid('the state has no final response: the execution is stopped'),
     );
     expect(() => output.read(told())).toThrow(
-      invalid('there is no final response: the execution is not started'),
+      invalid('the state has no final response: the execution is not started'),
     );
   });
 

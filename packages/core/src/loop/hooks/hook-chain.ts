@@ -35,7 +35,7 @@ const PRIORITY: ArgumentCheck = {
 
 /** The methods of a hook; each hook has at least one. */
 const MEMBERS = [...POINTS, 'checkLimit', 'stepDeadline', 'checkRequest'] as const;
-const SESSION_HOOK = 'it is a hook of sessions, as in new SessionRuntime({ store, agents, hooks })';
+const SESSION_HOOK = 'pass it to the runtime, as in new SessionRuntime({ store, agents, hooks })';
 
 /** The hooks by point, in the order in which the loop calls them. */
 export class HookChain {
@@ -232,12 +232,12 @@ const HOOK_MEMBERS: MemberNames = {
   functions: MEMBERS,
   values: ['name', 'priority'],
   advice: {
-    limit: 'write "checkLimit"',
-    guard: 'write "checkLimit"',
-    deadline: 'write "stepDeadline"',
-    toolUse: 'write "beforeToolUse"',
-    onStepFinish: 'write "afterStep"',
-    prepareStep: 'write "beforeInference"',
+    limit: 'use "checkLimit"',
+    guard: 'use "checkLimit"',
+    deadline: 'use "stepDeadline"',
+    toolUse: 'use "beforeToolUse"',
+    onStepFinish: 'use "afterStep"',
+    prepareStep: 'use "beforeInference"',
     afterLoad: SESSION_HOOK,
     beforeSave: SESSION_HOOK,
     afterSave: SESSION_HOOK,
@@ -260,7 +260,10 @@ function requireHook(hook: Hook, place: number): void {
   }
   const { name }: { readonly name?: unknown } = hook;
   if (name === undefined || (typeof name === 'string' && name !== '')) return;
-  throw invalidArgument(`The name of hook ${place} must be a text, found ${describeValue(name)}.`, TypeError);
+  throw invalidArgument(
+    `The name of hook ${place} must be a string that is not empty, found ${describeValue(name)}.`,
+    TypeError,
+  );
 }
 
 function checkMembers(hook: Hook, place: number): void {

@@ -28,10 +28,10 @@ export const checkForkOptions = optionsCheck<ForkOptions>(
   'fork',
   { sessionId: mustBe.string, atStep: mustBe.wholeNumber(0), atMessage: mustBe.string },
   {
-    id: 'write "sessionId"',
-    step: 'write "atStep"',
-    message: 'write "atMessage"',
-    messageId: 'write "atMessage"',
+    id: 'use "sessionId"',
+    step: 'use "atStep"',
+    message: 'use "atMessage"',
+    messageId: 'use "atMessage"',
   },
 );
 

@@ -44,7 +44,7 @@ export interface AppliedItem {
 
 /** The content of a user message. */
 export const MESSAGE_CONTENT: ArgumentCheck = {
-  expected: 'a text or an array of parts that is not empty',
+  expected: 'a string or an array of parts that is not empty',
   accepts: (value) => (typeof value === 'string' || Array.isArray(value)) && value.length > 0,
   type: 'string',
 };
@@ -56,7 +56,7 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
   message: optionsCheck<OfType<'message'>>(
     'an inbox message',
     { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
-    { text: 'write "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
+    { text: 'use "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
   ),
   stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
   decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),

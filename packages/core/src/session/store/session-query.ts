@@ -45,7 +45,7 @@ const checkQuery = optionsCheck<SessionQuery>(
     cursor: mustBe.anything, // see openCursor
   },
   {
-    agent: 'write "agentName"',
+    agent: 'use "agentName"',
     offset: 'pass the cursor of the previous page',
     page: 'pass the cursor of the previous page',
   },

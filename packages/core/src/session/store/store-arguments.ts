@@ -120,8 +120,8 @@ const checkSaveNames = optionsCheck<SaveOptions>(
     ttl: EXPIRY,
     expiresIn: EXPIRY,
     claim: 'pass its epoch, as in epoch: claim.epoch',
-    id: 'write "operationId"',
-    idempotencyKey: 'write "operationId"',
+    id: 'use "operationId"',
+    idempotencyKey: 'use "operationId"',
   },
 );
 
@@ -138,7 +138,7 @@ export const checkClaimOptions = optionsCheck<ClaimOptions>(
     leaseSeconds: mustBe.required(mustBe.seconds),
     base: SESSION,
   },
-  { ttl: LEASE, lease: LEASE, worker: 'write "workerId"' },
+  { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
 );
 
 /** Accepts the options of a claim too, so a caller can pass them unchanged to renewals. */
@@ -173,8 +173,8 @@ const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(
   { id: mustBe.required(NAME), content: mustBe.anything }, // see toJsonValue
   {
     type: 'pass it in the content, as in content: { type: "message", content: "Hello" }',
-    position: 'the store gives each item its position',
-    enqueuedAt: 'the store sets the time',
+    position: 'omit it; the store sets it',
+    enqueuedAt: 'omit it; the store sets it',
   },
 );
 

@@ -134,7 +134,8 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     driver: 'pass it to a loop, as in agents: { assistant: createAgentLoop({ driver }) }',
     onEvent:
       'pass it to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
-    engine: 'an engine serves the runtime, as in engine.serve((id, options) => runtime.advance(id, options))',
+    engine:
+      'pass the runtime to the engine, as in engine.serve((id, options) => runtime.advance(id, options))',
     expiry: 'pass it to the store, as in new MemorySessionStore({ expiry: { afterSeconds: 3600 } })',
   },
 );
@@ -152,7 +153,7 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
     },
   },
   {
-    abortSignal: 'write "signal"',
+    abortSignal: 'use "signal"',
     maxSteps: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
     budget: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
     timeout: 'pass seconds, as in waitSeconds: 30',
@@ -179,7 +180,7 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
     systemPrompt:
       'pass it in the definition, as in definition: { name: "assistant", systemPrompt: "Be brief." }',
     metadata: 'pass it in the definition, as in definition: { name: "assistant", metadata: { user: "ada" } }',
-    id: 'write "sessionId"',
+    id: 'use "sessionId"',
     ttl: 'pass an expiry, as in expiry: { afterSeconds: 3600 }',
   },
 );

@@ -70,7 +70,7 @@ export interface SessionHooks {
   afterSave?(session: AgentSession): HookResult<void>;
 }
 
-const LOOP_HOOK = 'it is a hook of the loop, as in createAgentLoop({ driver, hooks: [hook] })';
+const LOOP_HOOK = 'pass it to the loop, as in createAgentLoop({ driver, hooks: [hook] })';
 
 const HOOKS: MemberNames = {
   functions: [
@@ -83,10 +83,10 @@ const HOOKS: MemberNames = {
   ] satisfies (keyof SessionHooks)[],
   values: [],
   advice: {
-    beforeLoad: 'a session can be changed once it is loaded: write "afterLoad"',
-    onLoad: 'write "afterLoad"',
-    onSave: 'write "afterSave"',
-    onCreate: 'write "afterCreate"',
+    beforeLoad: 'use "afterLoad", which can change the loaded session',
+    onLoad: 'use "afterLoad"',
+    onSave: 'use "afterSave"',
+    onCreate: 'use "afterCreate"',
     beforeDelete: 'deletions have no hook',
     afterDelete: 'deletions have no hook',
     beforeStep: LOOP_HOOK,

@@ -34,7 +34,7 @@ const NOTHING: readonly never[] = Object.freeze([]);
 const checkCreateOptions = optionsCheck<NonNullable<Parameters<typeof ExecutionState.create>[0]>>(
   'ExecutionState.create',
   { id: mustBe.anything, at: mustBe.anything },
-  { executionId: 'write "id"' },
+  { executionId: 'use "id"' },
 );
 
 /** One execution of an agent: the work on one request. */

@@ -28,7 +28,7 @@ describe('the name of a hook', () => {
       expect.objectContaining({
         name: 'TypeError',
         code: 'ARGUMENT_INVALID',
-        message: expect.stringMatching(/^The name of hook 2 must be a text, found /),
+        message: expect.stringMatching(/^The name of hook 2 must be a string that is not empty, found /),
       }),
     );
   });

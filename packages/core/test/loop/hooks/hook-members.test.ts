@@ -20,11 +20,11 @@ describe('a hook is refused', () => {
   test.each([
     ['beforeTooluse', 'did you mean "beforeToolUse"?'],
     ['beforToolUse', 'did you mean "beforeToolUse"?'],
-    ['limit', 'write "checkLimit"'],
-    ['beforeSave', 'it is a hook of sessions'],
+    ['limit', 'use "checkLimit"'],
+    ['beforeSave', 'pass it to the runtime, as in new SessionRuntime('],
     [
       'onStepFinish',
-      'hook "audit" has no member "onStepFinish": write "afterStep". Known members: beforeExecution',
+      'hook "audit" has no member "onStepFinish": use "afterStep". Known members: beforeExecution',
     ],
   ])('with the member %s', (name, says) => {
     const hook = { name: 'audit', afterStep: nothing, [name]: nothing };
