@@ -65,7 +65,7 @@ export interface HoldfastErrorOptions {
  * the class: two copies of a package have two classes but the same codes.
  */
 export class HoldfastError extends Error {
-  /** One of `ERROR_CODES`, or the code of an adapter. */
+  /** A code of `ERROR_CODES`, or the code of an adapter. */
   readonly code: string;
   /** JSON facts about the failure, if there are any. */
   readonly data: unknown;

@@ -9,13 +9,13 @@ import { DriverError } from '@holdfast/core/driver';
 import { errorKindOf, isRetryable, statusOf } from './error-kind.ts';
 import { redact } from './redact.ts';
 
-/** What is known about a failed call; JSON. */
+/** The facts about a failed call; JSON. */
 export interface DriverErrorData {
   /** The provider's name, as in `openai.responses`; absent when no model was found. */
   readonly provider?: string;
   /** The id by which the model was called, or looked for. */
   readonly modelId: string;
-  /** The HTTP status, when there was an answer to the call. */
+  /** The HTTP status, when a response to the call arrived. */
   readonly statusCode?: number;
   /** True when the same call may succeed later. */
   readonly isRetryable: boolean;
@@ -32,7 +32,7 @@ export interface DriverErrorData {
 export class AiSdkDriverError extends DriverError {
   /** The facts that are known about the call. */
   declare readonly data: DriverErrorData;
-  /** The part of the answer that had arrived. */
+  /** The part of the response that had arrived. */
   declare readonly partialResponse: InferenceResponse | undefined;
 
   constructor(
@@ -52,13 +52,13 @@ export class AiSdkDriverError extends DriverError {
   }
 }
 
-/** What an `AiSdkDriverError` may be made with. */
+/** The options of `AiSdkDriverError`. */
 export interface AiSdkDriverErrorOptions {
-  /** What the AI SDK threw; the error keeps a copy without secrets. */
+  /** The error that the AI SDK threw; the new error holds a copy without secrets. */
   readonly cause?: unknown;
   /** Texts that must not appear in messages, such as the values of headers. */
   readonly secrets?: readonly string[];
-  /** The part of the answer that had arrived. */
+  /** The part of the response that had arrived. */
   readonly partialResponse?: InferenceResponse | undefined;
 }
 

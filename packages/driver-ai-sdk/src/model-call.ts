@@ -22,7 +22,7 @@ export interface CalledModel {
   readonly modelId: string;
 }
 
-/** What every call of a driver has in common. */
+/** The options that all calls of a driver share. */
 export interface CallPolicy {
   readonly maxRetries: number;
   readonly wait: Wait;
@@ -45,7 +45,10 @@ export class ModelCall {
     this.inference = inference;
   }
 
-  /** The answer. @throws DriverError when there is none, the signal's reason when it aborts before anything came. */
+  /**
+   * Returns the response.
+   * @throws DriverError when no response arrives; the signal's reason when the signal aborts before a part arrives.
+   */
   async answer(request: InferenceRequest, given: Prompt | Promise<Prompt>): Promise<InferenceResponse> {
     const { headers, maxRetries, wait } = this.policy;
     const { signal, onDelta } = this.inference;
@@ -98,7 +101,7 @@ export class ModelCall {
     return { error, isFinal: response.hasContent };
   }
 
-  /** What the SDK gives or throws, as a value. @throws the signal's reason when that comes first. */
+  /** Returns the result or the error of the SDK as a value. @throws the signal's reason when the signal aborts first. */
   private async value<T>(work: () => PromiseLike<T>, onLate?: (value: T) => void): Promise<AttemptResult<T>> {
     const { signal } = this.inference;
     try {

@@ -2,7 +2,7 @@ import type { Instant } from '@holdfast/core';
 import { unlessAborted } from './abort.ts';
 import { apiCallError, isRetryable } from './error-kind.ts';
 
-/** What an attempt came to: an answer, or why there is none, and whether another attempt could do harm. */
+/** The result of an attempt: a response, or an error. `isFinal`: another attempt could do harm. */
 export type AttemptResult<T> =
   | { readonly answer: T }
   | { readonly error: unknown; readonly isFinal: boolean };
@@ -34,16 +34,16 @@ export async function withRetries<T>(
   }
 }
 
-/** Seconds. A provider that asks for more is not waited for: that is for whoever called. */
+/** Seconds. When a provider requests a longer delay, the driver throws, and the caller decides. */
 const MAX_DELAY = 60;
 const FIRST_DELAY = 2;
 
-/** The seconds to wait after an attempt: as the provider asks, else 2, 4, 8, … */
+/** Returns the seconds to wait after an attempt: the delay that the provider requests, or else 2, 4, 8, … */
 export function retryDelay(error: unknown, attempts: number, now: Instant): number {
   return retryAfterSeconds(error, now) ?? Math.min(FIRST_DELAY * 2 ** (attempts - 1), MAX_DELAY);
 }
 
-/** The seconds after which the provider wants to be asked again, when it says so. */
+/** Returns the delay in seconds that the provider requests, if it requests one. */
 export function retryAfterSeconds(error: unknown, now: Instant): number | undefined {
   const headers = apiCallError(error)?.responseHeaders;
   const milliseconds = Number.parseFloat(headers?.['retry-after-ms'] ?? '');

@@ -26,7 +26,7 @@ const SUMS = [
   { id: 'call_b', name: 'add', input: { a: 1, b: 2 } },
   { id: 'call_a', name: 'subtract', input: { a: 30, b: 40 } },
 ];
-const TEXT = 'Hello to you, whoever you are: 21 °C, 🦊.';
+const TEXT = 'Hello to you, and to your team: 21 °C, 🦊.';
 
 const textOf = (deltas: readonly InferenceDelta[], type: InferenceDelta['type'], id?: string): string =>
   deltas

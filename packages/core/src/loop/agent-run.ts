@@ -22,7 +22,7 @@ import { waitingOfStep, withTimeoutsApplied } from './tools/waiting.ts';
 type StepAction = Exclude<NextAction, { readonly type: 'start' | 'wait' | 'finish' | 'none' }>;
 
 /**
- * One run in progress. It interprets the stepper: it performs the next action until there is none, in this order:
+ * One run in progress. It performs the actions that the stepper returns, until the stepper returns `none`, in this order:
  * BeforeExecution → [ BeforeStep → inference → tools → AfterStep → stop? ]… → OnStop → AfterExecution.
  *
  * Errors of drivers, tools and hooks are recorded in the state. Only `result()` throws, after a failed checkpoint.

@@ -21,7 +21,7 @@ import type { Waiting } from '../state/execution/waiting.ts';
 /**
  * The next action for a state.
  *
- * - `start`: start or resume the execution; there is none yet, or it is `pending`
+ * - `start`: start or resume the execution; it is absent or `pending`
  * - `beginStep`: begin a step; no step is open and no stop signal or error ends the execution
  * - `infer`: call the model; the current step has its input and no response
  * - `resolveTools`: resolve these calls in doubt, which a dead process started
@@ -123,7 +123,7 @@ function nextInStep(step: AgentStep, isToldToStop: boolean): NextAction {
   return { type: 'wait', waiting: toolExecutions.flatMap(waitingOfCall) };
 }
 
-/** What a call waits for: a decision, or the entries that the subagent inside it waits for. */
+/** Returns the waiting entries of a call: its own approval, or the entries of the subagent inside it. */
 export function waitingOfCall(execution: ToolExecution): readonly Waiting[] {
   if (execution.isAwaitingApproval) return [{ type: 'approval', toolExecutionId: execution.id }];
   return execution.waitingInside;

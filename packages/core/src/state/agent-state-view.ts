@@ -231,7 +231,7 @@ export abstract class AgentStateView {
     return this.lastStep?.isFinalResponse ?? false;
   }
 
-  /** The text of the final response; `undefined` when there is none. */
+  /** The text of the final response; `undefined` without a final response. */
   get finalResponse(): string | undefined {
     return this.hasFinalResponse ? this.lastStep?.text : undefined;
   }

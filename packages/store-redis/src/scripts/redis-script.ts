@@ -22,5 +22,5 @@ export const COMPARE_AND_SET = script('compare-and-set', { isWrite: true });
 
 export const SCRIPTS = [PREPARE_PREFIX, READ_INDEX, DROP_INDEX_ENTRY, COMPARE_AND_SET] as const;
 
-/** What `COMPARE_AND_SET` returns. `torn`: a list is shorter than the plan expects. */
+/** The replies of `COMPARE_AND_SET`. `torn`: a list is shorter than the plan expects. */
 export const RESULT = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const;

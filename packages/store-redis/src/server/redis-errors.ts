@@ -1,4 +1,4 @@
-/** What an error of the client or the server means for a command. */
+/** The meaning of an error of the client or the server for a command. */
 export interface Failure {
   /** Whether the server may have executed the command. */
   readonly isAmbiguous: boolean;

@@ -127,8 +127,9 @@ async function responseAfterHooks(run: RunState, answer: InferenceResponse): Pro
 }
 
 /**
- * The response for an error of the driver: what had arrived before an abort, or `undefined` when nothing is recorded.
- * @throws the error when the run was not aborted and the call is not repeated. What had arrived is recorded.
+ * Returns the part of the response that had arrived before an abort, or `undefined` when the loop records no response.
+ * @throws the error when the run was not aborted and the loop does not repeat the call. The loop then records the part of
+ * the response that had arrived.
  */
 function abortedResponse(
   run: RunState,

@@ -21,7 +21,7 @@ export interface InferenceRetryOptions {
   /** The longest pause that a run waits for; a longer one suspends the execution. Default 5. */
   readonly maxPauseSeconds?: number;
   /**
-   * What happens when the retries are exhausted, and after an error that only a person can resolve (`authentication`,
+   * Applies when the retries are exhausted, and after an error that only a person can resolve (`authentication`,
    * `quotaExceeded`, `modelNotFound`). `suspend`: the execution waits for `retry()`. `fail`: it ends `failed`. Default:
    * `suspend` under a `SessionRuntime`, otherwise `fail`.
    */

@@ -8,8 +8,8 @@ import type { Tool } from './tool.ts';
 import { succeededOutcome } from './tool-runner.ts';
 
 /**
- * What happens to a call in doubt. `retry`: it runs again under the same idempotency key. `requestApproval`: a person
- * decides whether it runs again. Otherwise it completes with this outcome.
+ * The way in which the loop resolves a call in doubt. `retry`: the call runs again under the same idempotency key.
+ * `requestApproval`: a person decides whether the call runs again. An outcome: the call completes with it.
  */
 export type Resolution = 'retry' | 'requestApproval' | ToolOutcome;
 

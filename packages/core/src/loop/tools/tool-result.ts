@@ -4,7 +4,7 @@ import type { ToolOutput } from '../../state/messages/messages.ts';
 /** A result that a tool may return instead of a bare value. */
 export interface ToolResultInit {
   readonly value: unknown;
-  /** What the model reads, when it is not the value itself. */
+  /** The output that the model reads, when it is not the value itself. */
   readonly modelOutput?: ToolOutput;
   /** Metadata to set in the agent when the step closes. With several tools, in the order of their calls. */
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -14,8 +14,8 @@ const checkInit = optionsCheck<ToolResultInit>(
   'toolResult',
   { value: mustBe.anything, modelOutput: mustBe.anything, metadata: mustBe.anything },
   {
-    output: 'write "value", and "modelOutput" for what the model reads',
-    toModelOutput: 'write "modelOutput"',
+    output: 'use "value", and "modelOutput" for what the model reads',
+    toModelOutput: 'use "modelOutput"',
   },
 );
 

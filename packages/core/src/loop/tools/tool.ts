@@ -68,14 +68,14 @@ export interface ToolRetry {
 }
 
 /**
- * What a second attempt would do. The loop resolves calls in doubt by the effect. `readOnly`: no effect; the call runs
- * again, and the state need not be saved before it. `idempotent`: no further effect under the same idempotency key; the
- * call runs again with that key. `ask`: a person decides whether the call runs again. `once`: harm; the call does not
- * run again, and the model reads that its outcome is unknown.
+ * The effect of a second attempt. The loop resolves calls in doubt by it. `readOnly`: no effect; the call runs again,
+ * and the state need not be saved before it. `idempotent`: no further effect under the same idempotency key; the call
+ * runs again with that key. `ask`: a person decides whether the call runs again. `once`: harm; the call does not run
+ * again, and the model reads that its outcome is unknown.
  */
 export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
 
-/** What the outside service knows of a call. With `unknown`, the tool's effect determines what happens to the call. */
+/** The answer of the outside service about a call. With `unknown`, the loop resolves the call by the tool's effect. */
 export type ReconcileResult =
   | { readonly status: 'done'; readonly value: unknown }
   | { readonly status: 'notDone' | 'unknown' };
@@ -135,7 +135,7 @@ export interface ToolInit<Args, Result> {
   readonly timeoutSeconds?: number;
   /** Further attempts after an error or a timeout. Only for tools that can safely run twice. */
   readonly retry?: ToolRetry;
-  /** What a second attempt would do; default `once`. */
+  /** The effect of a second attempt; default `once`. */
   readonly effect?: ToolEffect;
   /**
    * Queries the outside service, by the idempotency key, for the result of a call that a dead process started. With
@@ -184,7 +184,7 @@ const checkRetry = optionsCheck<ToolRetry>(
     isRetryable: mustBe.function,
   },
   {
-    maxRetries: 'count the first attempt too, as in maxAttempts: 3',
+    maxRetries: 'use "maxAttempts", which counts the first attempt too, as in maxAttempts: 3',
     delay: 'set it in seconds, as in delaySeconds: 1',
   },
 );

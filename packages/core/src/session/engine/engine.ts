@@ -4,14 +4,16 @@ import { momentsOfWaiting } from '../../state/execution/waiting.ts';
 import type { AgentSession } from '../session.ts';
 
 /**
- * What the engine does with a session after some work on it.
+ * The outcome of some work on a session. It determines the next action of the engine.
  *
- * - `finished`: nothing. The session has no work left.
- * - `yield`: wakes it again. The session has more work now.
- * - `sleep`: wakes it at the moment `until`.
- * - `throttled`: the same, and starts no other session of the lane before: a provider takes no more calls.
- * - `suspended`: nothing. The session waits for a wake-up, such as the one after an approval.
- * - `lost`: wakes it at `until`, when the claim of the other worker ends at the latest; nothing without `until`.
+ * - `finished`: the session has no work left. The engine does nothing.
+ * - `yield`: the session has more work now. The engine wakes it again.
+ * - `sleep`: the engine wakes the session at the instant `until`.
+ * - `throttled`: the provider of the lane accepts no calls before `until`. The engine wakes the session then, and starts no
+ *   session of the lane before.
+ * - `suspended`: the session waits for a wake-up, such as the one after an approval. The engine does nothing.
+ * - `lost`: another worker holds the session. The engine wakes it at `until`, when the claim of that worker ends at the
+ *   latest. Without `until` the engine does nothing.
  */
 export type AdvanceOutcome =
   | { readonly type: 'finished' | 'yield' | 'suspended' }
@@ -32,60 +34,60 @@ export interface AdvanceResult {
   readonly outcome: AdvanceOutcome;
   /** Sessions that wait for this one: the engine wakes them. */
   readonly wake: readonly string[];
-  /** The agent of the session, and how to order the work that comes next. Absent when the session could not be read. */
+  /** The agent of the session, and the lane and priority of the next work. Absent when the session could not be read. */
   readonly next?: Schedule & { readonly agentName: string };
-  /** The error that ended the work. The session has a failure recorded, and `outcome` says when it is tried again. */
+  /** The error that ended the work. The failure is recorded in the session; `outcome` states when the engine tries it again. */
   readonly error?: unknown;
 }
 
-/** How long to work on a session. */
+/** The limits of some work on a session. */
 export interface AdvanceOptions {
-  /** A `RunAbort('yield')` as its reason lets tools end, saves, and answers `yield`. */
+  /** With a `RunAbort('yield')` as its reason, running tools finish, the session is saved, and the outcome is `yield`. */
   readonly signal?: AbortSignal | undefined;
-  /** Steps to take before it answers `yield`, a whole number from 1; those of subagents do not count. No limit when absent. */
+  /** The steps before the outcome `yield`, a whole number from 1, without the steps of subagents. Default: no limit. */
   readonly maxSteps?: number | undefined;
 }
 
-/** Works on a session: claims, steps, saves, releases. `SessionRuntime.advance` is one. */
+/** Works on a session: claims it, takes steps, saves and releases it. `SessionRuntime.advance` has this type. */
 export type Advance = (sessionId: string, options?: AdvanceOptions) => Promise<AdvanceResult>;
 
 /**
- * Sees to it that sessions are worked on: a queue, a workflow engine, a loop in this process. A wake-up says only "look
- * at this session": what to do follows from its state. An engine may lose nothing but may wake too often.
+ * Wakes sessions and calls `advance` for them: a queue, a workflow engine, a loop in this process. A wake-up names only
+ * the session; the work follows from the session's state. An engine must not lose a wake-up. It may repeat one.
  */
 export interface ExecutionEngine {
   /**
-   * Has a session worked on, now or at the moment `at`. The wake-up is kept when this resolves. Several wake-ups of one
-   * session may become one.
+   * Requests work on a session, now or at the instant `at`. When the promise resolves, the engine has stored the wake-up.
+   * The engine may merge several wake-ups of one session.
    */
   wake(sessionId: string, options?: WakeOptions): Promise<void>;
-  /** Begins to work, until it is stopped. */
+  /** Starts the engine. It works until the caller calls `stop`. */
   serve(advance: Advance, options?: ServeOptions): Promise<EngineWorker>;
 }
 
-/** When and in which order a session is worked on. */
+/** The time and the order of the work on a session. */
 export interface WakeOptions extends Schedule {
   readonly at?: Instant | undefined;
 }
 
-/** How an engine works. */
+/** The options of `serve`. */
 export interface ServeOptions {
-  /** How many sessions are worked on at the same time. */
+  /** The number of sessions that the engine works on at the same time. */
   readonly concurrency?: number | undefined;
   /** Receives each error that `advance` threw or returned. The session stays due. */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
 }
 
-/** An engine at work. */
+/** A started engine. */
 export interface EngineWorker {
   /**
-   * Takes no more work, has what is under way yield, and resolves when it has, or after so many seconds: what a tool does
-   * then is left to the end of the process, and whoever takes over treats it as a call that a dead process left.
+   * Starts no more work and makes the current work yield. Resolves when the work has yielded, or after `withinSeconds`. A
+   * tool that still runs then ends with the process. The next worker treats its call as a call in doubt.
    */
   stop(options?: { readonly withinSeconds?: number | undefined }): Promise<void>;
 }
 
-/** The outcome for a session, by its state. `lane`: the lane that a rate limit holds up. */
+/** Returns the outcome for a session, by its state. `lane`: the lane that a rate limit pauses. */
 export function advanceOutcomeOf({ state, status }: AgentSession, lane?: string): AdvanceOutcome {
   const { execution } = state;
   if (status !== 'active' || execution === undefined || execution.isTerminal) return { type: 'finished' };

@@ -17,9 +17,9 @@ import type {
 import type { LaneLimits } from './wake-queue.ts';
 import { WakeQueue } from './wake-queue.ts';
 
-/** What an engine in this process may be told. */
+/** The options of `InProcessEngine`. */
 export interface InProcessEngineOptions {
-  /** What later wake-ups go by; default: the clock of the machine. */
+  /** The clock for later wake-ups; default: the clock of the machine. */
   readonly clock?: Clock | undefined;
   /** Limits of lanes, by the name of the lane, as in `{ openai: { concurrency: 4 } }`. */
   readonly lanes?: Readonly<Record<string, LaneLimits>> | undefined;
@@ -41,8 +41,8 @@ const checkWakeOptions = optionsCheck<WakeOptions>(
     priority: { expected: 'a number', accepts: Number.isFinite, type: 'number' },
   },
   {
-    delay: 'give a moment, as in at: Date.now() + 1000',
-    after: 'give a moment, as in at: Date.now() + 1000',
+    delay: 'set an instant, as in at: Date.now() + 1000',
+    after: 'set an instant, as in at: Date.now() + 1000',
   },
 );
 const ADVANCE = {
@@ -58,24 +58,24 @@ const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefi
   withinSeconds: mustBe.seconds,
 });
 
-/** What is known of a session that is to be looked at. */
+/** The wake-up of a session that waits for work or has a worker. */
 interface Wakeup {
-  /** It is being worked on. */
+  /** True while the engine works on the session. */
   isRunning: boolean;
-  /** Somebody woke it meanwhile: look again. */
+  /** True after a further wake-up during the work: the engine wakes the session again. */
   isWanted: boolean;
 }
 
-/** A session that is to be looked at later. */
+/** A wake-up at a later instant. */
 interface ScheduledWakeup {
   readonly sessionId: string;
   readonly at: Instant;
   readonly schedule: Schedule;
-  /** There is a timer only while somebody serves: nothing else keeps a process alive. */
+  /** Cancels the timer. A timer runs only while the engine serves, so that an idle engine lets the process exit. */
   callOff?: () => void;
 }
 
-/** The clocks of the store and the engine may differ: a session of another worker is not tried again at once. */
+/** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
 const LOST_PAUSE = 1_000;
 
 interface Serving {
@@ -87,13 +87,13 @@ interface Serving {
 }
 
 /**
- * Works on sessions in this process, several at once. The reference of the contract: wake-ups are kept in memory, so
- * sweep after a start. A wake-up during work on a session is never lost: the session is looked at again.
+ * Works on sessions in this process, several at once. It is the reference for the contract of engines. It holds wake-ups
+ * in memory, so call `sweep` after a start. After a wake-up during the work on a session, the engine wakes it again.
  */
 export class InProcessEngine implements ExecutionEngine {
   private readonly clock: Clock;
   private readonly wakeups = new Map<string, Wakeup>();
-  /** By moment and session. */
+  /** By instant and session. */
   private readonly scheduled = new Map<string, ScheduledWakeup>();
   private readonly queue: WakeQueue;
   /** The timers of paused lanes, by the end of the pause. */
@@ -122,13 +122,13 @@ export class InProcessEngine implements ExecutionEngine {
   }
 
   /**
-   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or a value that does not fit, and while the
-   * engine serves already.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value, and when the engine
+   * already serves.
    */
   async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
     checkArgument('advance', advance, ADVANCE);
     const { concurrency = 8, onError = warn } = checkServeOptions(options);
-    if (this.serving) throw invalidArgument('This engine serves already: stop it first.');
+    if (this.serving) throw invalidArgument('This engine already serves. Stop it first.');
     const serving = {
       advance,
       concurrency,
@@ -221,7 +221,7 @@ export class InProcessEngine implements ExecutionEngine {
     this.armPause(until);
   }
 
-  /** Starts work again when a pause of a lane ends. There is a timer only while the engine serves. */
+  /** Starts work again when the pause of a lane ends. The timer runs only while the engine serves. */
   private armPause(until: Instant): void {
     const { clock, pauses, serving } = this;
     pauses.get(until)?.();
@@ -234,13 +234,13 @@ export class InProcessEngine implements ExecutionEngine {
   }
 }
 
-/** The lane and the priority of the work that comes next. */
+/** Returns the lane and the priority of the next work. */
 function scheduleOf(advanced: AdvanceResult | undefined): Schedule {
   const { lane, priority } = advanced?.next ?? {};
   return { lane, priority };
 }
 
 function warn(error: unknown, sessionId: string): void {
-  // oxlint-disable-next-line no-console -- what nobody wants to be told of must not be lost
-  console.warn(`Session "${sessionId}" could not be worked on:`, error);
+  // oxlint-disable-next-line no-console -- an error must not be lost when the caller passes no `onError`
+  console.warn(`The work on session "${sessionId}" failed:`, error);
 }

@@ -38,7 +38,7 @@ const STOP_REASONS = Object.keys(STOP_REASON_RANK) as StopReason[];
 /** A stop signal: a request to end the execution, with its reason. */
 export interface StopSignal {
   readonly reason: StopReason;
-  /** What happened, for people. */
+  /** A description of the cause, for people. */
   readonly message: string;
   /** JSON facts for programs, such as the limit and the consumed amount. */
   readonly context?: JsonObject;

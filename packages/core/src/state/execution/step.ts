@@ -185,7 +185,7 @@ export class AgentStep {
     return freeze(next);
   }
 
-  /** The failed call that the loop has yet to repeat; `undefined` when there is none. */
+  /** The failed call that the loop has yet to repeat; `undefined` without such a call. */
   get pendingRetry(): InferenceFailure | undefined {
     const last = this.response === undefined ? this.inferenceFailures.at(-1) : undefined;
     return last?.retriedAt === undefined ? last : undefined;

@@ -50,8 +50,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
    */
   readonly progress: JsonValue | undefined;
   /**
-   * What the running call waits for, as a subagent does whose own call needs approval. The loop sets it, and resumes
-   * the call when one of these events has occurred. Empty for any other call.
+   * The events that the running call waits for, such as an approval of a call of a subagent. The loop sets them, and
+   * resumes the call when one of the events has occurred. Empty for any other call.
    */
   readonly waitingInside: readonly Waiting[];
 

@@ -13,7 +13,7 @@ interface Lineage {
 
 interface ListFields<T> {
   readonly length: number;
-  /** Full chunks of 32 elements, in a tree with 32 branches per node; `levels` 0 means that there are none. */
+  /** Full chunks of 32 elements, in a tree with 32 branches per node; `levels` is 0 without full chunks. */
   readonly root: Node<T>;
   readonly levels: number;
   /** The last 0 to 31 elements. */
