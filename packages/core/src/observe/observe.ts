@@ -1,5 +1,5 @@
 import { checkArgument, mustBe, similarName } from '../arguments.ts';
-import { describeValue, invalidArgument } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { AgentEvent, AgentEventListener, AgentEventType } from '../loop/events.ts';
 
 /** The events with a type. */
@@ -39,9 +39,7 @@ function requireEventType(type: string): void {
   const known = Object.keys(EVENT_TYPES);
   const similar = similarName(type, known);
   const hint = similar === undefined ? '.' : `: did you mean "${similar}"?`;
-  throw invalidArgument(
-    `Unknown event type: found ${describeValue(type)}${hint} Known types: ${known.join(', ')}.`,
-  );
+  throw invalidArgument(`Unknown event type "${type}"${hint} Known types: ${known.join(', ')}.`);
 }
 
 /**
