@@ -1,11 +1,11 @@
 import type { InferenceRequest, MessagePart } from '@holdfast/core/driver';
-import { HoldfastError } from '@holdfast/core';
+import { DriverError } from '@holdfast/core/driver';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import type { CreateDriver, ProviderReply, ProviderRequest } from '@holdfast/conformance';
 
 function scripted(reply: ProviderReply): ScriptedAnswer {
-  if (reply.type === 'refusal') return new HoldfastError('DRIVER_FAILED', 'The key is wrong.');
+  if (reply.type === 'refusal') return new DriverError('authentication', 'The key is wrong.');
   if (reply.type === 'silence') {
     return (_, { signal }) =>
       new Promise((_resolve, reject) => {
