@@ -1,5 +1,6 @@
 import starlight from '@astrojs/starlight';
 import { defineConfig, passthroughImageService } from 'astro/config';
+import { focusableCode } from './src/focusable-code.ts';
 import { holdfastDocs } from './src/plugin.ts';
 import { github } from './src/repository.ts';
 
@@ -11,7 +12,10 @@ export default defineConfig({
       title: 'Holdfast',
       social: [{ icon: 'github', label: 'GitHub', href: github }],
       // Long lines wrap, so that a phone hides no code. Drawings in text would break.
-      expressiveCode: { defaultProps: { wrap: true, overridesByLang: { text: { wrap: false } } } },
+      expressiveCode: {
+        defaultProps: { wrap: true, overridesByLang: { text: { wrap: false } } },
+        plugins: [focusableCode],
+      },
       customCss: ['./src/browser/site.css'],
       plugins: [holdfastDocs()],
     }),

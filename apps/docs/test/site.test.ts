@@ -68,12 +68,13 @@ describe.skipIf(executablePath === undefined)('the built site', { timeout: 300_0
     await page.context().close();
   });
 
-  test('the keyboard opens the search, and SESSION_BUSY leads to the errors', async () => {
+  test('the keyboard opens the search, and SESSION_BUSY leads to a page that explains it', async () => {
     const { page, faults } = await open('/');
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByPlaceholder('Search').fill('SESSION_BUSY');
     await page.getByRole('dialog').getByRole('link').first().click();
-    await page.getByRole('heading', { level: 1, name: 'Errors' }).waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.getByRole('main').getByText('SESSION_BUSY').first().waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -93,6 +93,9 @@ describe.concurrent('the agent in the terminal', { timeout: 40_000 }, () => {
 
   test('an unknown session', async () => {
     const { code, stderr } = await run(['--data', await dataFolder(), '--session', 'nope', '--prompt', 'hi']);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'There is no session "nope".\n' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'Session "nope" does not exist or has expired. Check the id.\n',
+    });
   });
 });

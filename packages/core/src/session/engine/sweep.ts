@@ -34,10 +34,8 @@ const checkOptions = optionsCheck<SweepOptions>('sweep', {
   signal: mustBe.signal,
 });
 
-type Waker = Pick<ExecutionEngine, 'wake'>;
-
 /** The sweeps in progress, by engine and store. */
-const inProgress = new WeakMap<Waker, Map<SessionStore, Promise<SweepResult>>>();
+const inProgress = new WeakMap<object, Map<SessionStore, Promise<SweepResult>>>();
 
 /**
  * Wakes the sessions that are due: those whose wake-up was lost, and those of workers that died. Run it when a process
@@ -48,7 +46,7 @@ const inProgress = new WeakMap<Waker, Map<SessionStore, Promise<SweepResult>>>()
  */
 export async function sweep(
   store: SessionStore,
-  engine: Waker,
+  engine: Pick<ExecutionEngine, 'wake'>,
   options: SweepOptions = {},
 ): Promise<SweepResult> {
   checkArgument('store of sweep', store, STORE);
@@ -63,7 +61,11 @@ export async function sweep(
   return started;
 }
 
-async function sweepOnce(store: SessionStore, engine: Waker, options: SweepOptions): Promise<SweepResult> {
+async function sweepOnce(
+  store: SessionStore,
+  engine: Pick<ExecutionEngine, 'wake'>,
+  options: SweepOptions,
+): Promise<SweepResult> {
   const { limit = Infinity, againAfterSeconds = 60, signal } = options;
   const result = { woken: 0, skipped: 0, unreadable: 0 };
   for await (const due of dueSessions(store, options)) {

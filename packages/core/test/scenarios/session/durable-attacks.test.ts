@@ -33,7 +33,7 @@ describe('a runtime', () => {
     const { sessionId } = await runtime.create({ definition });
     await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
     for (let attempt = 1; attempt <= 5; attempt++)
-      await expect(runtime.advance(sessionId)).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
+      expect(await runtime.advance(sessionId)).toMatchObject({ error: { code: 'AGENT_NOT_FOUND' } });
     await made.process(['Here.'], { maxAttempts: 1 }).advance(sessionId);
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Here.');
   });

@@ -231,7 +231,7 @@ describe('an engine', () => {
     const { sessionId } = await runtime.create({ definition });
     await runtime.enqueue(sessionId, { type: 'message', content: 'Go.' });
     const engine = new InProcessEngine({ clock: made.clock });
-    expect(await sweep(made.store, engine)).toBe(1);
+    expect(await sweep(made.store, engine)).toMatchObject({ woken: 1 });
     const outcomesSeen: unknown[] = [];
     const done = deferred<undefined>();
     const served = await engine.serve(async (id, options) => {

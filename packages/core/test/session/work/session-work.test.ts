@@ -147,7 +147,7 @@ describe('a waiting execution', () => {
     expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
     expect((await runtime.list({ waitingFor: 'child' })).sessions).toHaveLength(1);
     await runtime.enqueue('kid', { type: 'message', content: 'Go on.' });
-    expect(await runtime.advance('kid')).toEqual({ outcome: { type: 'finished' }, wake: [sessionId] });
+    expect(await runtime.advance('kid')).toMatchObject({ outcome: { type: 'finished' }, wake: [sessionId] });
     expect(await runtime.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
     expect((await runtime.get(sessionId)).state.finalResponse).toBe('Done.');
   });
