@@ -245,7 +245,7 @@ describe('an engine', () => {
     expect(outcomesSeen).toEqual(['yield', 'yield', 'finished']);
     const { state } = await runtime.get(sessionId);
     expect([state.finalResponse, made.calls.length, state.executionCount]).toEqual(['Done.', 2, 1]);
-    expect(await sweep(made.store, engine)).toBe(0);
+    expect(await sweep(made.store, engine)).toMatchObject({ woken: 0 });
   });
 
   test('fails an execution after maxAttempts processes died at it', async () => {
