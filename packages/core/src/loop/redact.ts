@@ -73,19 +73,12 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'step-completed':
       return redactedStepEvent(event, redact);
     case 'inference-started':
+    case 'inference-failed':
     case 'inference-completed':
+    case 'step-restarted':
       return redactedInferenceEvent(event, redact);
     case 'inference-delta':
       return undefined;
-    case 'inference-failed':
-      return {
-        type: event.type,
-        stepId: event.stepId,
-        error: redactedError(event.error, redact),
-        retryAt: event.retryAt,
-      };
-    case 'step-restarted':
-      return { type: event.type, stepId: event.stepId, attempt: event.attempt };
     case 'tool-started':
     case 'tool-completed':
     case 'tool-blocked':
@@ -116,13 +109,20 @@ function redactedStepEvent(event: BodyOf<'step-started' | 'step-completed'>, red
 }
 
 function redactedInferenceEvent(
-  event: BodyOf<'inference-started' | 'inference-completed'>,
+  event: BodyOf<'inference-started' | 'inference-failed' | 'inference-completed' | 'step-restarted'>,
   redact: Redact,
 ): EventBody {
   const { type, stepId } = event;
-  if (type === 'inference-completed')
-    return { type, stepId, response: redactedResponse(event.response, redact) };
-  return { type, stepId, messageCount: event.messageCount, request: redactedRequest(event.request) };
+  switch (type) {
+    case 'inference-started':
+      return { type, stepId, messageCount: event.messageCount, request: redactedRequest(event.request) };
+    case 'inference-failed':
+      return { type, stepId, error: redactedError(event.error, redact), retryAt: event.retryAt };
+    case 'inference-completed':
+      return { type, stepId, response: redactedResponse(event.response, redact) };
+    case 'step-restarted':
+      return { type, stepId, attempt: event.attempt };
+  }
 }
 
 function redactedToolEvent(

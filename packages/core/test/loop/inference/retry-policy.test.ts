@@ -1,4 +1,4 @@
-import { AgentState, createAgentLoop, hasErrorCode } from '@holdfast/core';
+import { AgentState, createAgentLoop, hasErrorCode, redactedListener } from '@holdfast/core';
 import type { AgentEvent, AgentLoopOptions, RunOptions } from '@holdfast/core';
 import { DRIVER_ERROR_KINDS, DriverError } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
@@ -224,4 +224,22 @@ describe('a stored execution that waits for a retry', () => {
     const read = AgentState.fromJSON(structuredClone(document));
     expect(read.currentStep?.pendingRetry?.error.code).toBe('DRIVER_AUTHENTICATION');
   });
+});
+
+test('a redacted listener sees that a call failed and when it is repeated, but no message of an error', async () => {
+  const events: AgentEvent[] = [];
+  const listener = redactedListener((event) => void events.push(event));
+  const secret = new DriverError('rateLimited', 'Too many requests of Ada.', { retryAfterSeconds: 60 });
+  const { run } = loopOf([rateLimited(), secret], { listeners: [listener] });
+  await run(question);
+  const failed = events.filter(({ type }) => type === 'inference-failed');
+  expect(failed).toMatchObject([
+    { error: { code: 'DRIVER_RATE_LIMITED', message: '[redacted]' } },
+    { error: { code: 'DRIVER_RATE_LIMITED', message: '[redacted]' }, retryAt: expect.any(Number) },
+  ]);
+  expect(events.at(-1)).toMatchObject({
+    type: 'execution-suspended',
+    state: { execution: { waiting: [{ type: 'retry', error: { message: '[redacted]' } }] } },
+  });
+  expect(JSON.stringify(events)).not.toContain('Ada');
 });
