@@ -18,7 +18,7 @@ test('docs/errors.md explains every error code of core once, and no other code',
 test.each(codes)('docs/errors.md has a description, an example, advice and a link for %s', (code) => {
   const section = sections[codes.indexOf(code)];
   expect(section).toMatch(
-    /^`\w+`\n\n(?!```|\*\*)\S.*?\n\n```text\n.+?\n```\n\n\*\*What to do:\*\* .*\]\([^)]+\.md\)/s,
+    /^`\w+`\n\n(?!```|\*\*)\S.*?\n\n```text\n.+?\n```\n\n\*\*What to do:\*\* .*\]\([^)]+\.md(?:#[\w-]+)?\)/s,
   );
 });
 

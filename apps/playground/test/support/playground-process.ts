@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const patience = 20_000;
+const patience = 60_000;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 type Environment = Readonly<Record<string, string>>;
