@@ -139,7 +139,7 @@ export function editDistance(from: string, to: string): number {
 }
 
 /** A hundred years. A longer duration is a mistake. */
-const MAX_SECONDS = 3_155_760_000;
+export const MAX_SECONDS = 3_155_760_000;
 
 /** The checks of most options, as in `maxRetries: mustBe.wholeNumber(0)`. */
 export const mustBe = Object.freeze({

@@ -1,8 +1,8 @@
 import type { Instant } from '../clock.ts';
 import type { Read } from '../document.ts';
-import { readCount, readInstant, readShape, shapeOf } from '../document.ts';
+import { readCount, readInstant, shapeReader } from '../document.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
-import { readErrorRecord } from '../state/values/error-record.ts';
+import { readErrorRecord, toErrorRecord } from '../state/values/error-record.ts';
 
 /**
  * The last failure of work on a session outside of its execution, such as an agent that is not deployed. The session is due
@@ -16,14 +16,12 @@ export interface WorkFailure {
   readonly retryAt?: Instant;
 }
 
-const SHAPE = shapeOf({
+export const readWorkFailure: Read<WorkFailure> = shapeReader({
   error: readErrorRecord,
   attempts: readCount,
   at: readInstant,
   'retryAt?': readInstant,
 });
-
-export const readWorkFailure: Read<WorkFailure> = (reader, value) => readShape(reader, value, SHAPE);
 
 /** A failure to record, and the pauses before further attempts. */
 export interface FailedWork {
@@ -41,7 +39,7 @@ export function nextFailure(
   const attempts = (before?.attempts ?? 0) + 1;
   const delay = delaysSeconds[attempts - 1];
   const retryAt = delay === undefined ? {} : { retryAt: at + Math.ceil(delay * 1_000) };
-  return Object.freeze({ error, attempts, at, ...retryAt });
+  return Object.freeze({ error: toErrorRecord(error), attempts, at, ...retryAt });
 }
 
 /** True for a dead letter: no worker tries the session again until a caller calls `retry()`. */

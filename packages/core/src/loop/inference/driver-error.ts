@@ -38,6 +38,9 @@ const KINDS: { readonly [K in DriverErrorKind]: readonly [code: ErrorCode, remed
 /** Every kind of failure that a driver can report. */
 export const DRIVER_ERROR_KINDS = Object.keys(KINDS) as readonly DriverErrorKind[];
 
+/** The kinds that time or a person can resolve: a fallback model can replace the wait. */
+export const REMEDIABLE_KINDS = DRIVER_ERROR_KINDS.filter((kind) => KINDS[kind][1] !== 'none');
+
 const KIND = mustBe.oneOf(DRIVER_ERROR_KINDS);
 
 /** The facts that a `DriverError` can carry. */

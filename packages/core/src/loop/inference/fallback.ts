@@ -6,7 +6,7 @@ import type { Instant } from '../../clock.ts';
 import type { ExecutionFallback } from '../../state/inference/fallback.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import type { DriverErrorKind } from './driver-error.ts';
-import { DRIVER_ERROR_KINDS, driverFailureOf } from './driver-error.ts';
+import { DRIVER_ERROR_KINDS, driverFailureOf, REMEDIABLE_KINDS } from './driver-error.ts';
 
 /** The models that the loop calls when the agent's own model fails. */
 export interface FallbackOptions {
@@ -32,16 +32,6 @@ const checkFallback = optionsCheck<FallbackOptions>('fallback', {
   forSeconds: mustBe.seconds,
 });
 
-const DEFAULT_KINDS: readonly DriverErrorKind[] = [
-  'rateLimited',
-  'overloaded',
-  'network',
-  'timeout',
-  'authentication',
-  'quotaExceeded',
-  'modelNotFound',
-];
-
 /** Selects the fallback model of an execution. */
 export class Fallback {
   private readonly models: readonly (LlmConfig & { readonly model: string })[];
@@ -52,7 +42,7 @@ export class Fallback {
   constructor(given: FallbackOptions | FallbackOptions['models']) {
     const {
       models,
-      on = DEFAULT_KINDS,
+      on = REMEDIABLE_KINDS,
       forSeconds = 300,
     } = checkFallback(isList(given) ? { models: given } : given);
     this.models = models.map((model) => (typeof model === 'string' ? { model } : requireModel(model)));
@@ -74,7 +64,7 @@ export class Fallback {
     if (!this.kinds.has(driverFailureOf(thrown).kind)) return undefined;
     const used = this.inUse(execution?.fallback, now);
     const next = this.models[used === undefined ? 0 : this.models.indexOf(used) + 1];
-    return next && Object.freeze({ model: next.model, until: now + this.milliseconds });
+    return next && Object.freeze({ model: next.model, until: Math.ceil(now + this.milliseconds) });
   }
 
   private inUse(

@@ -139,18 +139,25 @@ function abortedResponse(
   const partial = partialResponseOf(error);
   if (run.checkAbort() !== undefined)
     return run.isHandedOver() ? undefined : InferenceResponse.of({ ...partial, finishReason: 'aborted' });
-  if (recordFailure(run, error, request)) return undefined;
+  if (recordFailure(run, { thrown: error, partial }, request)) return undefined;
   if (partial) recordResponse(run, InferenceResponse.of({ ...partial, finishReason: 'error' }));
   throw error;
 }
 
+/** The error of a failed call, and the part of the response that had arrived. */
+interface BrokenCall {
+  readonly thrown: unknown;
+  readonly partial: InferenceResponse | undefined;
+}
+
 /** Records a failed call that the step repeats. Returns false when the failure ends the execution. */
-function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceRequest): boolean {
+function recordFailure(run: RunState, failed: BrokenCall, { llmConfig }: InferenceRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
   if (step === undefined) return false;
+  const { thrown } = failed;
   const at = run.now();
-  const call = { step, thrown, usage: failedUsage(run, thrown, llmConfig), at };
+  const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at };
   const fallback = loop.fallback?.after(thrown, state, at);
   const failure = fallback ? failureOf(call, { retryAt: at }) : failureToRepeat(call, loop.retry);
   if (failure) run.advance({ type: 'inferenceFailed', failure, fallback, at });
@@ -158,8 +165,11 @@ function recordFailure(run: RunState, thrown: unknown, { llmConfig }: InferenceR
 }
 
 /** The usage that is billed for a failed call, as far as it is known, with its cost. */
-function failedUsage({ loop }: RunState, thrown: unknown, llmConfig: LlmConfig | undefined): Usage {
-  const partial = partialResponseOf(thrown);
+function failedUsage(
+  { loop }: RunState,
+  { thrown, partial }: BrokenCall,
+  llmConfig: LlmConfig | undefined,
+): Usage {
   const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as Pick<DriverError, 'usage'>;
   const isReported = typeof given === 'object' && given !== null;
   const usage = isReported ? reportedUsage(given) : (partial?.usage ?? Usage.none);

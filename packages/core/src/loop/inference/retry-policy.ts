@@ -1,5 +1,5 @@
 import type { OptionChecks } from '../../arguments.ts';
-import { mustBe, optionsCheck } from '../../arguments.ts';
+import { MAX_SECONDS, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
@@ -36,10 +36,14 @@ export interface InferenceRetryOptions {
 const CHECKS: OptionChecks<InferenceRetryOptions> = {
   initialDelaySeconds: mustBe.seconds,
   maxDelaySeconds: mustBe.seconds,
-  maxElapsedSeconds: mustBe.number(0, Number.MAX_VALUE),
+  maxElapsedSeconds: mustBe.number(0, MAX_SECONDS),
   maxPauseSeconds: mustBe.number(0, Number.MAX_VALUE),
   onExhausted: mustBe.oneOf(['suspend', 'fail']),
-  maxSuspendedSeconds: mustBe.number(0),
+  maxSuspendedSeconds: {
+    ...mustBe.number(0),
+    expected: 'a number of seconds from 0, or Infinity',
+    accepts: (value) => value === Infinity || mustBe.number(0, MAX_SECONDS).accepts(value),
+  },
 };
 
 const checkRetryOptions = optionsCheck<InferenceRetryOptions>('inferenceRetry', CHECKS, {

@@ -56,9 +56,11 @@ async function outcomeOfFailure(
 }
 
 const FIRST_DELAY_SECONDS = 5;
+const MAX_DELAY_SECONDS = 3_600;
 
-/** The pauses between attempts: each four times as long as the one before, with jitter. */
+/** The pauses between attempts: each four times as long as the one before, up to an hour, with jitter. */
 function delaysOf(maxAttempts: number, clock: Clock): readonly number[] {
   const jitter = 0.75 + Number.parseInt(clock.newId().slice(-4), 16) / 0x1ffff;
-  return Array.from({ length: maxAttempts - 1 }, (_, index) => FIRST_DELAY_SECONDS * 4 ** index * jitter);
+  const delayOf = (index: number): number => Math.min(FIRST_DELAY_SECONDS * 4 ** index, MAX_DELAY_SECONDS);
+  return Array.from({ length: maxAttempts - 1 }, (_, index) => delayOf(index) * jitter);
 }

@@ -38,6 +38,8 @@ import {
   checkClaimOptions,
   checkCreateOptions,
   checkDeleteOptions,
+  checkDueSession,
+  checkFailedWork,
   checkedExpiry,
   checkedSaveOptions,
   checkItem,
@@ -259,6 +261,8 @@ export class BackedSessionStore implements SessionStore {
   }
 
   async recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined> {
+    checkSessionId(sessionId);
+    if (failed !== undefined) checkFailedWork(failed);
     const { opened, reader } = this;
     try {
       return await writeRecord(sessionId, { opened, reader }, (record, now) => {
@@ -315,7 +319,8 @@ export class BackedSessionStore implements SessionStore {
     return { sessions, cursor: last && found.length > resolved.limit ? dueCursor(last) : undefined };
   }
 
-  async takeDue({ sessionId, dueAt }: DueSession, seconds: number): Promise<boolean> {
+  async takeDue(session: DueSession, seconds: number): Promise<boolean> {
+    const { sessionId, dueAt } = checkDueSession(session);
     checkArgument('seconds', seconds, mustBe.seconds);
     const { opened, reader } = this;
     try {

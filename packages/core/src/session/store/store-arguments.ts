@@ -6,6 +6,7 @@ import type {
   ClaimOptions,
   CreateOptions,
   DeleteOptions,
+  DueSession,
   InboxItem,
   InboxItemRef,
   LoadOptions,
@@ -14,6 +15,7 @@ import type {
   SessionClaim,
   SessionExpiry,
 } from '../session-store.ts';
+import type { FailedWork } from '../work-failure.ts';
 
 /** The worker id of a claim, or the id of an inbox item. */
 const NAME: ArgumentCheck = mustBe.text(1_000);
@@ -166,6 +168,18 @@ export const checkDeleteOptions = optionsCheck<DeleteOptions>(
 
 export const checkPruneOptions = optionsCheck<{ readonly limit?: number | undefined }>('store.prune', {
   limit: COUNT,
+});
+
+export const checkDueSession = optionsCheck<DueSession>('store.takeDue', {
+  sessionId: mustBe.required(mustBe.string),
+  dueAt: mustBe.required(mustBe.instant),
+});
+
+export const checkFailedWork = optionsCheck<FailedWork>('store.recordFailure', {
+  error: mustBe.required(mustBe.object), // see toErrorRecord
+  delaysSeconds: mustBe.required(
+    mustBe.listOf('numbers of seconds above 0, as in delaysSeconds: [10, 60]', mustBe.seconds.accepts),
+  ),
 });
 
 const checkItemNames = optionsCheck<Pick<InboxItem, 'id' | 'content'>>(

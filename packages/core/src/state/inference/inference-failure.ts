@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import type { Read } from '../../document.ts';
-import { readInstant } from '../../document.ts';
+import { orderedReader, readInstant } from '../../document.ts';
 import { compact } from '../../json.ts';
 import type { ErrorRecord } from '../values/error-record.ts';
 import { readErrorRecord } from '../values/error-record.ts';
@@ -21,19 +21,14 @@ export interface InferenceFailure {
   readonly retriedAt?: Instant;
 }
 
-const NAMES = new Set(['error', 'at', 'usage', 'retryAt', 'failAt', 'retriedAt']);
-
-const readInferenceFailure: Read<InferenceFailure> = (reader, value) => {
-  const members = reader.members(value, NAMES);
-  return compact({
-    error: reader.required(members, 'error', readErrorRecord),
-    at: reader.required(members, 'at', readInstant),
-    usage: reader.optional(members, 'usage', readNonEmptyUsage),
-    retryAt: reader.optional(members, 'retryAt', readInstant),
-    failAt: reader.optional(members, 'failAt', readInstant),
-    retriedAt: reader.optional(members, 'retriedAt', readInstant),
-  }) as InferenceFailure;
-};
+const readInferenceFailure: Read<InferenceFailure> = orderedReader({
+  error: readErrorRecord,
+  at: readInstant,
+  'usage?': readNonEmptyUsage,
+  'retryAt?': readInstant,
+  'failAt?': readInstant,
+  'retriedAt?': readInstant,
+});
 
 /** Reads the failed calls of a step; refuses an empty list. @internal */
 export const readInferenceFailures: Read<readonly InferenceFailure[]> = (reader, value) =>

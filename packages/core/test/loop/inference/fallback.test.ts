@@ -92,6 +92,11 @@ describe('a fallback model', () => {
     expect((await run(question)).finalResponse).toBe('Fine.');
   });
 
+  test('ends at a whole millisecond, so that the stored state is readable', async () => {
+    const { run } = loopOf([overloaded, 'Fine.'], { fallback: { models: ['medium'], forSeconds: 0.0005 } });
+    expect((await run(question)).execution?.fallback?.until).toBe(1_001);
+  });
+
   test('is stored with the execution, in format version 2', async () => {
     const { run } = loopOf([overloaded, { calls: { nothing: {} } }, 'Fine.']);
     const state = await run(question);

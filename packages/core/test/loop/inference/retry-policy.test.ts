@@ -243,3 +243,15 @@ test('a redacted listener sees that a call failed and when it is repeated, but n
   });
   expect(JSON.stringify(events)).not.toContain('Ada');
 });
+
+test.each([
+  { maxElapsedSeconds: 1e300 },
+  { maxSuspendedSeconds: 1e300 },
+  { maxSuspendedSeconds: -1 },
+  { maxPauseSeconds: Number.NaN },
+  { maxRetries: 3 },
+])('%o is refused', (inferenceRetry) => {
+  expect(() => createAgentLoop({ driver: scriptedDriver(), inferenceRetry })).toThrow(
+    expect.objectContaining({ code: 'ARGUMENT_INVALID' }),
+  );
+});

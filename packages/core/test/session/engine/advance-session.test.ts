@@ -129,3 +129,15 @@ test('an execution that execute() finishes clears an earlier failure', async () 
   await worker.execute(sessionId, sendMessage('Hello again'));
   expect((await worker.list()).sessions[0]).not.toHaveProperty('failure');
 });
+
+test('a session with many attempts is tried at least once in about an hour, and stays readable', async () => {
+  const { without, sessionId, clock, isDue } = await deployment([], { maxAttempts: 60 });
+  for (let attempt = 1; attempt < 60; attempt++) {
+    const { outcome } = await without.advance(sessionId);
+    const until = outcome.type === 'sleep' ? outcome.until : Number.NaN;
+    expect(until - clock.now()).toBeLessThanOrEqual(1.25 * 3_600_000);
+    clock.advance(until - clock.now());
+    expect(await isDue()).toBe(true);
+  }
+  expect(await without.advance(sessionId)).toMatchObject({ outcome: { type: 'suspended' } });
+});

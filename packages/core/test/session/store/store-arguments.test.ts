@@ -43,6 +43,8 @@ async function refusalOf(
 const save: Call = async (store, options) => store.save((await store.load('a')) as AgentSession, options);
 const claimIt: Call = (store, options: object) =>
   store.claim('a', { workerId: 'Ada', leaseSeconds: 60, ...options });
+const fail: Call = (store, failed) => store.recordFailure('a', failed);
+const error = { name: 'Error', message: 'No.' };
 const renew: Call = (store, options: object) => store.renew(claim, { leaseSeconds: 60, ...options });
 
 describe('a store writes nothing', () => {
@@ -74,6 +76,20 @@ describe('a store writes nothing', () => {
     ['renew', null, (store, options) => store.renew(claim, options)],
     ['renew, the claim', null, (store, given) => store.renew(given, { leaseSeconds: 60 })],
     ['renew, the claim', { claim }, (store, given) => store.renew(given, { leaseSeconds: 60 })],
+    ['recordFailure', null, fail],
+    ['recordFailure', { error }, fail],
+    ['recordFailure', { error: 'No.', delaysSeconds: [1] }, fail],
+    ...[[Number.NaN], [-1], ['1'], [Infinity], 5].map(
+      (delaysSeconds) => ['recordFailure', { error, delaysSeconds }, fail] as const,
+    ),
+    ['recordFailure, the id', 7, (store, id) => store.recordFailure(id, undefined)],
+    ['takeDue', { sessionId: 'a' }, (store, due) => store.takeDue(due, 60)],
+    ['takeDue', null, (store, due) => store.takeDue(due, 60)],
+    [
+      'takeDue, the seconds',
+      Number.NaN,
+      (store, seconds) => store.takeDue({ sessionId: 'a', dueAt: 0 }, seconds),
+    ],
     ['release', { onlyIfIdle: 1 }, (store, options) => store.release(claim, options)],
     ['release', { ifIdle: true }, (store, options) => store.release(claim, options)],
     ['release', null, (store, options) => store.release(claim, options)],
