@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where Chromium is: what `CHROMIUM` says, else what the path has. */
+/** Returns the path of Chromium: the environment variable `CHROMIUM`, otherwise the first on the PATH. */
 export function findChromium(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM) return CHROMIUM;

@@ -13,7 +13,7 @@ interface Manifest {
 export interface Installed {
   /** MB of its files and of all that it needs. */
   readonly size: number;
-  /** The same without the sources and source maps of this repository's packages, which no program loads. */
+  /** The size without the sources and source maps of this repository's packages, because no program loads them. */
   readonly codeSize: number;
   /** Packages that it needs, directly or not. */
   readonly dependencies: number;

@@ -1,27 +1,7 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import axe from 'axe-core';
 import type { AxeResults } from 'axe-core';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
-
-/** Where Chromium is: what `CHROMIUM` says, else what the path has. */
-export function findChromium(): string | undefined {
-  const { CHROMIUM, PATH = '' } = process.env;
-  if (CHROMIUM) return CHROMIUM;
-  return PATH.split(delimiter)
-    .flatMap((folder) => [join(folder, 'chromium'), join(folder, 'chromium-browser')])
-    .find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A browser that talks to nobody but the page; it brings an empty profile of its own. */
 export function launchBrowser(executablePath: string): Promise<Browser> {

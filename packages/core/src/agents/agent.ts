@@ -89,7 +89,7 @@ export function missingNames(
   return new HoldfastError('AGENT_NOT_BUILDABLE', message, { data: { agent, [kind]: missing } });
 }
 
-/** The error for a definition that cannot be built. */
+/** Returns the error `AGENT_NOT_BUILDABLE` for a definition. */
 export function notBuildable(
   agent: string,
   problem: string,

@@ -23,7 +23,7 @@ const checkOptions = optionsCheck<SummariesOptions>('summaries', SUMMARY_OPTIONS
  * Messages that are not summarised are shown by the compiler that the builder has when the capability is added.
  * @example const builder = AgentBuilder.of({ driver, prices }).use(summaries({ maxTokens: 50_000 }));
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option or an invalid value. The capability throws
- * the same for numbers that `summarize` refuses, and without a driver.
+ * the same errors for a number that `summarize` refuses, and when the builder has no driver.
  */
 export function summaries(options: SummariesOptions): Capability {
   checkOptions(options);

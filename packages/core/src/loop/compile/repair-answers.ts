@@ -261,7 +261,7 @@ function missingResult({ call }: OpenCall): ToolResultPart {
 function withId<T extends ToolCallPart | ToolResultPart>(part: T, toolCallId: string): T {
   if (part.toolCallId === toolCallId) return part;
   const copy: ToolCallPart | ToolResultPart = { ...part, toolCallId };
-  return Object.freeze(copy) as T; // the same kind of part with another id
+  return Object.freeze(copy) as T; // a copy of the part, with another id
 }
 
 function withContent(message: AssistantMessage | ToolMessage, content: Message['content']): Message {

@@ -28,7 +28,7 @@ export class RunSignals {
     return this.stepSignal ?? this.runSignal;
   }
 
-  /** The same signal for tools: a run that yields lets running tools finish. */
+  /** The signal for tools: it aborts as `heldSignal` does, and at the step deadline. */
   forTools(heldSignal: AbortSignal): AbortSignal {
     if (this.timer === undefined) return heldSignal;
     const { signal } = this.timer;

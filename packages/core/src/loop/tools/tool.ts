@@ -22,7 +22,7 @@ export interface ToolContext {
   /** The id that the model gave the call. */
   readonly toolCallId: string;
   /**
-   * The same for every attempt at this call. Pass it to services that support idempotency keys. A step that was not
+   * The idempotency key of the call. Every attempt at the call has the same key. Pass it to services that support idempotency keys. A step that was not
    * saved before its process died starts again, with new calls and new keys.
    */
   readonly idempotencyKey: string;
