@@ -1,5 +1,6 @@
 import { editDistance } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
+import { isPlainObject } from '../../json.ts';
 
 /** The members that a hook may have. */
 export interface MemberNames {
@@ -13,7 +14,7 @@ export interface MemberNames {
 
 /**
  * Refuses members that would never be called: known ones that are no functions, and unknown ones that sound like hooks.
- * A hook may have other members for those who use it, as `structuredOutput()` and objects of classes have.
+ * A hook may have other members for its callers, as `structuredOutput()` and objects of classes have.
  * @throws TypeError `ARGUMENT_INVALID`
  */
 export function checkHookMembers(hook: object, owner: string, names: MemberNames): void {
@@ -31,11 +32,6 @@ function requireFunction(hook: object, name: string, owner: string): void {
   throw invalidArgument(`${name} of ${owner} must be a function, found ${describeValue(value)}.`, TypeError);
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** The names of all members, those of the classes of the object included. */
 function memberNames(hook: object): ReadonlySet<string> {
   const names = new Set<string>();
@@ -49,11 +45,14 @@ function memberNames(hook: object): ReadonlySet<string> {
 
 const PREFIX = /^(?:before|after|on)[A-Z]/;
 
-/** A method of a class may have any name without such a prefix; a function in a plain object may not be one that is advised on. */
+/**
+ * True for a name with the prefix of a hook or close to a known name, and for a function in a plain object whose name has
+ * advice. A method of a class may have any other name.
+ */
 function soundsLikeHook(hook: object, name: string, { functions, advice }: MemberNames): boolean {
   if (PREFIX.test(name) || nearestName(name, functions) !== undefined) return true;
   const value = (hook as Readonly<Record<string, unknown>>)[name];
-  return Object.hasOwn(advice, name) && typeof value === 'function' && isPlain(hook);
+  return Object.hasOwn(advice, name) && typeof value === 'function' && isPlainObject(hook);
 }
 
 /** The known name that differs in at most a quarter of its letters, upper and lower case alike. */

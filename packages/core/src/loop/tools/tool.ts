@@ -2,6 +2,7 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { ArgumentCheck } from '../../arguments.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { isPlainObject } from '../../json.ts';
 import type { Clock } from '../../clock.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import type { ExecutionBudget } from '../../state/execution/budget.ts';
@@ -22,8 +23,8 @@ export interface ToolContext {
   /** The id that the model gave the call. */
   readonly toolCallId: string;
   /**
-   * The idempotency key of the call. Every attempt at the call has the same key. Pass it to services that support idempotency keys. A step that was not
-   * saved before its process died starts again, with new calls and new keys.
+   * The idempotency key of the call. Every attempt at the call has the same key. Pass it to services that support
+   * idempotency keys. A step that was not saved before its process died starts again, with new calls and new keys.
    */
   readonly idempotencyKey: string;
   /** 1 for the first attempt. */
@@ -240,8 +241,7 @@ const checkFinishedTool = optionsCheck<Tool>(
 /** Checks a tool, which may be a changed copy of a tool of `tool()`. A tool of a class may have members of its own. */
 function checkToolMembers(item: Tool): void {
   const owner = nameInMessages('tool', item);
-  const prototype: unknown = Object.getPrototypeOf(item);
-  if (prototype === Object.prototype || prototype === null) checkFinishedTool(item, owner);
+  if (isPlainObject(item)) checkFinishedTool(item, owner);
   if (item.retry !== undefined) checkRetry(item.retry, `the retry of ${owner}`);
 }
 
