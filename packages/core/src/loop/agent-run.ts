@@ -61,8 +61,7 @@ export class AgentRun {
       const { state } = run;
       let isOver = false;
       try {
-        this.enterStep();
-        const action = nextAction(run.state);
+        const action = this.enterStep();
         switch (action.type) {
           case 'wait':
             if (await waitForRetry(run)) break;
@@ -183,12 +182,15 @@ export class AgentRun {
 
   // Steps
 
-  /** Begins the work of a step once: starts counting its time and sets the step deadline. */
-  private enterStep(): void {
-    if (this.isInStep) return;
-    this.isInStep = true;
-    this.run.work.begin(this.run.now());
-    this.run.arm();
+  /** Returns the next action. Before the first action of a step, starts counting its time and sets its deadline. */
+  private enterStep(): NextAction {
+    const { run } = this;
+    if (!this.isInStep) {
+      this.isInStep = true;
+      run.work.begin(run.now());
+      run.arm();
+    }
+    return nextAction(run.state);
   }
 
   /**

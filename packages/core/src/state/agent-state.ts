@@ -216,8 +216,10 @@ export class AgentState extends AgentStateView {
   }
 
   private tagsOf({ id, isFinalResponse }: AgentStep, executionId: ExecutionId): MessageTags {
-    const origin = { step_id: id, execution_id: executionId, agent_id: this.agentId };
-    return isFinalResponse ? origin : { ...origin, is_trace: true };
+    const { agentId } = this;
+    return isFinalResponse
+      ? { step_id: id, execution_id: executionId, agent_id: agentId }
+      : { step_id: id, execution_id: executionId, agent_id: agentId, is_trace: true };
   }
 
   /** Returns the state with another stop signal. */

@@ -174,8 +174,8 @@ export class AnswerRepair {
 export class Answers {
   /** The number of writes. It also grows when a response replaces another one with the same id. */
   writes = 0;
-  private readonly contents = new Map<string, Content>();
-  private readonly calls = new Set<string>();
+  /** The content of a response, or `undefined` for a call. One map of both makes the search for an id one lookup. */
+  private readonly contents = new Map<string, Content | undefined>();
 
   get(messageId: string): Content | undefined {
     return this.contents.get(messageId);
@@ -183,7 +183,7 @@ export class Answers {
 
   /** True when a response, or one of its calls, has this id. */
   has(id: string): boolean {
-    return this.contents.has(id) || this.calls.has(id);
+    return this.contents.has(id);
   }
 
   set(messageId: string, content: Content): void {
@@ -192,13 +192,15 @@ export class Answers {
   }
 
   addCall(toolCallId: string): void {
-    this.calls.add(toolCallId);
+    if (!this.contents.has(toolCallId)) this.contents.set(toolCallId, undefined);
     this.writes++;
   }
 
-  addAll({ contents, calls }: Answers): void {
-    for (const [id, content] of contents) this.set(id, content);
-    for (const id of calls) this.addCall(id);
+  addAll({ contents }: Answers): void {
+    for (const [id, content] of contents) {
+      if (content) this.set(id, content);
+      else this.addCall(id);
+    }
   }
 }
 

@@ -43,7 +43,7 @@ export function outputOf(
   at: Instant,
   tags: MessageTags | undefined,
 ): readonly Message[] {
-  const added: Message[] = [];
+  let added: Message[] | undefined;
   const requested = response?.toolCalls ?? NOTHING;
   const others = startedBeside(toolExecutions, requested);
   const toolCalls = others.length === 0 ? requested : concatExact(requested, others);
@@ -53,7 +53,7 @@ export function outputOf(
   const metadata = tags && metadataOf(tags);
   if (content.length > 0) {
     const id = MessageId.parse(ids.assistant);
-    added.push(assembleMessage('assistant', { id, createdAt, content, metadata }));
+    added = pushTo(added, assembleMessage('assistant', { id, createdAt, content, metadata }));
   }
   if (toolCalls.length > 0) {
     const results = toolCalls.map((call, place) => {
@@ -61,9 +61,12 @@ export function outputOf(
       return execution?.toResultPart() ?? notRun(call, response);
     });
     const id = MessageId.parse(ids.tool);
-    added.push(assembleMessage('tool', { id, createdAt, content: Object.freeze(results), metadata }));
+    added = pushTo(
+      added,
+      assembleMessage('tool', { id, createdAt, content: Object.freeze(results), metadata }),
+    );
   }
-  return Object.freeze(added);
+  return added ? Object.freeze(added) : NOTHING;
 }
 
 /** Returns the result of a call that has no execution. */

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../errors.ts';
-import { concatExact, some } from '../values/frozen-array.ts';
+import { some } from '../values/frozen-array.ts';
 import type { ToolExecutionId } from '../values/ids.ts';
 import type { ToolCallPart } from '../messages/messages.ts';
 import type { Metadata } from '../metadata.ts';
@@ -17,7 +17,7 @@ export function putExecutions(
   put: readonly ToolExecution[],
   calls: readonly ToolCallPart[],
 ): readonly ToolExecution[] {
-  const result = concatExact(executions, NOTHING);
+  const result = [...executions];
   let place = 0;
   let [isSame, hasOtherCalls, isInOrder] = [true, false, true];
   for (const execution of put) {

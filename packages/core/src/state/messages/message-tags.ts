@@ -14,9 +14,9 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
-/** Returns tags as the metadata of a message without other metadata. */
+/** Freezes tags and returns them as the metadata of a message without other metadata. */
 export function metadataOf(tags: MessageTags): JsonObject {
-  return Object.freeze<JsonObject & MessageTags>({ ...tags });
+  return Object.freeze(tags as JsonObject & MessageTags);
 }
 
 /** Returns a copy of a message with the tags of its step. */

@@ -1,4 +1,3 @@
-import { concatExact } from './frozen-array.ts';
 import { wrongArgument } from '../../arguments.ts';
 
 const WIDTH = 32;
@@ -9,6 +8,14 @@ type Node<T> = readonly (Node<T> | readonly T[])[];
 /** The data that all lists of one lineage share: the lists that grew from one beginning by appending. */
 interface Lineage {
   entry: CacheEntry | undefined;
+}
+
+/**
+ * The sequence of elements that a list began with or extended last. A list is the beginning of its sequence. Appending
+ * to the longest list of a sequence extends it; appending to a shorter list begins another sequence.
+ */
+interface Sequence {
+  length: number;
 }
 
 interface ListFields<T> {
@@ -38,6 +45,7 @@ export class List<T> implements Iterable<T> {
   readonly length: number;
   #entry: CacheEntry | undefined;
   readonly #lineage: Lineage;
+  readonly #sequence: Sequence;
   private readonly root: Node<T>;
   private readonly levels: number;
   private readonly tail: readonly T[];
@@ -50,10 +58,13 @@ export class List<T> implements Iterable<T> {
       tail: Object.freeze([]),
     },
     { entry: undefined },
+    { length: 0 },
   );
 
-  private constructor(fields: ListFields<T>, lineage: Lineage) {
+  private constructor(fields: ListFields<T>, lineage: Lineage, sequence: Sequence) {
     this.#lineage = lineage;
+    this.#sequence = sequence;
+    sequence.length = fields.length;
     this.length = fields.length;
     this.root = fields.root;
     this.levels = fields.levels;
@@ -108,12 +119,13 @@ export class List<T> implements Iterable<T> {
     if (elements.length === 0) return this;
     let { root, levels } = this;
     const lineage = this.isEmpty ? { entry: undefined } : this.#lineage;
+    const isLongest = !this.isEmpty && this.length === this.#sequence.length;
+    const sequence = isLongest ? this.#sequence : { length: 0 };
     const length = this.length + elements.length;
-    if (this.tail.length + elements.length < WIDTH)
-      return new List(
-        { length, root, levels, tail: Object.freeze(concatExact(this.tail, elements)) },
-        lineage,
-      );
+    if (this.tail.length + elements.length < WIDTH) {
+      const longerTail = Object.freeze([...this.tail, ...elements]);
+      return new List({ length, root, levels, tail: longerTail }, lineage, sequence);
+    }
     let tail = [...this.tail]; // slice() of a frozen array is twenty times slower than a spread
     let full = (this.length - tail.length) / WIDTH;
     for (let index = 0; index < elements.length; index++) {
@@ -127,7 +139,7 @@ export class List<T> implements Iterable<T> {
       full++;
       tail = [];
     }
-    return new List({ length, root, levels, tail: Object.freeze(tail) }, lineage);
+    return new List({ length, root, levels, tail: Object.freeze(tail) }, lineage, sequence);
   }
 
   /** Returns the elements between two indexes as an array; negative indexes count from the end. */
@@ -180,14 +192,17 @@ export class List<T> implements Iterable<T> {
   commonLength(other: List<T>): number {
     if (this === other) return this.length;
     if (!(other instanceof List)) throw wrongArgument(other, 'a List, as state.messages is one');
+    if (this.#sequence === other.#sequence) return Math.min(this.length, other.length);
     const isSameTree = this.root === other.root;
     let shared = isSameTree ? this.length - this.tail.length : this.commonInTrees(other);
     const end = Math.min(this.length, other.length);
     while (shared < end) {
       const [ours, theirs] = [this.chunkAt(shared), other.chunkAt(shared)];
-      const until = Math.min(end, shared + WIDTH);
-      while (shared < until && ours[shared % WIDTH] === theirs[shared % WIDTH]) shared++;
-      if (shared < until) break;
+      const count = Math.min(end - shared, WIDTH);
+      let same = 0;
+      while (same < count && ours[same] === theirs[same]) same++;
+      shared += same;
+      if (same < count) break;
     }
     return shared;
   }
