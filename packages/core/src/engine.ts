@@ -55,6 +55,8 @@ export type { AgentEventOf } from './observe/observe.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withDecision } from './session/actions/approval.ts';
 export type { Decision } from './session/actions/approval.ts';
+export { IsolatedProcess, serveIsolated } from './session/engine/isolated-process.ts';
+export type { IsolatedProcessOptions } from './session/engine/isolated-process.ts';
 export { sweep } from './session/engine/sweep.ts';
 export type { SweepOptions, SweepResult } from './session/engine/sweep.ts';
 export type {

@@ -1,7 +1,7 @@
 // Exports for authors of session stores, beside those of the root: the store contract, and the backend contract with
 // the functions for a new database
 export type { AgentSessionInit, SessionRevision } from './session/session.ts';
-export { StoreThrottledError } from './session/session-errors.ts';
+export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
   ClaimedSession,

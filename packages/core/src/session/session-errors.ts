@@ -91,6 +91,20 @@ export class SessionBusyError extends HoldfastError {
 }
 
 /**
+ * The last worker of the session died before it released its claim, and the session may be the cause. The caller wants to
+ * work on such a session only without other sessions. Nothing was changed.
+ */
+export class SessionSuspectError extends HoldfastError {
+  readonly sessionId: string;
+
+  constructor(sessionId: string) {
+    const message = `The last worker of session "${sessionId}" died, perhaps because of it. Work on it in a process without other sessions.`;
+    super('SESSION_SUSPECT', message, { data: { sessionId } });
+    this.sessionId = sessionId;
+  }
+}
+
+/**
  * The inbox of a session holds as many items as the store allows. Nothing was enqueued. Wait until a worker has used
  * some.
  */

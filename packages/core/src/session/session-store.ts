@@ -70,6 +70,8 @@ export interface SessionClaim {
   readonly epoch: number;
   /** When another worker can claim the session, unless the claim is renewed. */
   readonly until: Instant;
+  /** True for a claim of a suspect session with `ifSuspect: 'alone'`: the death of its worker counts as an attempt. */
+  readonly isAlone?: boolean | undefined;
 }
 
 /** Options of `SessionStore.claim`. */
@@ -81,6 +83,13 @@ export interface ClaimOptions extends LoadOptions {
   readonly workerId: string;
   /** The number of seconds that the claim lasts unless it is renewed. */
   readonly leaseSeconds: number;
+  /**
+   * How to claim a suspect session, whose last worker died before it released its claim:
+   * - `accept` (default): as any other session. If the worker dies, the death does not count as an attempt.
+   * - `alone`: the worker works on no other session until the claim ends. If it dies, the death counts as an attempt.
+   * - `refuse`: the store refuses the claim.
+   */
+  readonly ifSuspect?: 'accept' | 'alone' | 'refuse' | undefined;
 }
 
 /** The result of a claim: the session, the claim and the oldest inbox items. */
@@ -88,8 +97,8 @@ export interface ClaimedSession extends InboxPage {
   readonly session: AgentSession;
   readonly claim: SessionClaim;
   /**
-   * The number of the attempt, from 1. It counts the claims since the last release or closed step, the claim under
-   * which that step was closed included.
+   * The number of the attempt, from 1: one more than the deaths of workers since the last release or closed step. Only the
+   * death of a worker that worked on no other session counts, as `ClaimOptions.ifSuspect` says.
    */
   readonly attempt: number;
   /** The last failure of work on the session, if no work has succeeded since. */
@@ -112,6 +121,8 @@ export interface RenewOptions extends Pick<ClaimOptions, 'leaseSeconds'> {
    * oldest item.
    */
   readonly after?: number | undefined;
+  /** The worker now works on other sessions too, so its death no longer counts as an attempt. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** A page of an inbox: the oldest waiting items, readable or not, at most 100. The inbox may hold more. */
@@ -244,7 +255,8 @@ export interface SessionStore {
    * Claims a session, and returns it with its oldest inbox items. Of several simultaneous callers, one gets the claim.
    * The store reads no content for a refused claim. For a claim with a base, it reads the content only when it has
    * changed.
-   * @throws SessionNotFoundError; SessionBusyError while the claim of another worker lasts.
+   * @throws SessionNotFoundError; SessionBusyError while the claim of another worker lasts; SessionSuspectError as
+   * `ifSuspect` demands.
    */
   claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession>;
   /**

@@ -27,6 +27,7 @@ export async function advanceSession(
     if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return { outcome: { type: 'finished' }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_BUSY'))
       return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
+    if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
     // A run that failed is tried again when its claim expires: `maxAttempts` limits those attempts.
     if (held?.hasRun || isUnreachable(error)) throw error;

@@ -12,11 +12,13 @@ import type { AgentSession } from '../session.ts';
  * - `throttled`: the provider of the lane accepts no calls before `until`. The engine wakes the session then, and starts no
  *   session of the lane before.
  * - `suspended`: the session waits for a wake-up, such as the one after an approval. The engine does nothing.
+ * - `isolate`: the last worker of the session died, perhaps because of it, and this process works on other sessions. The
+ *   engine advances the session again while the process works on no other session, or in a process of its own.
  * - `lost`: another worker holds the session. The engine wakes it at `until`, when the claim of that worker ends at the
  *   latest. Without `until` the engine does nothing.
  */
 export type AdvanceOutcome =
-  | { readonly type: 'finished' | 'yield' | 'suspended' }
+  | { readonly type: 'finished' | 'yield' | 'suspended' | 'isolate' }
   | { readonly type: 'lost'; readonly until?: Instant }
   | { readonly type: 'sleep'; readonly until: Instant }
   | { readonly type: 'throttled'; readonly until: Instant; readonly lane: string };
@@ -46,6 +48,11 @@ export interface AdvanceOptions {
   readonly signal?: AbortSignal | undefined;
   /** The steps before the outcome `yield`, a whole number from 1, without the steps of subagents. Default: no limit. */
   readonly maxSteps?: number | undefined;
+  /**
+   * When to work on a session whose last worker died. `alone` (default): while the runtime works on no other session.
+   * `refuse`: never. In both cases the outcome is `isolate` otherwise.
+   */
+  readonly suspects?: 'alone' | 'refuse' | undefined;
 }
 
 /** Works on a session: claims it, takes steps, saves and releases it. `SessionRuntime.advance` has this type. */
@@ -76,6 +83,11 @@ export interface ServeOptions {
   readonly concurrency?: number | undefined;
   /** Receives each error that `advance` threw or returned. The session stays due. */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
+  /**
+   * Advances one session at a time in a process of its own, such as `advance` of an `IsolatedProcess`. The engine calls it
+   * for sessions with the outcome `isolate`. Without it, the engine tries such a session while it works on no other.
+   */
+  readonly isolated?: Advance | undefined;
 }
 
 /** A started engine. */

@@ -53,6 +53,7 @@ const checkLane = optionsCheck<LaneLimits>('a lane', { concurrency: mustBe.whole
 const checkServeOptions = optionsCheck<ServeOptions>('engine.serve', {
   concurrency: mustBe.wholeNumber(1),
   onError: mustBe.function,
+  isolated: mustBe.function,
 });
 const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('stop', {
   withinSeconds: mustBe.seconds,
@@ -77,13 +78,18 @@ interface ScheduledWakeup {
 
 /** The clocks of the store and the engine may differ, so the engine waits before it tries a lost session again. */
 const LOST_PAUSE = 1_000;
+/** The pause before the next attempt at a suspect session, when an attempt threw: its process may have died. */
+const SUSPECT_PAUSE = 5_000;
 
 interface Serving {
   readonly advance: Advance;
   readonly concurrency: number;
   readonly onError: (error: unknown, sessionId: string) => void;
+  readonly isolated: Advance | undefined;
   readonly stopController: AbortController;
   readonly activeWork: Set<Promise<void>>;
+  /** The work on a suspect session. */
+  suspectWork: Promise<void> | undefined;
 }
 
 /**
@@ -96,6 +102,8 @@ export class InProcessEngine implements ExecutionEngine {
   /** By instant and session. */
   private readonly scheduled = new Map<string, ScheduledWakeup>();
   private readonly queue: WakeQueue;
+  /** The sessions whose last worker died, in the order in which the engine found them. */
+  private readonly suspects: string[] = [];
   /** The timers of paused lanes, by the end of the pause. */
   private readonly pauses = new Map<Instant, () => void>();
   private serving: Serving | undefined;
@@ -127,14 +135,16 @@ export class InProcessEngine implements ExecutionEngine {
    */
   async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
     checkArgument('advance', advance, ADVANCE);
-    const { concurrency = 8, onError = warn } = checkServeOptions(options);
+    const { concurrency = 8, onError = warn, isolated } = checkServeOptions(options);
     if (this.serving) throw invalidArgument('This engine already serves. Stop it first.');
-    const serving = {
+    const serving: Serving = {
       advance,
       concurrency,
       onError,
+      isolated,
       stopController: new AbortController(),
-      activeWork: new Set<never>(),
+      activeWork: new Set(),
+      suspectWork: undefined,
     };
     this.serving = serving;
     for (const wakeup of this.scheduled.values()) this.arm(wakeup);
@@ -150,7 +160,7 @@ export class InProcessEngine implements ExecutionEngine {
       for (const callOff of this.pauses.values()) callOff();
     }
     serving.stopController.abort(new RunAbort('yield', 'The engine stops.'));
-    const done = Promise.all(serving.activeWork);
+    const done = Promise.all([...serving.activeWork, serving.suspectWork]);
     if (withinSeconds === undefined) return void (await done);
     const pauseController = new AbortController();
     await Promise.race([done, pause(this.clock, withinSeconds * 1000, pauseController.signal)]);
@@ -176,10 +186,11 @@ export class InProcessEngine implements ExecutionEngine {
   private startMore(): void {
     const { serving } = this;
     if (serving === undefined) return;
-    while (serving.activeWork.size < serving.concurrency) {
+    this.startSuspect(serving);
+    while (serving.activeWork.size < serving.concurrency && !this.mustStayAlone(serving)) {
       const next = this.queue.take(this.clock.now());
       if (next === undefined) return;
-      const work = this.work(next.sessionId, serving).finally(() => {
+      const work = this.work(next.sessionId, serving, false).finally(() => {
         serving.activeWork.delete(work);
         this.queue.done(next.lane);
         this.startMore();
@@ -188,21 +199,59 @@ export class InProcessEngine implements ExecutionEngine {
     }
   }
 
-  private async work(sessionId: string, { advance, stopController, onError }: Serving): Promise<void> {
+  /** Starts the work on a suspect session: in its own process, or once this process works on no other session. */
+  private startSuspect(serving: Serving): void {
+    const { isolated, activeWork, suspectWork } = serving;
+    if (suspectWork || (isolated === undefined && activeWork.size > 0)) return;
+    const sessionId = this.suspects.shift();
+    if (sessionId === undefined) return;
+    serving.suspectWork = this.work(sessionId, serving, true).finally(() => {
+      serving.suspectWork = undefined;
+      this.startMore();
+    });
+  }
+
+  /** True while this process must work on no other session than a suspect one. */
+  private mustStayAlone({ isolated, suspectWork }: Serving): boolean {
+    return isolated === undefined && (suspectWork !== undefined || this.suspects.length > 0);
+  }
+
+  private async work(sessionId: string, serving: Serving, isSuspect: boolean): Promise<void> {
     const wakeup: Wakeup = { isRunning: true, isWanted: false };
     this.wakeups.set(sessionId, wakeup);
-    let advanced: AdvanceResult | undefined;
+    const advanced = await this.advance(sessionId, serving, isSuspect);
+    this.wakeups.delete(sessionId);
+    if (advanced?.outcome.type === 'isolate' && !isSuspect) return this.addSuspect(sessionId);
+    if (isSuspect && (advanced === undefined || advanced.outcome.type === 'isolate'))
+      await this.wake(sessionId, { at: this.clock.now() + SUSPECT_PAUSE });
+    if (wakeup.isWanted) await this.wake(sessionId, scheduleOf(advanced));
+    if (advanced) await this.followUp(sessionId, advanced);
+  }
+
+  /** Works on a session. A suspect session takes one step, which clears it. Returns `undefined` after an error. */
+  private async advance(
+    sessionId: string,
+    { advance, isolated = advance, stopController: { signal }, onError }: Serving,
+    isSuspect: boolean,
+  ): Promise<AdvanceResult | undefined> {
     const report = (error: unknown): void =>
       announceTo([(thrown: unknown) => onError(thrown, sessionId)], error);
     try {
-      advanced = await advance(sessionId, { signal: stopController.signal });
+      const advanced = isSuspect
+        ? await isolated(sessionId, { signal, maxSteps: 1, suspects: 'alone' })
+        : await advance(sessionId, { signal, suspects: 'refuse' });
       if (advanced.error !== undefined) report(advanced.error);
+      return advanced;
     } catch (error) {
       report(error);
+      return undefined;
     }
-    this.wakeups.delete(sessionId);
-    if (wakeup.isWanted) await this.wake(sessionId, scheduleOf(advanced));
-    if (advanced) await this.followUp(sessionId, advanced);
+  }
+
+  private addSuspect(sessionId: string): void {
+    this.wakeups.set(sessionId, { isRunning: false, isWanted: false });
+    this.suspects.push(sessionId);
+    this.startMore();
   }
 
   private async followUp(sessionId: string, advanced: AdvanceResult): Promise<void> {

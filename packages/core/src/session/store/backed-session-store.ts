@@ -200,12 +200,12 @@ export class BackedSessionStore implements SessionStore {
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     checkSessionId(sessionId);
-    const { workerId, leaseSeconds } = checkClaimOptions(options);
+    const { workerId, leaseSeconds, ifSuspect } = checkClaimOptions(options);
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(record, { workerId, leaseSeconds }, await this.opened.now());
+      const after = claimedRecord(record, { workerId, leaseSeconds, ifSuspect }, await this.opened.now());
       // Reads the content and the inbox before the write, so that nothing can fail after the write.
       const session = await this.reader.contentOf(record, base);
       if (session === undefined) return undefined;
@@ -220,11 +220,11 @@ export class BackedSessionStore implements SessionStore {
 
   async renew(claim: SessionClaim, options: RenewOptions): Promise<RenewedClaim> {
     const { sessionId } = checkClaim(claim);
-    const { base, leaseSeconds, after: seen = -1 } = checkRenewOptions(options);
+    const { base, leaseSeconds, isShared, after: seen = -1 } = checkRenewOptions(options);
     return retryWhileOutdated(sessionId, async () => {
       const record = await this.reader.record(sessionId);
       if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = renewedRecord(record, claim, leaseSeconds, await this.opened.now());
+      const after = renewedRecord(record, claim, { leaseSeconds, isShared }, await this.opened.now());
       const inbox = await this.reader.inbox(record, seen);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       if (base) this.reader.rememberRenewed(base, after);

@@ -2,6 +2,7 @@ import type { Read } from '../../document.ts';
 import {
   DocumentReader,
   readAmount,
+  readBoolean,
   readCount,
   readFrozenList,
   readInstant,
@@ -47,7 +48,7 @@ const readRecord: Read<SessionRecord> = shapeReader({
   contentToken: readString,
   'operation?': shapeReader({ id: readString, hash: readString }),
   epoch: readCount,
-  'lease?': shapeReader({ workerId: readString, until: readInstant }),
+  'lease?': shapeReader({ workerId: readString, until: readInstant, 'isAlone?': readBoolean }),
   attempt: readCount,
   progress: readString,
   'wakeAt?': readInstant,

@@ -8,10 +8,16 @@ import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from '../session-info.ts';
-import { InboxFullError, SessionBusyError, SessionConflictError } from '../session-errors.ts';
+import {
+  InboxFullError,
+  SessionBusyError,
+  SessionConflictError,
+  SessionSuspectError,
+} from '../session-errors.ts';
 import type {
   ClaimOptions,
   InboxItemRef,
+  RenewOptions,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
@@ -38,9 +44,14 @@ export interface SessionRecord {
   readonly operation?: { readonly id: string; readonly hash: string } | undefined;
   /** The number of claims so far: the epoch of the latest claim. */
   readonly epoch: number;
-  /** The worker of the latest claim, and when its lease expires; absent after a release. */
-  readonly lease?: { readonly workerId: string; readonly until: Instant } | undefined;
-  /** The number of claims since the last release or closed step, as in `ClaimedSession.attempt`. */
+  /**
+   * The worker of the latest claim, and when its lease expires; absent after a release. `isAlone`: the worker works on no
+   * other session.
+   */
+  readonly lease?:
+    | { readonly workerId: string; readonly until: Instant; readonly isAlone?: boolean | undefined }
+    | undefined;
+  /** The number of the attempt, as in `ClaimedSession.attempt`; 0 after a release. */
   readonly attempt: number;
   /** Changes when a step is closed, and when an execution begins or ends. */
   readonly progress: string;
@@ -211,18 +222,26 @@ export function savedRecord(
   return withNewContent(nextRecord({ ...record, ...changes }, now));
 }
 
-/** Returns the record after a claim. @throws SessionBusyError while the claim of another worker lasts. */
+/**
+ * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker
+ * has died. The death counts as an attempt only when the worker worked on no other session.
+ * @throws SessionBusyError while the claim of another worker lasts; SessionSuspectError as `ifSuspect` demands.
+ */
 export function claimedRecord(
   record: SessionRecord,
-  { workerId, leaseSeconds }: ClaimOptions,
+  { workerId, leaseSeconds, ifSuspect = 'accept' }: ClaimOptions,
   now: Instant,
 ): ClaimedRecord {
-  const lease = { workerId, until: laterBy(now, leaseSeconds) };
-  if (record.lease?.workerId === workerId) return nextRecord({ ...record, lease }, now);
+  const { lease: earlier, epoch, attempt } = record;
+  const until = laterBy(now, leaseSeconds);
+  if (earlier?.workerId === workerId) return nextRecord({ ...record, lease: { ...earlier, until } }, now);
   refuseClaimed(record, now);
-  const { epoch, attempt } = record;
+  if (earlier && ifSuspect === 'refuse') throw new SessionSuspectError(record.info.sessionId);
+  const lease = earlier && ifSuspect === 'alone' ? { workerId, until, isAlone: true } : { workerId, until };
+  const isUncounted = earlier !== undefined && !earlier.isAlone;
+  const nextAttempt = isUncounted ? Math.max(attempt, 1) : attempt + 1;
   return nextRecord(
-    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: attempt + 1, takenUntil: undefined },
+    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, takenUntil: undefined },
     now,
   );
 }
@@ -234,7 +253,7 @@ export function claimedRecord(
 export function renewedRecord(
   record: SessionRecord,
   claim: SessionClaim,
-  leaseSeconds: number,
+  { leaseSeconds, isShared }: Pick<RenewOptions, 'leaseSeconds' | 'isShared'>,
   now: Instant,
 ): ClaimedRecord {
   if (record.incarnation !== claim.incarnation) {
@@ -242,10 +261,9 @@ export function renewedRecord(
   }
   if (!isHeld(record, claim))
     throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
-  return nextRecord(
-    { ...record, lease: { workerId: claim.workerId, until: laterBy(now, leaseSeconds) } },
-    now,
-  );
+  const isAlone = !isShared && record.lease?.isAlone === true;
+  const lease = { workerId: claim.workerId, until: laterBy(now, leaseSeconds), ...(isAlone && { isAlone }) };
+  return nextRecord({ ...record, lease }, now);
 }
 
 /** Returns the record after a release; `undefined` when the claim is no longer valid. */
@@ -316,6 +334,7 @@ export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): Ses
     epoch,
     workerId: lease.workerId,
     until: lease.until,
+    ...(lease.isAlone && { isAlone: true }),
   });
 }
 

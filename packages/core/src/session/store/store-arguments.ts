@@ -139,6 +139,7 @@ export const checkClaimOptions = optionsCheck<ClaimOptions>(
     workerId: mustBe.required(NAME),
     leaseSeconds: mustBe.required(mustBe.seconds),
     base: SESSION,
+    ifSuspect: mustBe.oneOf(['accept', 'alone', 'refuse']),
   },
   { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
 );
@@ -150,6 +151,7 @@ export const checkRenewOptions = optionsCheck<RenewOptions & { readonly workerId
     leaseSeconds: mustBe.required(mustBe.seconds),
     base: SESSION,
     after: POSITION,
+    isShared: mustBe.boolean,
     workerId: { ...NAME, isInternal: true },
   },
   { ttl: LEASE, lease: LEASE },

@@ -3,7 +3,13 @@ import { callAfter } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
 import { INBOX_PAGE } from '../store/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
-import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../session-store.ts';
+import type {
+  ClaimedSession,
+  InboxPage,
+  RenewOptions,
+  SessionClaim,
+  SessionStore,
+} from '../session-store.ts';
 
 /** The worker of a claim. */
 interface ClaimHolder {
@@ -54,8 +60,8 @@ export class HeldClaim {
   }
 
   /** Renews the claim and reads the inbox. Returns false when the renewal failed. */
-  async renew(): Promise<boolean> {
-    return (await this.tryToRenew()) === undefined;
+  async renew(options?: Pick<RenewOptions, 'isShared'>): Promise<boolean> {
+    return (await this.tryToRenew(options)) === undefined;
   }
 
   /**
@@ -100,11 +106,14 @@ export class HeldClaim {
   }
 
   /** Renews the claim and reads the inbox. Returns the error of a failed renewal. */
-  private async tryToRenew(): Promise<{ readonly error: unknown } | undefined> {
+  private async tryToRenew(
+    options?: Pick<RenewOptions, 'isShared'>,
+  ): Promise<{ readonly error: unknown } | undefined> {
     const { store, clock, leaseSeconds } = this.parts;
     const requestedAt = clock.now();
     try {
       const renewed = await store.renew(this.claim, {
+        ...options,
         leaseSeconds,
         after: this.lastReadPosition,
         base: this.holder.base(),

@@ -15,10 +15,13 @@ import { savesAt } from './save-policy.ts';
 import { callHookAfterWrite, callSessionHook } from './session-events.ts';
 import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from './runtime-options.ts';
+import type { SuspectPolicy, WorkSlot } from './work-slots.ts';
 
 /** The worker that claims a session, and the limits of its work. */
 export interface ClaimRequest {
   readonly workerId: string;
+  /** When to work on the session although its last worker died. */
+  readonly suspects: SuspectPolicy;
   /** Aborts the run of the agent. */
   readonly signal?: AbortSignal | undefined;
   /** The number of steps after which the worker yields. Default: no limit. */
@@ -44,15 +47,20 @@ export class HeldSession {
   private readonly parts: WorkParts;
   private readonly abortController = new AbortController();
   private readonly claim: HeldClaim;
+  private readonly slot: WorkSlot;
   private readonly inbox = new ReceivedItems();
   private readonly writer: SessionWriter;
   private isRunning = false;
   private remainingSteps: number;
   private failure: { readonly error: unknown } | undefined;
 
-  private constructor(claimed: ClaimedSession, askedAt: Instant, request: ClaimRequest, parts: WorkParts) {
-    const { signal, maxSteps = Infinity } = request;
+  private constructor(
+    { claimed, askedAt, slot }: GrantedClaim,
+    { signal, maxSteps = Infinity }: ClaimRequest,
+    parts: WorkParts,
+  ) {
     this.parts = parts;
+    this.slot = slot;
     this.remainingSteps = maxSteps;
     this.latest = claimed.session;
     this.writer = new SessionWriter(claimed, parts);
@@ -68,17 +76,17 @@ export class HeldSession {
     });
   }
 
-  /** @throws SessionBusyError while another worker holds it; SessionNotFoundError; what the `afterLoad` hook throws. */
+  /**
+   * Claims a session.
+   * @throws SessionBusyError while another worker holds it; SessionSuspectError when its last worker died and this one may
+   * not work on it now; SessionNotFoundError; what the `afterLoad` hook throws.
+   */
   static async claim(sessionId: string, request: ClaimRequest, parts: WorkParts): Promise<HeldSession> {
-    const { store, leaseSeconds, clock, hooks, cache, report } = parts;
-    const askedAt = clock.now();
-    const claimed = await store.claim(sessionId, {
-      workerId: request.workerId,
-      leaseSeconds,
-      base: cache.get(sessionId),
-    });
-    cache.put(claimed.session);
-    const held = new HeldSession(claimed, askedAt, request, parts);
+    const { hooks, report } = parts;
+    const granted = await requestClaim(sessionId, request, parts);
+    const { claimed } = granted;
+    const held = new HeldSession(granted, request, parts);
+    granted.slot.claimed(claimed.claim.isAlone ? () => held.claim.renew({ isShared: true }) : undefined);
     report({ type: 'session-loaded', session: claimed.session });
     held.receive(claimed);
     try {
@@ -171,13 +179,15 @@ export class HeldSession {
   }
 
   /** Releases the claim, even if items wait in the inbox. */
-  release(): Promise<void> {
-    return this.claim.release();
+  async release(): Promise<void> {
+    await this.claim.release();
+    this.slot.leave();
   }
 
-  /** Lets the claim expire: it then counts as a failed attempt. */
+  /** Lets the claim expire: the session is then a suspect, as if this worker had died. */
   abandon(): void {
     this.claim.abandon();
+    this.slot.leave();
   }
 
   private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
@@ -227,5 +237,32 @@ export class HeldSession {
   private abandonRun(error: unknown): void {
     this.failure ??= { error };
     this.abortController.abort(new RunAbort('lost'));
+  }
+}
+
+/** A claim, and the place of the work under it. */
+interface GrantedClaim {
+  readonly claimed: ClaimedSession;
+  /** When the claim was requested. */
+  readonly askedAt: Instant;
+  readonly slot: WorkSlot;
+}
+
+async function requestClaim(
+  sessionId: string,
+  { workerId, suspects }: ClaimRequest,
+  { store, leaseSeconds, clock, cache, slots }: WorkParts,
+): Promise<GrantedClaim> {
+  const slot = await slots.enter(suspects);
+  try {
+    const askedAt = clock.now();
+    const base = cache.get(sessionId);
+    const { ifSuspect } = slot;
+    const claimed = await store.claim(sessionId, { workerId, leaseSeconds, base, ifSuspect });
+    cache.put(claimed.session);
+    return { claimed, askedAt, slot };
+  } catch (error) {
+    slot.leave();
+    throw error;
   }
 }

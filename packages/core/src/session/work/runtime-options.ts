@@ -14,6 +14,7 @@ import { checkHooks } from './session-events.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
+import { WorkSlots } from './work-slots.ts';
 import { COUNT } from '../store/store-arguments.ts';
 
 /** Options of `SessionRuntime`. */
@@ -47,8 +48,8 @@ export interface SessionRuntimeOptions {
   /** Says how engines order and limit the work on a session. Default: no lane, and the priority 0. */
   readonly schedule?: (session: AgentSession) => Schedule;
   /**
-   * The number of attempts in a row at one step that may fail before the execution fails. An attempt fails when its
-   * process dies or an error ends it. Default: 5.
+   * The number of attempts in a row at one step that may fail before the execution fails. An attempt fails when an error
+   * ends it, or its process dies while it works on no other session. Default: 5.
    */
   readonly maxAttempts?: number;
   /**
@@ -102,6 +103,8 @@ export interface WorkParts {
   readonly schedule: (session: AgentSession) => Schedule;
   /** The sessions that this process has read or saved last. */
   readonly cache: SessionCache;
+  /** The sessions that the runtime works on now. */
+  readonly slots: WorkSlots;
 }
 
 /** The longest worker name: each claim appends ids to it, and the length of a worker id is limited. */
@@ -211,5 +214,6 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     maxAttempts: options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     schedule: options.schedule ?? (() => NO_SCHEDULE),
     cache: new SessionCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES),
+    slots: new WorkSlots(),
   };
 }

@@ -35,6 +35,7 @@ const checkEnqueueOptions = optionsCheck<{ readonly id?: string | undefined }>(
 const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
+  suspects: mustBe.oneOf(['alone', 'refuse']),
 });
 
 /**
@@ -138,7 +139,7 @@ export class SessionRuntime {
       const actionResult = await action(session, { run, save, clock, signal });
       return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
     };
-    return { act, workerId: this.newWorkerId(), signal, onEvent };
+    return { act, workerId: this.newWorkerId(), suspects: 'accept', signal, onEvent };
   }
 
   /**
@@ -196,9 +197,9 @@ export class SessionRuntime {
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
-    const { signal, maxSteps } = options;
+    const { signal, maxSteps, suspects = 'alone' } = options;
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
-    const task = { act, isRetried: true, workerId: this.newWorkerId(), signal, maxSteps };
+    const task = { act, isRetried: true, workerId: this.newWorkerId(), suspects, signal, maxSteps };
     return advanceSession(sessionId, task, this.parts);
   }
 

@@ -250,7 +250,8 @@ describe('an engine', () => {
 
   test('fails an execution after maxAttempts processes died at it', async () => {
     const made = await diesInTool({ effect: 'idempotent', act: () => new Promise(() => undefined) });
-    for (let attempt = 2; attempt <= 3; attempt++) {
+    // The death of the first process makes the session a suspect. The next three count, because it was alone.
+    for (let attempt = 1; attempt <= 3; attempt++) {
       takeOver(made);
       const count = made.calls.length;
       made
@@ -263,7 +264,7 @@ describe('an engine', () => {
     const { outcome } = await made.process([], { maxAttempts: 3 }).advance(made.sessionId);
     expect(outcome).toEqual({ type: 'finished' });
     const { state } = await made.process([]).get(made.sessionId);
-    expect([state.status, state.stopReason, made.calls.length]).toEqual(['failed', 'retryLimitReached', 3]);
+    expect([state.status, state.stopReason, made.calls.length]).toEqual(['failed', 'retryLimitReached', 4]);
     expect(state.errors.map(({ code }) => code)).toContain('ATTEMPTS_EXHAUSTED');
   });
 

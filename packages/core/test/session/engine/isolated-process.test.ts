@@ -1,0 +1,80 @@
+import { RunAbort } from '@holdfast/core';
+import { IsolatedProcess, serveIsolated } from '@holdfast/core/engine';
+import { afterEach, describe, expect, test } from 'vitest';
+
+const program = new URL('../../support/isolated-worker.ts', import.meta.url);
+const execArgv = ['--conditions=@holdfast/source'];
+const started: IsolatedProcess[] = [];
+
+function isolatedProcess(module: URL | string = program): IsolatedProcess {
+  const isolated = new IsolatedProcess(module, { execArgv });
+  started.push(isolated);
+  return isolated;
+}
+
+afterEach(async () => {
+  for (const isolated of started.splice(0)) await isolated.stop();
+});
+
+describe('an isolated process', () => {
+  test('advances sessions with their options, in one process of its own', async () => {
+    const { advance } = isolatedProcess();
+    const first = await advance('a', { maxSteps: 1, suspects: 'alone' });
+    expect(first).toEqual({
+      outcome: { type: 'finished' },
+      wake: [expect.not.stringMatching(`^${process.pid}$`), '{"maxSteps":1,"suspects":"alone"}'],
+    });
+    expect((await advance('b')).wake[0]).toBe(first.wake[0]);
+  });
+
+  test('yields when the signal aborts, also before the call', async () => {
+    const { advance } = isolatedProcess();
+    const controller = new AbortController();
+    const waiting = advance('wait', { signal: controller.signal });
+    controller.abort(new RunAbort('yield'));
+    expect((await waiting).outcome).toEqual({ type: 'yield' });
+    expect((await advance('wait', { signal: controller.signal })).outcome).toEqual({ type: 'yield' });
+  });
+
+  test('passes errors on with their codes', async () => {
+    const { advance } = isolatedProcess();
+    await expect(advance('throw')).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      message: 'The store does not reply.',
+    });
+    expect((await advance('fail')).error).toMatchObject({ code: 'AGENT_NOT_FOUND', message: 'No agent.' });
+  });
+
+  test('that dies rejects its advances, and the next session gets another process', async () => {
+    const { advance } = isolatedProcess();
+    const first = await advance('a');
+    const waiting = advance('wait');
+    const dying = advance('die');
+    const ended = expect.objectContaining({ code: 'ISOLATED_PROCESS_ENDED' });
+    await expect(dying).rejects.toEqual(ended);
+    await expect(waiting).rejects.toMatchObject({ data: { sessionId: 'wait', reason: 'SIGKILL' } });
+    expect((await advance('a')).wake[0]).not.toBe(first.wake[0]);
+  });
+
+  test('that cannot start rejects each advance', async () => {
+    const { advance } = isolatedProcess(new URL('no-such-program.ts', program));
+    for (const id of ['a', 'b'])
+      await expect(advance(id)).rejects.toMatchObject({ data: { reason: 'exit code 1' } });
+  });
+
+  test('can be stopped twice, and before it started', async () => {
+    const isolated = isolatedProcess();
+    await isolated.stop();
+    await isolated.advance('a');
+    await isolated.stop();
+    await isolated.stop();
+  });
+});
+
+test.each<readonly [string, () => unknown]>([
+  ['no module', () => new IsolatedProcess(undefined as never)],
+  ['an unknown option', () => new IsolatedProcess(program, { argv: [] } as never)],
+  ['no advance', () => serveIsolated(undefined as never)],
+])('%s is refused', (_, act) => {
+  expect(act).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
+});
