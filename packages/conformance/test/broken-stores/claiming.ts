@@ -76,6 +76,30 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
         store.save(session, { epoch: entries.get(session.sessionId)?.record.epoch, ...options }),
     }),
   },
+  'counts every death of a worker as an attempt': keeping((after, before) =>
+    before?.record.lease && after.epoch > before.record.epoch
+      ? { ...after, attempt: before.record.attempt + 1 }
+      : after,
+  ),
+  'forgets that a worker is alone': keeping(({ lease, ...after }) => ({
+    ...after,
+    lease: lease && { workerId: lease.workerId, until: lease.until },
+  })),
+  'keeps a worker alone that works on other sessions': {
+    store: (store) => ({ renew: (claim, options) => store.renew(claim, { ...options, isShared: false }) }),
+  },
+  'takes a worker that renews its claim for one with other sessions': {
+    store: (store) => ({ renew: (claim, options) => store.renew(claim, { ...options, isShared: true }) }),
+  },
+  'grants suspect sessions to workers that refuse them': {
+    store: (store) => ({
+      claim: (id, options) =>
+        store.claim(id, {
+          ...options,
+          ifSuspect: options.ifSuspect === 'refuse' ? 'accept' : options.ifSuspect,
+        }),
+    }),
+  },
   'rounds leases to seconds': keeping(({ lease, ...after }) => ({
     ...after,
     lease: lease && { ...lease, until: Math.ceil(lease.until / 1_000) * 1_000 },

@@ -96,7 +96,7 @@ describe('after a death of a process with several sessions', () => {
     const { hangingWorker, dieOf, restart, createAll, store } = deployment();
     await createAll('suspect', 'other');
     await dieOf('suspect');
-    for (let death = 1; death <= 5; death++) {
+    for (let death = 1; death <= 2; death++) {
       restart();
       const dying = hangingWorker();
       void dying.advance('suspect');
