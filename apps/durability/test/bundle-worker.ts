@@ -9,6 +9,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The file of the worker program. */
     worker: string;
+    /** The file of the program of workers that meet a poison session. */
+    poisonWorker: string;
   }
 }
 
@@ -16,7 +18,9 @@ declare module 'vitest' {
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const outdir = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
   await build({
-    entryPoints: [fileURLToPath(new URL('../src/worker.ts', import.meta.url))],
+    entryPoints: ['worker', 'poison-worker'].map((name) =>
+      fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url)),
+    ),
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -31,5 +35,6 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
     logLevel: 'silent',
   });
   provide('worker', join(outdir, 'worker.mjs'));
+  provide('poisonWorker', join(outdir, 'poison-worker.mjs'));
   return () => rmSync(outdir, { recursive: true, force: true });
 }

@@ -11,6 +11,7 @@ import type { Kind, Plan } from '../src/agent.ts';
 import type { Entry } from '../src/journal.ts';
 import { canonical, difference } from './canonical.ts';
 import { historyProblems, problemsOf } from './checks.ts';
+import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
 import { uninterrupted } from './uninterrupted.ts';
@@ -187,15 +188,4 @@ async function changed(world: World, plan: Plan): Promise<readonly string[]> {
 function repeated(entries: readonly Entry[], wanted: Entry['type']): number {
   const calls = entries.flatMap(({ type, call }) => (type === wanted ? [call] : []));
   return calls.length - new Set(calls).size;
-}
-
-/** Whole numbers below another, the same for the same seed. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
 }

@@ -17,6 +17,8 @@ export interface WorkerInit {
   /** Milliseconds that things take. */
   readonly pace?: number | undefined;
   readonly leaseSeconds?: number | undefined;
+  /** The file of the program. Default: the worker program. */
+  readonly program?: string | undefined;
 }
 
 /** How a process ended. */
@@ -42,9 +44,9 @@ export class WorkerProcess {
 
   constructor(init: WorkerInit, ...args: readonly string[]) {
     const { store, location, journal, fault = '', without = '', pace = 0, leaseSeconds = 0.4 } = init;
+    const { program = inject('worker') } = init;
     const settings = { STORE: store, LOCATION: location, JOURNAL: journal, FAULT: fault, WITHOUT: without };
     const numbers = { PACE: String(pace), LEASE_SECONDS: String(leaseSeconds) };
-    const program = inject('worker');
     const env = {
       ...process.env,
       ...settings,

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SessionRuntime } from '@holdfast/core';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { Plan } from '../src/agent.ts';
+import type { PoisonPlan } from '../src/poison-worker.ts';
 import { Journal } from '../src/journal.ts';
 import { STORES } from '../src/stores.ts';
 import type { NewLocation } from './servers.ts';
@@ -40,7 +41,7 @@ export class World {
   }
 
   /** A session with work to do that nobody has begun. */
-  async begin(plan: Plan): Promise<void> {
+  async begin(plan: Plan | PoisonPlan): Promise<void> {
     const { sessionId } = plan;
     await this.runtime.create({ definition: { name: 'payer' }, sessionId });
     await this.runtime.enqueue(sessionId, { type: 'message', content: JSON.stringify(plan) }, { id: 'plan' });

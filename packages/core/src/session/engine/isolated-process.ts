@@ -156,12 +156,21 @@ function setBusy(child: ChildProcess): void {
   child.channel?.ref();
 }
 
-/** Serves the advances of an `IsolatedProcess`, in its program. The process ends with the process that started it. */
+/**
+ * Serves the advances of an `IsolatedProcess`, in its program. When the process that started it ends, the work yields and
+ * this process ends: the sessions did not cause that end.
+ */
 export function serveIsolated(advance: Advance): void {
   checkArgument('advance', advance, mustBe.function);
   const controllers = new Map<number, AbortController>();
-  const reply = (message: Reply): void => void process.send?.(message);
-  process.on('disconnect', () => process.exit());
+  const reply = (message: Reply): void => void (process.connected && process.send?.(message));
+  const endWhenIdle = (): void => {
+    if (!process.connected && controllers.size === 0) process.exit();
+  };
+  process.on('disconnect', () => {
+    for (const controller of controllers.values()) controller.abort(new RunAbort('yield'));
+    endWhenIdle();
+  });
   process.on('message', async (request: Request) => {
     const { call } = request;
     if (request.type === 'yield') return controllers.get(call)?.abort(new RunAbort('yield'));
@@ -175,6 +184,7 @@ export function serveIsolated(advance: Advance): void {
       reply({ call, thrown: toErrorRecord(thrown) });
     } finally {
       controllers.delete(call);
+      endWhenIdle();
     }
   });
 }

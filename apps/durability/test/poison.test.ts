@@ -1,0 +1,139 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, inject, test } from 'vitest';
+import type { Entry } from '../src/journal.ts';
+import { randomFrom } from './random.ts';
+import { TESTED_STORES } from './servers.ts';
+import type { TestedStore } from './servers.ts';
+import type { WorkerProcess } from './worker-process.ts';
+import { until, World } from './world.ts';
+
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
+const FIRST_SEED = Number(process.env['SEED'] ?? 1);
+const SEEDS = EFFORT > 1 ? 20 : 1;
+const INNOCENTS = 50;
+const CRASHES = 5;
+const DAY = 86_400_000;
+/** The number of workers that a parent starts again when they die. */
+const WORKERS = 2;
+
+async function worldOf({ name, start }: TestedStore) {
+  const { newLocation, stop } = await start();
+  const world = await World.of(name, newLocation);
+  const close = async (): Promise<void> => {
+    await world.close();
+    await stop();
+  };
+  return { world, close };
+}
+
+function startWorker(world: World, pace = 10): WorkerProcess {
+  return world.start([], { program: inject('poisonWorker'), pace, leaseSeconds: 0.5 });
+}
+
+/** True while a session needs a worker, now or later. A page before the last one may be empty. */
+async function hasWork({ store }: World): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.due({ at: Date.now() + DAY, cursor });
+    if (page.sessions.length > 0) return true;
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return false;
+}
+
+/** Starts workers again when they die, and kills some, until no session needs a worker. */
+async function workThrough(world: World, random: (below: number) => number): Promise<void> {
+  const alive = new Set<WorkerProcess>();
+  const start = (): void => {
+    const worker = startWorker(world);
+    alive.add(worker);
+    void worker.ended.then(() => alive.delete(worker));
+  };
+  let kills = random(3);
+  while (await hasWork(world)) {
+    while (alive.size < WORKERS) start();
+    await pause(50);
+    const [worker] = alive;
+    if (kills === 0 || random(10) > 0) continue;
+    kills--;
+    worker?.kill();
+  }
+  await Promise.all([...alive].map((worker) => (worker.leave(), worker.ended)));
+}
+
+/** The sessions whose tool ran in the process of a death at that moment. */
+function companions(entries: readonly Entry[], death: Entry): readonly string[] {
+  const before = entries.slice(0, entries.indexOf(death)).filter(({ pid }) => pid === death.pid);
+  const last = new Map(before.map((entry) => [entry.sessionId, entry]));
+  last.delete(death.sessionId);
+  return [...last.values()].flatMap(({ type, sessionId }) => (type === 'done' ? [] : [sessionId]));
+}
+
+/** The idempotency keys under which a tool was called more than once. */
+function repeatedKeys(entries: readonly Entry[]): readonly string[] {
+  const keys = entries.flatMap(({ type, key }) => (type === 'called' && key !== undefined ? [key] : []));
+  return keys.filter((key, index) => keys.indexOf(key) !== index);
+}
+
+async function expectCompleted({ runtime }: World, sessionIds: readonly string[]): Promise<void> {
+  const ends = sessionIds.map(async (sessionId) => {
+    const { state } = await runtime.get(sessionId);
+    return [sessionId, state.status, state.finalResponse];
+  });
+  expect(await Promise.all(ends)).toEqual(sessionIds.map((id) => [id, 'completed', 'Done.']));
+}
+
+/** In short runs DynamoDB is left out: its server is the slowest. */
+const STORES_HERE = TESTED_STORES.filter(({ name }) => EFFORT > 1 || name !== 'dynamodb');
+
+describe.each(STORES_HERE)('$name', (tested) => {
+  const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index);
+
+  test.each(seeds)('a session that kills its processes takes no other with it (SEED=%i)', async (seed) => {
+    const { world, close } = await worldOf(tested);
+    const random = randomFrom(seed);
+    const innocents = Array.from({ length: INNOCENTS }, (_, index) => `innocent-${index}`);
+    const poisonAt = random(INNOCENTS);
+    for (const [index, sessionId] of innocents.entries()) {
+      if (index === poisonAt) await world.begin({ sessionId: 'poison', steps: 1, isPoison: true });
+      await world.begin({ sessionId, steps: 1 + random(3), isPoison: false });
+    }
+    const startedAt = Date.now();
+    await workThrough(world, random);
+    const entries = world.journal.read();
+    const deaths = entries.filter(({ type, sessionId }) => type === 'called' && sessionId === 'poison');
+    const shared = deaths.filter((death) => companions(entries, death).length > 0);
+    const seconds = (Date.now() - startedAt) / 1000;
+    console.log(`${tested.name}, SEED=${seed}:`, { deaths: deaths.length, shared: shared.length, seconds });
+    await expectCompleted(world, innocents);
+    expect(repeatedKeys(entries)).toEqual([]);
+    const { state } = await world.load('poison');
+    expect(state.status).toBe('failed');
+    expect(state.errors.map(({ code }) => code)).toContain('ATTEMPTS_EXHAUSTED');
+    expect(shared.length).toBeLessThanOrEqual(1);
+    await close();
+  });
+
+  test(`${CRASHES} crashes of a whole worker end none of its sessions`, async () => {
+    const { world, close } = await worldOf(tested);
+    const sessionIds = Array.from({ length: 8 }, (_, index) => `long-${index}`);
+    for (const sessionId of sessionIds) await world.begin({ sessionId, steps: 1, isPoison: false });
+    for (let crash = 1; crash <= CRASHES; crash++) {
+      const worker = startWorker(world, 60_000);
+      const before = world.journal.read().length;
+      // The first worker works on all sessions at once; later ones try them one at a time.
+      const isAtWork = () => world.journal.read().length >= before + (crash === 1 ? sessionIds.length : 1);
+      await until('the worker works on its sessions', isAtWork);
+      worker.kill();
+      await worker.ended;
+    }
+    const crashedAt = Date.now();
+    const worker = startWorker(world);
+    await until('no session needs a worker', async () => !(await hasWork(world)));
+    console.log(`${tested.name}: 8 sessions ended ${Date.now() - crashedAt} ms after the last crash`);
+    worker.leave();
+    await worker.ended;
+    await expectCompleted(world, sessionIds);
+    await close();
+  });
+});
