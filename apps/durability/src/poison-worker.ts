@@ -1,5 +1,4 @@
 // A worker that meets a session which kills its process. With ISOLATED it is the process for suspect sessions.
-import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAgentLoop, InProcessEngine, SessionRuntime, textOf, tool } from '@holdfast/core';
 import type { AgentLoop } from '@holdfast/core';
@@ -80,9 +79,9 @@ async function serve(): Promise<void> {
     isolated: isolated.advance,
     onError: () => undefined,
   });
-  let isLeaving = false;
-  void once(process.stdin.resume(), 'end').then(() => (isLeaving = true));
-  while (!isLeaving) {
+  const leaving = new AbortController();
+  process.stdin.resume().once('end', () => leaving.abort());
+  while (!leaving.signal.aborted) {
     await sweep(runtime.store, engine, { againAfterSeconds: 1 });
     await pause(SWEEP_MILLISECONDS);
   }

@@ -75,12 +75,13 @@ function repeatedKeys(entries: readonly Entry[]): readonly string[] {
   return keys.filter((key, index) => keys.indexOf(key) !== index);
 }
 
-async function expectCompleted({ runtime }: World, sessionIds: readonly string[]): Promise<void> {
+/** Returns the sessions that have not completed. */
+async function notCompleted({ runtime }: World, sessionIds: readonly string[]): Promise<readonly string[]> {
   const ends = sessionIds.map(async (sessionId) => {
     const { state } = await runtime.get(sessionId);
-    return [sessionId, state.status, state.finalResponse];
+    return state.finalResponse === 'Done.' ? [] : [`${sessionId}: ${state.status}`];
   });
-  expect(await Promise.all(ends)).toEqual(sessionIds.map((id) => [id, 'completed', 'Done.']));
+  return (await Promise.all(ends)).flat();
 }
 
 /** In short runs DynamoDB is left out: its server is the slowest. */
@@ -105,7 +106,7 @@ describe.each(STORES_HERE)('$name', (tested) => {
     const shared = deaths.filter((death) => companions(entries, death).length > 0);
     const seconds = (Date.now() - startedAt) / 1000;
     console.log(`${tested.name}, SEED=${seed}:`, { deaths: deaths.length, shared: shared.length, seconds });
-    await expectCompleted(world, innocents);
+    expect(await notCompleted(world, innocents)).toEqual([]);
     expect(repeatedKeys(entries)).toEqual([]);
     const { state } = await world.load('poison');
     expect(state.status).toBe('failed');
@@ -133,7 +134,7 @@ describe.each(STORES_HERE)('$name', (tested) => {
     console.log(`${tested.name}: 8 sessions ended ${Date.now() - crashedAt} ms after the last crash`);
     worker.leave();
     await worker.ended;
-    await expectCompleted(world, sessionIds);
+    expect(await notCompleted(world, sessionIds)).toEqual([]);
     await close();
   });
 });

@@ -17,7 +17,7 @@ import {
   tool,
 } from '@holdfast/core';
 import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
-import { AgentId } from '@holdfast/core/engine';
+import { AgentId, IsolatedProcess } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -146,7 +146,8 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     const { runtime, store, clock } = await createdSession(['Hello.']);
     await runtime.enqueue('trip-1', { type: 'message', content: 'Hello' });
     for (let attempt = 1; attempt <= 6; attempt++) {
-      await store.claim('trip-1', { workerId: `worker-${attempt}`, leaseSeconds: 30 });
+      const workerId = `worker-${attempt}`;
+      await store.claim('trip-1', { workerId, leaseSeconds: 30, ifSuspect: 'alone' });
       clock.advance(31_000);
     }
     await runtime.advance('trip-1');
@@ -171,6 +172,11 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
       await runtime.enqueue('trip-1', { type: 'message', content: 'Two' });
     }),
   INFERENCE_INVALID: () => errorAfter({ driver: { infer: async () => 'Sunny.' as never } }),
+  ISOLATED_PROCESS_ENDED: () =>
+    thrownBy(async () => {
+      const module = new URL('killed-worker.ts', import.meta.url);
+      await new IsolatedProcess(module, { execArgv: [] }).advance('trip-1');
+    }),
   NOT_JSON: () => errorOfCall(weatherWith({ execute: () => 17n })),
   OPERATION_REUSED: () =>
     thrownBy(async () => {
@@ -206,6 +212,14 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
       const { runtime, store, session } = await createdSession();
       await store.save(session.withStatus('suspended'));
       await runtime.execute('trip-1', sendMessage('Hello'));
+    }),
+  SESSION_SUSPECT: () =>
+    thrownBy(async () => {
+      const { store, session, clock } = await createdSession();
+      const { sessionId } = session;
+      await store.claim(sessionId, { workerId: 'worker-7', leaseSeconds: 30 });
+      clock.advance(30_000);
+      await store.claim(sessionId, { workerId: 'worker-8', leaseSeconds: 30, ifSuspect: 'refuse' });
     }),
   SESSION_TOO_LARGE: () =>
     thrownBy(() => {

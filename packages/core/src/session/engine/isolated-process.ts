@@ -14,11 +14,14 @@ export interface IsolatedProcessOptions {
 }
 
 /** A message to the process: advance a session, or make the work on it yield. */
-type Request =
-  | ({ readonly type: 'advance'; readonly call: number; readonly sessionId: string } & PlainOptions)
-  | { readonly type: 'yield'; readonly call: number };
+type Request = AdvanceRequest | { readonly type: 'yield'; readonly call: number };
 
-type PlainOptions = Omit<AdvanceOptions, 'signal'>;
+interface AdvanceRequest {
+  readonly type: 'advance';
+  readonly call: number;
+  readonly sessionId: string;
+  readonly options: Omit<AdvanceOptions, 'signal'>;
+}
 
 /** A message from the process. The error of an advance is a record, because no error survives the way. */
 type Reply = { readonly call: number } & (
@@ -85,7 +88,7 @@ export class IsolatedProcess {
     this.pending.set(call, { sessionId, resolve, reject });
     const send = (request: Request): void => void child.send(request, () => undefined);
     const yieldWork = (): void => send({ type: 'yield', call });
-    send({ type: 'advance', call, sessionId, ...options });
+    send({ type: 'advance', call, sessionId, options });
     if (signal?.aborted) yieldWork();
     signal?.addEventListener('abort', yieldWork);
     try {
@@ -171,10 +174,12 @@ export function serveIsolated(advance: Advance): void {
     for (const controller of controllers.values()) controller.abort(new RunAbort('yield'));
     endWhenIdle();
   });
-  process.on('message', async (request: Request) => {
-    const { call } = request;
-    if (request.type === 'yield') return controllers.get(call)?.abort(new RunAbort('yield'));
-    const { type: _, call: __, sessionId, ...options } = request;
+  process.on('message', (request: Request) => {
+    if (request.type === 'advance') void serveCall(request);
+    else controllers.get(request.call)?.abort(new RunAbort('yield'));
+  });
+
+  async function serveCall({ call, sessionId, options }: AdvanceRequest): Promise<void> {
     const controller = new AbortController();
     controllers.set(call, controller);
     try {
@@ -186,7 +191,7 @@ export function serveIsolated(advance: Advance): void {
       controllers.delete(call);
       endWhenIdle();
     }
-  });
+  }
 }
 
 function errorOf({ message, code }: ErrorRecord): Error {

@@ -67,7 +67,7 @@ describe('an isolated process', () => {
     await isolated.stop();
     await isolated.advance('a');
     await isolated.stop();
-    await isolated.stop();
+    await expect(isolated.stop()).resolves.toBeUndefined();
   });
 });
 

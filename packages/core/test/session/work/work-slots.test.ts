@@ -7,17 +7,20 @@ describe('the first session of a runtime', () => {
     ['accept', 'alone', 'accept'],
     ['alone', 'alone', 'refuse'],
     ['refuse', 'refuse', 'refuse'],
-  ] as const)('with the policy %s claims a suspect %s, and a second one %s', async (policy, first, second) => {
-    const slots = new WorkSlots();
-    const one = await slots.enter(policy);
-    one.claimed();
-    const other = await slots.enter(policy);
-    expect([one.ifSuspect, other.ifSuspect]).toEqual([first, second]);
-    one.leave();
-    one.leave();
-    other.leave();
-    expect((await slots.enter(policy)).ifSuspect).toBe(first);
-  });
+  ] as const)(
+    'with the policy %s claims a suspect %s, and a second one %s',
+    async (policy, first, second) => {
+      const slots = new WorkSlots();
+      const one = await slots.enter(policy);
+      one.claimed();
+      const other = await slots.enter(policy);
+      expect([one.ifSuspect, other.ifSuspect]).toEqual([first, second]);
+      one.leave();
+      one.leave();
+      other.leave();
+      expect((await slots.enter(policy)).ifSuspect).toBe(first);
+    },
+  );
 
   test('is shared before a second one gets its place', async () => {
     const slots = new WorkSlots();
