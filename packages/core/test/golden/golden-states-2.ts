@@ -77,4 +77,21 @@ export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
       .changes((execution) => execution.withProgress({ parcels: [1, 2] }).withWaitingInside(waiting))
       .do((state, at) => state.withExecutionStatus('suspended', at, waiting)).state;
   },
+  /** A call that was in doubt twice has requested approval for the second time. */
+  'asked-again': () => {
+    const story = asked()
+      .answers({ content: [call('call_1')], usage })
+      .runs()
+      .changes((execution, at) => execution.withApprovalRequested(at))
+      .decides({ type: 'approved', by: 'ann' })
+      .changes((execution, at) => execution.withStarted(at))
+      .changes((execution, at) => execution.withApprovalRequested(at));
+    return story.do((state, at) => {
+      const [execution] = state.currentStep?.toolExecutions ?? [];
+      if (execution === undefined) throw new TypeError('No call was begun.');
+      return state.withExecutionStatus('suspended', at, [
+        { type: 'approval', toolExecutionId: execution.id },
+      ]);
+    }).state;
+  },
 };

@@ -100,7 +100,7 @@ export async function diesInTool(init: Init): Promise<World & { readonly session
 }
 
 /** Past the lease of the process that died, whose heartbeat is not heard. */
-export function takeOver({ clock, store }: World): void {
+export function takeOver({ clock, store }: Pick<World, 'clock' | 'store'>): void {
   // The dead process's timers stand for a process that is gone.
   Object.defineProperty(store, 'renew', {
     value: () => Promise.reject(new Error('dead')),

@@ -140,6 +140,14 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
       const toolExecutionId = '00000000-0000-4000-8000-000000000000';
       await runtime.execute('trip-1', approve(toolExecutionId));
     }),
+  APPROVAL_OUTDATED: () =>
+    thrownBy(async () => {
+      const { runtime } = await createdSession([{ calls: { weather: oslo } }]);
+      const { state } = await runtime.execute('trip-1', sendMessage('Weather?'));
+      const [call] = pendingApprovals(state);
+      const requestedAt = NOON - 60_000;
+      await runtime.execute('trip-1', approve(call?.id ?? '', { requestedAt }));
+    }),
   ARGUMENT_INVALID: () =>
     thrownBy(() => createAgentLoop({ driver: scriptedDriver(), budget: { maxStep: 5 } as never })),
   ATTEMPTS_EXHAUSTED: async () => {

@@ -1,3 +1,4 @@
+import type { ArgumentCheck } from '../../arguments.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
@@ -7,6 +8,7 @@ import type { LlmConfig } from '../../state/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
 import { checkMessageOptions } from '../../state/messages/messages.ts';
+import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { MetadataKey } from '../../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
@@ -105,44 +107,59 @@ export function retry(): SessionAction {
 }
 
 /** Options of `approve` and `deny`. */
-export type DecisionOptions = Pick<Decision, 'by' | 'reason'>;
+export type DecisionOptions = Pick<Decision, 'by' | 'reason' | 'requestedAt'>;
 
 const checkDenial = optionsCheck<DecisionOptions>(
   'deny',
-  { by: mustBe.string, reason: mustBe.string },
+  { by: mustBe.string, reason: mustBe.string, requestedAt: mustBe.instant },
   { input: 'only an approval can change the arguments' },
 );
 const checkApproval = optionsCheck<DecisionOptions & Pick<Decision, 'input'>>('approve', {
   by: mustBe.string,
   reason: mustBe.string,
   input: mustBe.anything,
+  requestedAt: mustBe.instant,
 });
+
+const CALL: ArgumentCheck = {
+  expected: 'a ToolExecution or its id',
+  accepts: (value) => typeof value === 'string' || value instanceof ToolExecution,
+};
 
 /**
  * Approves a tool call that waits for approval, and resumes the execution. Of several decisions on one call the first
  * counts, and the tool runs once.
+ * @param call the tool execution as the person saw it, or its id. A call can request approval again after a crash: the
+ * decision counts only for the request that the tool execution has, or that `requestedAt` names.
  * @throws HoldfastError `APPROVAL_NOT_FOUND` when no such call waits; `APPROVAL_DECIDED` when the call was decided
- * before or its approval timeout has passed.
+ * before or its approval timeout has passed; `APPROVAL_OUTDATED` when the call has requested approval again since.
  * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
  * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
  */
 export function approve(
-  toolExecutionId: string,
+  call: ToolExecution | string,
   options: DecisionOptions & Pick<Decision, 'input'> = {},
 ): SessionAction {
-  return decide({ toolExecutionId, decision: 'approved', ...checkApproval(options) });
+  return decide({ ...seenCall(call), decision: 'approved', ...checkApproval(options) });
 }
 
 /**
  * Denies a tool call that waits for approval. The tool does not run, and the model reads the reason.
  * @throws as `approve` does.
  */
-export function deny(toolExecutionId: string, options: DecisionOptions = {}): SessionAction {
-  return decide({ toolExecutionId, decision: 'denied', ...checkDenial(options) });
+export function deny(call: ToolExecution | string, options: DecisionOptions = {}): SessionAction {
+  return decide({ ...seenCall(call), decision: 'denied', ...checkDenial(options) });
+}
+
+/** Returns the call that a decision names, with the request that the person saw. */
+function seenCall(call: ToolExecution | string): Pick<Decision, 'toolExecutionId' | 'requestedAt'> {
+  checkArgument('The tool call', call, CALL);
+  if (typeof call === 'string') return { toolExecutionId: call };
+  const { id, approval } = call;
+  return { toolExecutionId: id, ...(approval && { requestedAt: approval.requestedAt }) };
 }
 
 function decide(decision: Decision): SessionAction {
-  checkArgument('toolExecutionId', decision.toolExecutionId, mustBe.string);
   return Object.assign(
     (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
       requireActive(session);

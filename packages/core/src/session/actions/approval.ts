@@ -6,7 +6,7 @@ import type { JsonValue } from '../../json.ts';
 import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
-import type { ApprovalDecision } from '../../state/execution/approval.ts';
+import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 
@@ -24,6 +24,11 @@ export interface Decision {
    * tool runs.
    */
   readonly input?: JsonValue;
+  /**
+   * The `approval.requestedAt` of the call as the person saw it. A call can request approval again after a crash, and a
+   * decision on an earlier request must not count for a later one. Required from the second request of a call on.
+   */
+  readonly requestedAt?: Instant;
 }
 
 export const DECISION_CHECKS: OptionChecks<Decision> = {
@@ -32,6 +37,7 @@ export const DECISION_CHECKS: OptionChecks<Decision> = {
   by: mustBe.string,
   reason: mustBe.string,
   input: mustBe.anything,
+  requestedAt: mustBe.instant,
 };
 
 /**
@@ -52,10 +58,11 @@ export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
  * Returns the state with a decision. When no other wait remains, the execution resumes.
  * @throws HoldfastError `APPROVAL_NOT_FOUND` for a call that neither waits for approval nor was decided in this step.
  * @throws HoldfastError `APPROVAL_DECIDED` when the call was decided before or its approval timeout has passed.
+ * @throws HoldfastError `APPROVAL_OUTDATED` when the call has requested approval again since the person saw it.
  * @throws RangeError `ARGUMENT_INVALID` for an invalid decision.
  */
 export function withDecision(before: AgentState, decided: Decision, at: Instant): AgentState {
-  const { toolExecutionId, decision, by, reason, input } = decided;
+  const { toolExecutionId, decision, by, reason, input, requestedAt } = decided;
   const state = withTimeoutsApplied(before, at);
   if (decision !== 'approved' && decision !== 'denied') {
     throw invalidArgument(`The decision must be "approved" or "denied", found ${describeValue(decision)}.`);
@@ -69,6 +76,7 @@ export function withDecision(before: AgentState, decided: Decision, at: Instant)
   }
   if (step === undefined || execution?.approval === undefined) throw notFound(state, toolExecutionId);
   if (!execution.isAwaitingApproval) throw alreadyDecided(execution);
+  if (!isForRequest(execution.approval, requestedAt)) throw outdated(execution, requestedAt);
   const call = input === undefined ? execution.call : { ...execution.call, input };
   const recorded = {
     type: decision,
@@ -99,6 +107,13 @@ function isFor(waiting: Waiting, toolExecutionId: string): boolean {
   return 'toolExecutionId' in waiting && waiting.toolExecutionId === toolExecutionId;
 }
 
+/** True when the person saw this request. Without `requestedAt`, only a first request is certainly the one seen. */
+function isForRequest(pending: Approval, requestedAt: Instant | undefined): boolean {
+  return requestedAt === undefined
+    ? pending.requestNumber === undefined
+    : requestedAt === pending.requestedAt;
+}
+
 function notFound(state: AgentState, toolExecutionId: string): HoldfastError {
   const ids = pendingApprovals(state).map(({ id }) => id);
   const message = `No tool call "${toolExecutionId}" waits for approval. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
@@ -111,4 +126,12 @@ function alreadyDecided({ id, approval }: ToolExecution): HoldfastError {
   return new HoldfastError('APPROVAL_DECIDED', message, {
     data: { toolExecutionId: id, decision: approval?.decision },
   });
+}
+
+function outdated({ id, approval }: ToolExecution, seen: Instant | undefined): HoldfastError {
+  const { requestedAt, requestNumber } = approval ?? {};
+  const found = seen === undefined ? 'names no request' : `is on the request at ${seen}`;
+  const message = `The decision ${found}, but tool call "${id}" requested approval again at ${requestedAt}. Show the call again, and pass its approval.requestedAt.`;
+  const data = { toolExecutionId: id, requestedAt, ...(requestNumber !== undefined && { requestNumber }) };
+  return new HoldfastError('APPROVAL_OUTDATED', message, { data });
 }

@@ -86,15 +86,16 @@ export function writeStep(step: StepFields, refs: MessageRefWriter, previous?: S
 /** Returns the lowest format version that can hold a step. */
 export function versionOfStep({ request, toolExecutions, errors, inferenceFailures }: StepFields): number {
   if (request !== undefined || inferenceFailures.length > 0) return 2;
-  return some(toolExecutions, isWaitingInside) || some(errors, isResolved) ? 2 : 1;
+  return some(toolExecutions, hasNewMember) || some(errors, isResolved) ? 2 : 1;
 }
 
 function isResolved(error: ErrorRecord): boolean {
   return !isUnresolved(error);
 }
 
-function isWaitingInside({ waitingInside }: ToolExecution): boolean {
-  return waitingInside.length > 0;
+/** True for a tool execution with a member that version 1 does not have. */
+function hasNewMember({ waitingInside, approval }: ToolExecution): boolean {
+  return waitingInside.length > 0 || approval?.requestNumber !== undefined;
 }
 
 /** Reads the members of a step that follows `previous`. */

@@ -20,7 +20,7 @@ import {
   writeToolExecution,
 } from '../documents/tool-execution-document.ts';
 import type { Approval, ApprovalDecision } from './approval.ts';
-import { readDecision } from './approval.ts';
+import { readDecision, requestedApproval } from './approval.ts';
 import type { Waiting } from './waiting.ts';
 import { readWaitings } from './waiting.ts';
 
@@ -166,11 +166,11 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
 
   /**
    * Returns the execution with an approval requested; `this` when it was requested before. After the call was started
-   * and interrupted, a new approval is requested.
+   * and interrupted, a new approval is requested, which has the next request number.
    */
   withApprovalRequested(at: Instant): ToolExecution {
     if (this.isAwaitingApproval || (this.approval !== undefined && !this.isRunning)) return this;
-    return this.with({ approval: Object.freeze({ requestedAt: toInstant(at) }) });
+    return this.with({ approval: requestedApproval(toInstant(at), this.approval) });
   }
 
   /**

@@ -42,6 +42,11 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect([state.status, execution?.isRunning, nextAction(state).type]).toEqual(['suspended', true, 'wait']);
     expect(state.execution?.waiting).toEqual(execution?.waitingInside);
   },
+  'asked-again': (state) => {
+    const [execution] = state.currentStep?.toolExecutions ?? [];
+    expect(execution?.approval).toEqual({ requestedAt: expect.any(Number), requestNumber: 2 });
+    expect([state.status, execution?.isAwaitingApproval, execution?.attempt]).toEqual(['suspended', true, 2]);
+  },
 };
 
 test('every golden file of version 2 has its facts, and every state its file', () => {

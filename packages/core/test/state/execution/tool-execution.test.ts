@@ -41,6 +41,33 @@ describe('a call that needs approval', () => {
     expect(silent.error?.message).toBe('The call was denied.');
     assert.deepStrictEqual(ToolExecution.fromJSON(throughText(denied)), denied);
   });
+  test('counts its requests, and gives each a later instant than the request before', () => {
+    const instants = [T + 5, T + 5, T - 1_000, T + 900];
+    const executions = instants.reduce<readonly ToolExecution[]>(
+      (before, at) => {
+        const approved = before.at(-1)?.withDecision({ type: 'approved', at });
+        return approved ? [...before, approved.withStarted(at).withApprovalRequested(at)] : before;
+      },
+      [asked],
+    );
+    expect(executions.map(({ approval }) => approval)).toEqual([
+      { requestedAt: T },
+      { requestedAt: T + 5, requestNumber: 2 },
+      { requestedAt: T + 6, requestNumber: 3 },
+      { requestedAt: T + 7, requestNumber: 4 },
+      { requestedAt: T + 900, requestNumber: 5 },
+    ]);
+    for (const execution of executions) {
+      expectDeeplyFrozen(execution);
+      assert.deepStrictEqual(ToolExecution.fromJSON(throughText(execution)), execution);
+    }
+  });
+  test.each([1, 0, 1.5, '2', null])('refuses %j as the number of a request', (requestNumber) => {
+    const approval = { requestedAt: T, requestNumber };
+    expect(() => ToolExecution.fromJSON({ ...asked.toJSON(), approval })).toThrow(
+      expect.objectContaining({ code: 'STATE_FORMAT', path: '$.approval.requestNumber' }),
+    );
+  });
   test('accepts one decision, and only after a request', () => {
     const approved = asked.withDecision({ type: 'approved', at: T + 1 });
     expect(approved.withDecision({ type: 'denied', at: T + 2 })).toBe(approved);
