@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { approve, deny, pendingApprovals, resume, sendMessage } from '@holdfast/core';
 import type { SessionAction } from '@holdfast/core';
 import { pipeUIMessageStreamToResponse } from 'ai';
+import { approvalIdOf } from './approval-id.ts';
 import { definition } from './agent.ts';
 import { HttpError, isRecord, sendJson } from './http.ts';
 import type { LiveRun } from './live-run.ts';
@@ -111,13 +112,14 @@ async function resumeSession(parts: ApiParts, { sessionId, response }: ApiReques
 
 /** Approves or denies a waiting call, and streams the run that follows. */
 async function decide(parts: ApiParts, { sessionId, body, response }: ApiRequest): Promise<void> {
-  const { toolExecutionId, approved } = body;
-  if (typeof toolExecutionId !== 'string' || typeof approved !== 'boolean')
-    throw new HttpError(400, 'The body needs a "toolExecutionId", and "approved": true or false.');
+  const { approvalId, approved } = body;
+  if (typeof approvalId !== 'string' || typeof approved !== 'boolean')
+    throw new HttpError(400, 'The body needs an "approvalId", and "approved": true or false.');
   const { state } = await parts.playground.runtime.get(sessionId);
-  if (!pendingApprovals(state).some(({ id }) => id === toolExecutionId))
-    throw new HttpError(409, 'This call does not wait for approval.');
-  await startRun(parts, sessionId, (approved ? approve : deny)(toolExecutionId), response);
+  const call = pendingApprovals(state).find((pending) => approvalIdOf(pending) === approvalId);
+  if (call === undefined)
+    throw new HttpError(409, 'This call does not wait for this approval. Reload the page.');
+  await startRun(parts, sessionId, (approved ? approve : deny)(call), response);
 }
 
 async function startRun(

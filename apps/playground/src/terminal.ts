@@ -57,7 +57,8 @@ function actionsOf(
   const waits = `Session ${sessionId} waits for your decision: pass --approve or --deny.`;
   if (decision !== undefined && calls.length === 0)
     throw new UsageError(`Session ${sessionId} does not wait for approval.`);
-  if (decision !== undefined) return calls.map(({ id }) => (decision === 'approve' ? approve(id) : deny(id)));
+  if (decision !== undefined)
+    return calls.map((call) => (decision === 'approve' ? approve(call) : deny(call)));
   if (state.status === 'suspended') throw new UsageError(waits);
   if (state.hasActiveExecution) return [resume()];
   throw new UsageError(`Session ${sessionId} has no unfinished run. Send it a message with --prompt.`);

@@ -2,6 +2,7 @@ import { executionIdOf } from '@holdfast/core/engine';
 import type { AgentState, Message, ToolCallPart, ToolExecution } from '@holdfast/core';
 import type { AssistantPart, ToolOutput, ToolResultPart } from '@holdfast/core/driver';
 import type { DynamicToolUIPart, UIMessage } from 'ai';
+import { approvalIdOf } from './approval-id.ts';
 
 type Part = UIMessage['parts'][number];
 
@@ -67,10 +68,10 @@ function finishedCall(call: ToolCallPart, results: Results): Part {
 function openCall(call: ToolCallPart, execution: ToolExecution | undefined): Part {
   const shown = { ...shownCall(call), input: execution?.args ?? call.input };
   if (execution?.outcome) return toolPart(shown, shown.input, execution.toResultPart().output);
-  if (execution?.isAwaitingApproval)
-    return { ...shown, state: 'approval-requested', approval: { id: execution.id } };
-  if (execution?.isApproved)
-    return { ...shown, state: 'approval-responded', approval: { id: execution.id, approved: true } };
+  const id = execution && approvalIdOf(execution);
+  if (id && execution.isAwaitingApproval) return { ...shown, state: 'approval-requested', approval: { id } };
+  if (id && execution.isApproved)
+    return { ...shown, state: 'approval-responded', approval: { id, approved: true } };
   return { ...shown, state: 'input-available' };
 }
 

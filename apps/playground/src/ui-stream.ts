@@ -2,6 +2,7 @@ import { pendingApprovals } from '@holdfast/core';
 import type { AgentEvent, AgentState, ToolCallPart, ToolExecution } from '@holdfast/core';
 import type { AssistantPart, InferenceDelta, InferenceResponse, ToolResultPart } from '@holdfast/core/driver';
 import type { FinishReason, UIMessageChunk } from 'ai';
+import { approvalIdOf } from './approval-id.ts';
 
 /** The progress of a UI message stream, on which the next chunks depend. */
 export interface StreamProgress {
@@ -128,34 +129,37 @@ function callChunk({ toolCallId, toolName, input, invalid, providerExecuted }: T
 }
 
 function approvalChunks(state: AgentState): readonly UIMessageChunk[] {
-  return pendingApprovals(state).map(({ id, call: { toolCallId } }): UIMessageChunk => ({
+  return pendingApprovals(state).map((execution): UIMessageChunk => ({
     type: 'tool-approval-request',
-    approvalId: id,
-    toolCallId,
+    approvalId: approvalIdOf(execution),
+    toolCallId: execution.call.toolCallId,
   }));
 }
 
 /** The chunks with the outcome of a call so far, for a reader that has the call. */
 export function progressChunks(execution: ToolExecution): readonly UIMessageChunk[] {
-  const { call, id: approvalId, outcome, isApproved } = execution;
+  const { call, outcome, isApproved } = execution;
   if (outcome || !isApproved) return outcomeChunks(execution);
+  const approvalId = approvalIdOf(execution);
   return [
     { type: 'tool-approval-request', approvalId, toolCallId: call.toolCallId },
     { type: 'tool-approval-response', approvalId, approved: true },
   ];
 }
 
-function outcomeChunks({ call, id, outcome }: ToolExecution): readonly UIMessageChunk[] {
-  const { toolCallId } = call;
+function outcomeChunks(execution: ToolExecution): readonly UIMessageChunk[] {
+  const { outcome } = execution;
+  const { toolCallId } = execution.call;
   if (outcome === undefined) return [];
+  const approvalId = approvalIdOf(execution);
   switch (outcome.type) {
     case 'succeeded':
       return [{ type: 'tool-output-available', toolCallId, output: outcome.value, dynamic: true }];
     case 'blocked':
     case 'denied':
       return [
-        { type: 'tool-approval-request', approvalId: id, toolCallId, isAutomatic: true },
-        { type: 'tool-approval-response', approvalId: id, approved: false, reason: outcome.error.message },
+        { type: 'tool-approval-request', approvalId, toolCallId, isAutomatic: true },
+        { type: 'tool-approval-response', approvalId, approved: false, reason: outcome.error.message },
         { type: 'tool-output-denied', toolCallId },
       ];
     default:

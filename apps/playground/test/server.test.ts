@@ -136,16 +136,17 @@ describe.concurrent('the API', { timeout: 40_000 }, () => {
     expect(session).toMatchObject({ executionStatus: 'suspended', isRunning: false, isUnfinished: false });
     expect(session.execution?.tools).toMatchObject([{ name: 'pay', outcome: 'waiting' }]);
     const toolExecutionId = session.execution?.tools[0]?.id;
-    expect(messages[1]?.parts).toContainEqual(
-      expect.objectContaining({ state: 'approval-requested', approval: { id: toolExecutionId } }),
-    );
+    const part = messages[1]?.parts.find((one) => 'state' in one && one.state === 'approval-requested');
+    const approvalId = part && 'approval' in part ? part.approval?.id : undefined;
+    expect(approvalId).toMatch(new RegExp(`^${toolExecutionId}@\\d+$`));
     const decide = `/api/sessions/${sessionId}/decide`;
-    expect((await own.json('POST', decide, { toolExecutionId })).status).toBe(400);
-    expect((await own.json('POST', decide, { toolExecutionId: 'x', approved: true })).status).toBe(409);
-    const chunks = await allChunks(await own.call('POST', decide, { toolExecutionId, approved: true }));
+    expect((await own.json('POST', decide, { approvalId })).status).toBe(400);
+    for (const other of ['x', toolExecutionId, `${toolExecutionId}@1`])
+      expect((await own.json('POST', decide, { approvalId: other, approved: true })).status).toBe(409);
+    const chunks = await allChunks(await own.call('POST', decide, { approvalId, approved: true }));
     expect(chunks.map(({ type }) => type)).not.toContain('tool-input-available');
     expect(textIn(chunks)).toContain('Paid to Ann: 250 euros');
-    expect((await own.json('POST', decide, { toolExecutionId, approved: true })).status).toBe(409);
+    expect((await own.json('POST', decide, { approvalId, approved: true })).status).toBe(409);
     expect(await readFile(join(path, 'payments.txt'), 'utf8')).toBe(`${toolExecutionId}\t250\tto Ann\n`);
   });
 

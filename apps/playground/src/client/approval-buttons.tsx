@@ -1,9 +1,9 @@
 /** A decision on a call that waits for approval. */
-export type Decide = (toolExecutionId: string, approved: boolean) => void;
+export type Decide = (approvalId: string, approved: boolean) => void;
 
 interface ApprovalButtonsProps {
   readonly tool: string;
-  /** The call that waits. */
+  /** The approval request of the call that waits. */
   readonly id: string;
   readonly onDecide: Decide;
 }

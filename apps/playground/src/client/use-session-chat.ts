@@ -97,9 +97,9 @@ export function useSessionChat(initial: SessionDetails, firstMessage: string | u
       setNotice(undefined);
       void chat.sendMessage(undefined, { body: { resume: true } });
     },
-    decide: (toolExecutionId, approved) => {
+    decide: (approvalId, approved) => {
       setNotice(undefined);
-      void chat.sendMessage(undefined, { body: { decide: { toolExecutionId, approved } } });
+      void chat.sendMessage(undefined, { body: { decide: { approvalId, approved } } });
     },
     stop: () => {
       if (chat.status === 'submitted') isStopDue.current = true;
