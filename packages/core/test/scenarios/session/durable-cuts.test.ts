@@ -152,10 +152,11 @@ async function toEnd(
 ): Promise<AgentState> {
   let state = await loop.run(from, { checkpoint });
   for (let turn = 0; state.status === 'suspended' && turn < 10; turn++) {
-    for (const { id, args } of pendingApprovals(state)) {
+    for (const { id, args, approval: request } of pendingApprovals(state)) {
       const { approval } = callAt(scenario.steps, (args as { readonly place: string }).place);
       const decision = approval === 'denied' ? 'denied' : 'approved';
-      state = withDecision(state, { toolExecutionId: id, decision }, state.updatedAt);
+      const seen = { toolExecutionId: id, requestedAt: request?.requestedAt as number };
+      state = withDecision(state, { ...seen, decision }, state.updatedAt);
     }
     state = await loop.run(state.withExecutionStatus('inProgress', state.updatedAt), { checkpoint });
   }
