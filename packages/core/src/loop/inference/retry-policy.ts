@@ -1,6 +1,7 @@
 import type { OptionChecks } from '../../arguments.ts';
 import { MAX_SECONDS, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Instant } from '../../clock.ts';
+import { jitterOf } from '../../jitter.ts';
 import type { InferenceFailure } from '../../state/inference/inference-failure.ts';
 import type { AgentStep } from '../../state/execution/step.ts';
 import { Usage } from '../../state/inference/usage.ts';
@@ -123,13 +124,4 @@ function nextMoment({ step, thrown, at }: FailedCall, policy: RetryPolicy): Inst
 /** The failures since the step was begun or `retry()` was called. */
 function failuresInSeries(failures: readonly InferenceFailure[]): readonly InferenceFailure[] {
   return failures.slice(failures.findLastIndex(({ retryAt }) => retryAt === undefined) + 1);
-}
-
-/**
- * A factor from 0.5 to 1 that depends on the id of the step, so sessions that failed together do not retry together.
- */
-function jitterOf(stepId: string, pauses: number): number {
-  const digits = stepId.replaceAll('-', '');
-  const from = (pauses * 4) % (digits.length - 4);
-  return 0.5 + Number.parseInt(digits.slice(from, from + 4), 16) / 2 / 0xffff;
 }

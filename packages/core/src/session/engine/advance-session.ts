@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
+import { jitterOf } from '../../jitter.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import type { AdvanceOutcome, AdvanceResult } from './engine.ts';
 import { advanceOutcomeOf } from './engine.ts';
@@ -61,7 +62,7 @@ const MAX_DELAY_SECONDS = 3_600;
 
 /** The pauses between attempts: each four times as long as the one before, up to an hour, with jitter. */
 function delaysOf(maxAttempts: number, clock: Clock): readonly number[] {
-  const jitter = 0.75 + Number.parseInt(clock.newId().slice(-4), 16) / 0x1ffff;
+  const jitter = 0.25 + jitterOf(clock.newId());
   const delayOf = (index: number): number => Math.min(FIRST_DELAY_SECONDS * 4 ** index, MAX_DELAY_SECONDS);
   return Array.from({ length: maxAttempts - 1 }, (_, index) => delayOf(index) * jitter);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { pause } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
+import { jitterOf } from '../../jitter.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 
 /** How long a caller waits for a busy session. */
@@ -35,7 +36,7 @@ export async function retryWhileBusy<T>(
       // No worker renews the claim of a process that died: it expires at `until`, by the clock of the store.
       const untilFree = Math.max(FIRST_PAUSE, (error as SessionBusyError).until - now);
       // Callers that wait for one session must not retry at the same time.
-      const jittered = delay * (0.5 + Math.random() / 2);
+      const jittered = delay * jitterOf(clock.newId());
       if (!(await pause(clock, Math.min(jittered, untilFree, end - now), signal))) throw error;
     }
   }

@@ -1,0 +1,9 @@
+/**
+ * Returns a factor from 0.5 to 1 that depends on a UUID and the number of a pause. Callers that failed together then do
+ * not retry together, and a run with the same ids has the same pauses.
+ */
+export function jitterOf(id: string, pauses = 0): number {
+  const digits = id.replaceAll('-', '');
+  const from = (pauses * 4) % (digits.length - 4);
+  return 0.5 + Number.parseInt(digits.slice(from, from + 4), 16) / 2 / 0xffff;
+}
