@@ -54,6 +54,12 @@ export class HeldClaim {
     return this.claim.epoch;
   }
 
+  /** When the lease ends unless it is renewed, by the clock of this process. */
+  get leaseEnd(): Instant {
+    const { clock, leaseSeconds } = this.parts;
+    return Math.min(this.requestedAt, clock.now()) + leaseSeconds * 1000; // the clock may have gone back
+  }
+
   /** True when this process certainly holds the claim. A claim that the store cannot confirm counts as fenced. */
   isHeld(): boolean | Promise<boolean> {
     return this.isLeaseValid || this.renewOrFence();
@@ -94,9 +100,8 @@ export class HeldClaim {
    * false.
    */
   private get isLeaseValid(): boolean {
-    const { clock, leaseSeconds } = this.parts;
-    const now = clock.now();
-    return now >= this.requestedAt && now < this.requestedAt + leaseSeconds * 1000;
+    const now = this.parts.clock.now();
+    return now >= this.requestedAt && now < this.leaseEnd;
   }
 
   private async renewOrFence(): Promise<boolean> {

@@ -13,9 +13,13 @@ import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
 import { savesAt } from './save-policy.ts';
 import { callHookAfterWrite, callSessionHook } from './session-events.ts';
+import type { SaveLease } from './session-writer.ts';
 import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from './runtime-options.ts';
 import type { SuspectPolicy, WorkSlot } from './work-slots.ts';
+
+/** How long a save is repeated: until the lease ends, or three times. */
+type SavePatience = 'lease' | 'brief';
 
 /** The worker that claims a session, and the limits of its work. */
 export interface ClaimRequest {
@@ -126,17 +130,17 @@ export class HeldSession {
   }
 
   /** Saves the session if it was changed or an inbox item was used. @throws as `save` does. */
-  async saveChanges(session: AgentSession): Promise<AgentSession> {
-    return session === this.latest && !this.inbox.hasUsed ? session : this.save(session);
+  async saveChanges(session: AgentSession, patience?: SavePatience): Promise<AgentSession> {
+    return session === this.latest && !this.inbox.hasUsed ? session : this.save(session, patience);
   }
 
   /** Saves the session. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
-  async save(changed: AgentSession): Promise<AgentSession> {
+  async save(changed: AgentSession, patience: SavePatience = 'lease'): Promise<AgentSession> {
     const session = await callSessionHook(this.parts.hooks, 'beforeSave', changed);
     const used = this.inbox.takeUsed();
     let saved: AgentSession;
     try {
-      saved = await this.writer.write(session, used);
+      saved = await this.writer.write(session, used, patience === 'lease' ? this.lease : undefined);
     } catch (error) {
       this.inbox.restoreUsed(used);
       throw error;
@@ -200,6 +204,11 @@ export class HeldSession {
     }
   }
 
+  private readonly lease: SaveLease = {
+    endsAt: () => this.claim.leaseEnd,
+    failure: () => this.failure,
+  };
+
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // not a step of a subagent
@@ -214,10 +223,11 @@ export class HeldSession {
   };
 
   private async saveDuringRun(session: AgentSession): Promise<AgentSession> {
+    const mayContinue = this.parts.onSaveFailure === 'continue';
     try {
-      return await this.saveChanges(session);
+      return await this.saveChanges(session, mayContinue ? 'brief' : 'lease');
     } catch (error) {
-      if (this.parts.onSaveFailure === 'continue' && isUnreachable(error)) {
+      if (mayContinue && isUnreachable(error)) {
         this.parts.report({ type: 'session-save-failed', session, error });
         return session;
       }

@@ -1,6 +1,7 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
 import { pause } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
+import { jitterOf } from '../../jitter.ts';
 import type { SessionConflictError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
@@ -18,7 +19,22 @@ interface WriterParts extends WriteParts {
   readonly hooks: SessionHooks;
 }
 
+/** The claim under which a save is repeated until its lease ends. */
+export interface SaveLease {
+  /** When the lease ends, by the clock of this process. */
+  endsAt(): Instant;
+  /** Returns the error after which another worker may have the session; `undefined` while there is none. */
+  failure(): { readonly error: unknown } | undefined;
+}
+
+/** The number of attempts at a save without a lease, and the least number under one. */
 const ATTEMPTS = 3;
+/**
+ * The first pause between two attempts, in milliseconds. Each further pause is twice as long, up to the longest, and
+ * shorter by jitter.
+ */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 2_000;
 
 type Options = SaveOptions & { readonly operationId: string };
 
@@ -42,21 +58,25 @@ export class SessionWriter {
    * not look like the save of another writer. When the repeated save succeeds, its `afterSave` hook is called.
    * @throws the error of the store at the last attempt.
    */
-  async write(session: AgentSession, acknowledge: readonly InboxItemRef[]): Promise<AgentSession> {
+  async write(
+    session: AgentSession,
+    acknowledge: readonly InboxItemRef[],
+    lease?: SaveLease,
+  ): Promise<AgentSession> {
     const { ambiguousSave } = this;
     if (ambiguousSave) {
-      const settled = await this.settle(ambiguousSave.session, ambiguousSave.options);
+      const settled = await this.settle(ambiguousSave.session, ambiguousSave.options, lease);
       await callHookAfterWrite(this.parts, 'afterSave', settled);
     }
     const { revision, updatedAt } = this.base;
     const next = ambiguousSave ? session.withRevision(revision, updatedAt) : session;
     const operationId = this.parts.clock.newId();
-    return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge });
+    return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge }, lease);
   }
 
-  private async settle(session: AgentSession, options: Options): Promise<AgentSession> {
+  private async settle(session: AgentSession, options: Options, lease?: SaveLease): Promise<AgentSession> {
     try {
-      this.base = await writeSession(session, options, this.parts);
+      this.base = await writeSession(session, options, this.parts, lease);
       this.ambiguousSave = undefined;
       return this.base;
     } catch (error) {
@@ -67,25 +87,52 @@ export class SessionWriter {
 }
 
 /**
- * Saves a session and reports the result. While the store does not reply, it repeats the save under the same operation
- * id.
- * @throws the error of the store at the last attempt.
+ * Saves a session and reports the result. While the store is unavailable or throttled, it repeats the save under the
+ * same operation id: three attempts in all, and under a lease until the lease ends that was valid at the first failure.
+ * Until then no other worker can have the session, and only this process knows what to save.
+ * @throws the error of the store at the last attempt; the error after which another worker may have the session.
  */
 export async function writeSession(
   session: AgentSession,
   options: Options,
-  { store, clock, report }: WriteParts,
+  parts: WriteParts,
+  lease?: SaveLease,
 ): Promise<AgentSession> {
+  const { clock } = parts;
+  let window: { readonly from: Instant; readonly to: Instant } | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      const saved = await store.save(session, options);
-      report({ type: 'session-saved', session: saved });
-      return saved;
+      return await attemptSave(session, options, parts);
     } catch (error) {
-      if (hasErrorCode(error, 'SESSION_CONFLICT'))
-        report({ type: 'session-conflict', session, error: error as SessionConflictError });
-      if (attempt === ATTEMPTS || !isUnreachable(error)) throw error;
-      await pause(clock, 100 * 4 ** (attempt - 1));
+      if (!isUnreachable(error)) throw error;
+      const now = clock.now();
+      window ??= { from: now, to: lease?.endsAt() ?? now };
+      const delay = pauseAfter(attempt, options.operationId);
+      const isLeaseOver = now < window.from || now + delay >= window.to; // the clock may have gone back
+      if (isLeaseOver && attempt >= ATTEMPTS) throw error;
+      await pause(clock, delay);
+      const failure = lease?.failure();
+      if (failure) throw failure.error as Error;
     }
   }
+}
+
+async function attemptSave(
+  session: AgentSession,
+  options: Options,
+  { store, report }: WriteParts,
+): Promise<AgentSession> {
+  try {
+    const saved = await store.save(session, options);
+    report({ type: 'session-saved', session: saved });
+    return saved;
+  } catch (error) {
+    if (hasErrorCode(error, 'SESSION_CONFLICT'))
+      report({ type: 'session-conflict', session, error: error as SessionConflictError });
+    throw error;
+  }
+}
+
+function pauseAfter(attempt: number, operationId: string): number {
+  return Math.min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * jitterOf(operationId, attempt);
 }
