@@ -36,13 +36,14 @@ export interface SessionRuntimeOptions {
    */
   readonly savePolicy?: SavePolicy;
   /**
-   * The reaction of a run when a save fails because the store is unavailable or throttled. `stop` (default) ends the
-   * run, so that no work happens unsaved. `continue` continues the run and saves at the next checkpoint.
+   * The reaction of a run when a save fails because the store is unavailable or throttled. `stop` (default) repeats the
+   * save until the lease ends, and then ends the run, so that no work happens unsaved. `continue` continues the run
+   * after three attempts, and saves at the next checkpoint.
    */
   readonly onSaveFailure?: 'stop' | 'continue';
   /**
    * The lease of a claim in seconds: how long other workers wait for a process that died. The heartbeat renews the
-   * claim three times per lease. Default: 30.
+   * claim three times per lease. While the store does not reply, a save is repeated until the lease ends. Default: 30.
    */
   readonly leaseSeconds?: number;
   /** Says how engines order and limit the work on a session. Default: no lane, and the priority 0. */

@@ -23,7 +23,7 @@ interface WriterParts extends WriteParts {
 export interface SaveLease {
   /** When the lease ends, by the clock of this process. */
   endsAt(): Instant;
-  /** Returns the error after which another worker may have the session; `undefined` while there is none. */
+  /** Returns the error after which another worker may have the session; `undefined` before. */
   failure(): { readonly error: unknown } | undefined;
 }
 

@@ -1,4 +1,10 @@
-import { changeModel, MemorySessionStore, RunAbort, sendMessage, StoreUnavailableError } from '@holdfast/core';
+import {
+  changeModel,
+  MemorySessionStore,
+  RunAbort,
+  sendMessage,
+  StoreUnavailableError,
+} from '@holdfast/core';
 import type { AgentSession, SessionRuntimeOptions } from '@holdfast/core';
 import { StoreThrottledError } from '@holdfast/core/store';
 import type { SaveOptions } from '@holdfast/core/store';
@@ -89,11 +95,11 @@ async function downAfterCall(
   const runtime = made.process([call(5), 'Done.'], { store, ...options });
   const { sessionId } = await runtime.create({ definition });
   await runtime.enqueue(sessionId, { type: 'message', content: 'Pay 5.' });
-  let isOver = false;
+  const over = { isOver: false };
   const work = runtime.advance(sessionId, signal ? { signal } : {});
-  const result = work.catch((error: unknown) => error).finally(() => (isOver = true));
+  const result = work.catch((error: unknown) => error).finally(() => (over.isOver = true));
   const elapse = async (): Promise<unknown> => {
-    for (await settled(); !isOver; await settled()) made.clock.advance(10);
+    for (await settled(); !over.isOver; await settled()) made.clock.advance(10);
     return result;
   };
   return { made, store, sessionId, result, elapse };
@@ -215,12 +221,12 @@ test('a save without a claim is attempted three times', async () => {
   const runtime = made.process([], { store });
   const { sessionId } = await runtime.create({ definition });
   store.downUntil = Infinity;
-  let isOver = false;
+  const over = { isOver: false };
   const result = runtime
     .execute(sessionId, changeModel({ model: 'other' }))
     .catch((error: unknown) => error)
-    .finally(() => (isOver = true));
-  for (await settled(); !isOver; await settled()) made.clock.advance(10);
+    .finally(() => (over.isOver = true));
+  for (await settled(); !over.isOver; await settled()) made.clock.advance(10);
   expect(await result).toMatchObject({ code: 'STORE_UNAVAILABLE' });
   expect(store.attempts).toHaveLength(3);
 });
