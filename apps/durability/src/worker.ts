@@ -63,8 +63,9 @@ async function drive(sessionId: string): Promise<void> {
 async function decide(sessionId: string): Promise<void> {
   const { state } = await runtime.get(sessionId);
   for (const { id, approval } of pendingApprovals(state)) {
-    const decision = { type: 'decision', toolExecutionId: id, decision: 'approved' } as const;
-    await runtime.enqueue(sessionId, decision, { id: `${id}@${approval?.requestedAt}` });
+    const { requestedAt = 0 } = approval ?? {};
+    const decision = { type: 'decision', toolExecutionId: id, decision: 'approved', requestedAt } as const;
+    await runtime.enqueue(sessionId, decision, { id: `${id}@${requestedAt}` });
   }
 }
 

@@ -22,6 +22,6 @@ export async function uninterrupted(plan: Plan): Promise<AgentSession> {
     const session = await runtime.execute(sessionId, resume());
     const [asked] = pendingApprovals(session.state);
     if (asked === undefined) return session;
-    await runtime.execute(sessionId, approve(asked.id));
+    await runtime.execute(sessionId, approve(asked));
   }
 }
