@@ -7,7 +7,7 @@ import { advanceOutcomeOf } from './engine.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
-import { HeldSession } from '../work/held-session.ts';
+import { HeldSession } from '../claim/held-session.ts';
 import type { WorkParts } from '../work/runtime-options.ts';
 import { workOn } from '../work/session-work.ts';
 import type { SessionTask } from '../work/session-work.ts';

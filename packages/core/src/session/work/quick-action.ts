@@ -3,7 +3,7 @@ import type { SessionAction } from '../actions/actions.ts';
 import type { AgentSession } from '../session.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
-import { writeSession } from './session-writer.ts';
+import { writeSession } from '../claim/session-writer.ts';
 
 type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;
 

@@ -14,7 +14,7 @@ import { checkHooks } from './session-events.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
-import { WorkSlots } from './work-slots.ts';
+import { WorkSlots } from '../claim/work-slots.ts';
 import { COUNT } from '../store/store-arguments.ts';
 
 /** Options of `SessionRuntime`. */

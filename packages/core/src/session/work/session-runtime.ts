@@ -17,7 +17,7 @@ import { SessionNotFoundError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { advanceSession } from '../engine/advance-session.ts';
-import { HeldSession } from './held-session.ts';
+import { HeldSession } from '../claim/held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
 import { COUNT } from '../store/store-arguments.ts';

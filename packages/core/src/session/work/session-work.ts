@@ -4,7 +4,7 @@ import type { AgentSession } from '../session.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { notifyParent, withoutEndedChildren } from './children.ts';
 import { withAttemptsExhausted } from './exhausted-attempts.ts';
-import type { ClaimRequest, HeldSession } from './held-session.ts';
+import type { ClaimRequest, HeldSession } from '../claim/held-session.ts';
 import type { WorkParts } from './runtime-options.ts';
 
 /** A task: the work to do on a session under one claim. */

@@ -4,8 +4,8 @@ import { hasErrorCode } from '../../errors.ts';
 import { jitterOf } from '../../jitter.ts';
 import type { SessionConflictError } from '../session-errors.ts';
 import { isUnreachable } from '../session-errors.ts';
-import type { SessionEvent, SessionHooks } from './session-events.ts';
-import { callHookAfterWrite } from './session-events.ts';
+import type { SessionEvent, SessionHooks } from '../work/session-events.ts';
+import { callHookAfterWrite } from '../work/session-events.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession, InboxItemRef, SaveOptions, SessionStore } from '../session-store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { WorkSlots } from '../../../src/session/work/work-slots.ts';
+import { WorkSlots } from '../../../src/session/claim/work-slots.ts';
 import { settled } from '../../support/durable-world.ts';
 
 describe('the first session of a runtime', () => {

@@ -11,11 +11,11 @@ import type { ClaimedSession, InboxPage } from '../session-store.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
-import { savesAt } from './save-policy.ts';
-import { callHookAfterWrite, callSessionHook } from './session-events.ts';
+import { savesAt } from '../work/save-policy.ts';
+import { callHookAfterWrite, callSessionHook } from '../work/session-events.ts';
 import type { SaveLease } from './session-writer.ts';
 import { SessionWriter } from './session-writer.ts';
-import type { WorkParts } from './runtime-options.ts';
+import type { WorkParts } from '../work/runtime-options.ts';
 import type { SuspectPolicy, WorkSlot } from './work-slots.ts';
 
 /** How long a save is repeated: until the lease ends, or three times. */
