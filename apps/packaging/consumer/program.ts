@@ -2,6 +2,7 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { sessionStoreTests } from '@holdfast/conformance';
+import type { CreateStore } from '@holdfast/conformance';
 import { AgentBuilder, sendMessage, SessionRuntime, tool } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { parseDefinition } from '@holdfast/definitions';
@@ -59,9 +60,11 @@ const others = [
 ];
 
 const failures: string[] = [];
-const cases = sessionStoreTests((clock, settings) =>
-  SqliteSessionStore.open({ path: ':memory:', clock, ...settings }),
-).filter(({ skip }) => !skip);
+const create: CreateStore = async (clock, settings) => {
+  const created = await SqliteSessionStore.open({ path: ':memory:', clock, ...settings });
+  return { store: created, close: () => created.close() };
+};
+const cases = sessionStoreTests({ create }).filter(({ skip }) => !skip);
 for (const { name, run } of cases) await run().catch((error) => failures.push(`${name}: ${error}`));
 
 console.log(

@@ -24,11 +24,17 @@ export const SOURCES: Readonly<Record<Kind, (names: Names) => Files>> = {
 export class ${title}SessionStore extends MemorySessionStore {}
 `,
     'test/conformance.test.ts': `import { sessionStoreTests } from '@holdfast/conformance';
+import type { CreateStore } from '@holdfast/conformance';
 import { ${title}SessionStore } from '@holdfast/${folderName}';
 import { describe, test } from 'vitest';
 
+const create: CreateStore = async (clock, settings) => {
+  const store = new ${title}SessionStore({ clock, ...settings });
+  return { store, close: () => store.close() };
+};
+
 describe('${title}SessionStore', () => {
-  const tests = sessionStoreTests(async (clock, settings) => new ${title}SessionStore({ clock, ...settings }));
+  const tests = sessionStoreTests({ create });
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ skip, run }, context) => {
@@ -78,13 +84,13 @@ import type { CreateEngine } from '@holdfast/conformance';
 import { ${title}Engine } from '@holdfast/${folderName}';
 import { describe, test } from 'vitest';
 
-const createEngine: CreateEngine = async (clock) => ({
+const create: CreateEngine = async (clock) => ({
   engine: new ${title}Engine({ clock }),
   close: async () => undefined,
 });
 
 describe('${title}Engine', () => {
-  const tests = engineTests(createEngine, { clock: true });
+  const tests = engineTests({ create, clock: true });
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ skip, run }, context) => {

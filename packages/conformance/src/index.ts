@@ -1,18 +1,20 @@
 export { sessionStoreCases } from './store/session-store-cases.ts';
 export { sessionStoreTests } from './store/session-store-tests.ts';
 export { assertStoreCosts, sessionStoreCosts } from './store/store-costs.ts';
-export type { MeasuredOperation } from './store/store-costs.ts';
+export type { MeasuredOperation, StoreCosts } from './store/store-costs.ts';
 export { newSession, START, testClock, withFact } from './store/store-case.ts';
 export type {
   CreateStore,
   Fault,
   SessionStoreCase,
   SessionStoreGroup,
+  SessionStoreHarness,
   SetBack,
   StoreAbilities,
   StoreCost,
   StoreFaults,
   StoreSettings,
+  StoreUnderTest,
   TestClock,
 } from './store/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';
@@ -20,6 +22,7 @@ export { driverTests } from './driver/driver-tests.ts';
 export type {
   CreateDriver,
   DriverCase,
+  DriverHarness,
   DriverUnderTest,
   ProviderReply,
   ProviderRequest,
@@ -31,6 +34,8 @@ export type {
   EngineAbilities,
   EngineCase,
   EngineGroup,
+  EngineHarness,
   EngineUnderTest,
 } from './engine/engine-case.ts';
 export type { ConformanceTest } from './conformance-test.ts';
+export type { Closable, Harness } from './harness.ts';

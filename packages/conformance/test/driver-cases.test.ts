@@ -7,7 +7,7 @@ import { createDriver } from './scripted-provider.ts';
 
 describe('scriptedDriver', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverTests(createDriver))('$name', ({ run }) => run());
+  test.for(driverTests({ create: createDriver }))('$name', ({ run }) => run());
 });
 
 type Infer = (
@@ -124,8 +124,8 @@ describe('a driver that', () => {
     const failed: string[] = [];
     const create: CreateDriver = async (script) => {
       const infer = inferOf();
-      const { driver, requests } = await createDriver(script);
-      return { driver: { infer: (...args) => infer(driver, ...args) }, requests };
+      const { driver, ...provider } = await createDriver(script);
+      return { driver: { infer: (...args) => infer(driver, ...args) }, ...provider };
     };
     for (const { name, run } of driverCases) await run(create).catch(() => failed.push(name));
     return failed;

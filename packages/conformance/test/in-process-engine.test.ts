@@ -3,13 +3,13 @@ import type { CreateEngine } from '@holdfast/conformance';
 import { InProcessEngine } from '@holdfast/core';
 import { describe, expect, test } from 'vitest';
 
-const createEngine: CreateEngine = async (clock) => ({
+const create: CreateEngine = async (clock) => ({
   engine: new InProcessEngine({ clock }),
   close: async () => undefined,
 });
 
 describe('InProcessEngine', () => {
-  const tests = engineTests(createEngine, { clock: true });
+  const tests = engineTests({ create, clock: true });
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ run }) => run());
@@ -22,7 +22,7 @@ describe('InProcessEngine', () => {
 
 describe('InProcessEngine with the clock of the machine', () => {
   // The waits are a few milliseconds long. A slow machine only makes them longer.
-  const tests = engineTests(createEngine, { turnMilliseconds: 1 });
+  const tests = engineTests({ create, turnMilliseconds: 1 });
   const timed = tests.filter(({ name, skip }) => skip || /^(?:moments|outcomes|stops)/.test(name));
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { mapHarness } from './map-store.ts';
 
 describe('a store with all abilities', () => {
-  const { createStore, abilities } = mapHarness();
-  const tests = sessionStoreTests(createStore, abilities);
+  const tests = sessionStoreTests(mapHarness());
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ run }) => run());
@@ -16,7 +15,7 @@ describe('a store with all abilities', () => {
 });
 
 test('cases that need a missing ability are skipped, with the ability in their name', () => {
-  const skipped = sessionStoreTests(mapHarness().createStore).filter(({ skip }) => skip);
+  const skipped = sessionStoreTests({ create: mapHarness().create }).filter(({ skip }) => skip);
   expect(new Set(skipped.map(({ name }) => /\(needs \w+\)$/.exec(name)?.[0]))).toEqual(
     new Set([
       '(needs reopen)',

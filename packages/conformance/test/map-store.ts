@@ -1,7 +1,7 @@
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { SessionStore } from '@holdfast/core';
 import type { SessionBackend } from '@holdfast/core/store';
-import type { CreateStore, StoreAbilities, StoreSettings } from '@holdfast/conformance';
+import type { CreateStore, SessionStoreHarness, StoreSettings } from '@holdfast/conformance';
 import { MapBackend } from './map-backend.ts';
 import type { Entries, Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
@@ -19,33 +19,28 @@ export interface StoreParts {
 }
 
 /** Creates a harness with all abilities, with a backend of its own. It supports one store at a time. */
-export function mapHarness({ ways, client, settings: own, store }: StoreParts = {}): {
-  readonly createStore: CreateStore;
-  readonly abilities: StoreAbilities;
-} {
+export function mapHarness({ ways, client, settings: own, store }: StoreParts = {}): SessionStoreHarness {
   const wire = new Wire();
   let entries: Entries = new Map();
   const open: CreateStore = async (clock, settings) => {
     const remote = wire.to(new MapBackend(entries, ways));
     const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings, ...own });
-    return over(sound, store?.(sound, entries));
+    return { store: over(sound, store?.(sound, entries)), close: () => sound.close() };
   };
   return {
-    createStore(clock, settings) {
+    create(clock, settings) {
       entries = new Map();
       return open(clock, settings);
     },
-    abilities: {
-      reopen: open,
-      measure: wire.measure,
-      faults: wire,
-      async remember() {
-        const kept = new Map(entries);
-        return async () => {
-          entries.clear();
-          for (const [key, entry] of kept) entries.set(key, entry);
-        };
-      },
+    reopen: open,
+    measure: wire.measure,
+    faults: wire,
+    async remember() {
+      const kept = new Map(entries);
+      return async () => {
+        entries.clear();
+        for (const [key, entry] of kept) entries.set(key, entry);
+      };
     },
   };
 }

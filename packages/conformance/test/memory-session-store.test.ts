@@ -1,9 +1,14 @@
 import { MemorySessionStore } from '@holdfast/core';
 import { sessionStoreTests } from '@holdfast/conformance';
+import type { CreateStore } from '@holdfast/conformance';
 import { describe, test } from 'vitest';
 
 describe('MemorySessionStore', () => {
-  const tests = sessionStoreTests(async (clock, settings) => new MemorySessionStore({ clock, ...settings }));
+  const create: CreateStore = async (clock, settings) => {
+    const store = new MemorySessionStore({ clock, ...settings });
+    return { store, close: () => store.close() };
+  };
+  const tests = sessionStoreTests({ create });
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ skip, run }, context) => {

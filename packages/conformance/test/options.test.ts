@@ -1,32 +1,38 @@
 import { driverTests, engineTests, sessionStoreCosts, sessionStoreTests } from '@holdfast/conformance';
-import { MemorySessionStore } from '@holdfast/core';
 import { expect, test } from 'vitest';
 
-const createStore = async () => new MemorySessionStore();
+const create = async () => expect.fail('This test creates nothing.');
 const invalid = (message: string): unknown =>
   expect.objectContaining({ code: 'ARGUMENT_INVALID', message: expect.stringContaining(message) });
 
-test.each<readonly [string, () => unknown, string]>([
+const HARNESSES: Readonly<Record<string, (harness: never) => unknown>> = {
+  'a store': sessionStoreTests,
+  'a driver': driverTests,
+  'an engine': engineTests,
+};
+
+test.each<readonly [kind: keyof typeof HARNESSES, harness: unknown, message: string]>([
+  ['a store', { create, reopn: create }, 'has no option "reopn": did you mean "reopen"?'],
+  ['a store', { create, faults: {} }, 'faults of the harness of a store must be'],
   [
     'a store',
-    () => sessionStoreTests(createStore, { reopn: createStore } as never),
-    'did you mean "reopen"?',
+    { create, limitSeconds: 0 },
+    'limitSeconds of the harness of a store must be a number of seconds',
   ],
-  ['a store', () => sessionStoreTests(createStore, { faults: {} } as never), 'faults of abilities must be'],
-  ['a store', () => sessionStoreTests({ createStore } as never), 'createStore must be a function'],
-  [
-    'an engine',
-    () => engineTests(async () => ({}) as never, { clok: true } as never),
-    'did you mean "clock"?',
-  ],
-  ['an engine', () => engineTests(undefined as never), 'createEngine must be a function'],
-  ['a driver', () => driverTests({} as never), 'createDriver must be a function'],
-])('an ability that would be missed is refused: of %s', (_, make, message) => {
-  expect(make).toThrow(invalid(message));
+  ['a store', { createStore: create }, 'did you mean "create"?'],
+  ['a store', {}, 'create of the harness of a store must be a function'],
+  ['a store', create, 'Known options: create, limitSeconds, reopen, measure, faults, remember.'],
+  ['an engine', { create, clok: true }, 'did you mean "clock"?'],
+  ['an engine', { create, limitSeconds: '9' }, 'limitSeconds of the harness of an engine must be'],
+  ['an engine', { create: undefined }, 'create of the harness of an engine must be a function'],
+  ['a driver', { create, streaming: true }, 'the harness of a driver has no option "streaming"'],
+  ['a driver', create, 'the harness of a driver takes an object with options, found a function.'],
+])('an invalid harness of %s is refused: %j', (kind, harness, message) => {
+  expect(() => HARNESSES[kind]?.(harness as never)).toThrow(invalid(message));
 });
 
-test('invalid abilities are refused when costs are measured', async () => {
-  await expect(sessionStoreCosts(createStore, { measure: 5 } as never)).rejects.toEqual(
-    invalid('measure of abilities must be a function'),
+test('an invalid harness is refused when costs are measured', async () => {
+  await expect(sessionStoreCosts({ create, measure: 5 } as never)).rejects.toEqual(
+    invalid('measure of the harness of a store must be a function'),
   );
 });

@@ -46,5 +46,5 @@ function understood({ systemPrompt, messages, tools, responseFormat }: Inference
 /** Creates a driver of core that plays a script. The driver is its own provider. */
 export const createDriver: CreateDriver = async (script) => {
   const driver = scriptedDriver(...script.map(scripted));
-  return { driver, requests: () => driver.requests.map(understood) };
+  return { driver, requests: () => driver.requests.map(understood), close: async () => undefined };
 };

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { mapHarness } from './map-store.ts';
 
 test('the costs of all operations of a store', async () => {
-  const { createStore, abilities } = mapHarness();
-  const costs = await sessionStoreCosts(createStore, abilities);
+  const costs = await sessionStoreCosts(mapHarness());
   const requests = Object.fromEntries(Object.entries(costs).map(([name, cost]) => [name, cost.requests]));
   expect(requests).toEqual({
     create: 1,

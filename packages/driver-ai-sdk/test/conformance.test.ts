@@ -5,13 +5,7 @@ import { driverTests } from '@holdfast/conformance';
 import type { CreateDriver, ProviderReply, ProviderRequest } from '@holdfast/conformance';
 import type { JsonObject } from '@holdfast/core';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
-import { afterEach, describe, test } from 'vitest';
-
-const mocks: LLMock[] = [];
-
-afterEach(async () => {
-  await Promise.all(mocks.splice(0).map((mock) => mock.stop()));
-});
+import { describe, test } from 'vitest';
 
 function fixture(reply: ProviderReply): FixtureResponse | Promise<FixtureResponse> {
   if (reply.type === 'silence') {
@@ -54,9 +48,8 @@ function understood({ messages, tools = [], response_format: format }: Body): Pr
 }
 
 /** Creates the driver with the OpenAI provider of the AI SDK, over HTTP. */
-const createDriver: CreateDriver = async (script) => {
+const create: CreateDriver = async (script) => {
   const mock = new LLMock({ port: 0, strict: true });
-  mocks.push(mock);
   const replies = [...script];
   mock.onMessage(/^/, () => fixture(replies.shift() ?? { type: 'refusal' }));
   await mock.start();
@@ -68,10 +61,11 @@ const createDriver: CreateDriver = async (script) => {
   return {
     driver: aiSdkDriver({ model: openai.chat('gpt-5') }),
     requests: () => mock.getRequests().map(({ body }) => understood(body as unknown as Body)),
+    close: () => mock.stop(),
   };
 };
 
 describe('aiSdkDriver', () => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
-  test.for(driverTests(createDriver))('$name', ({ run }) => run());
+  test.for(driverTests({ create }))('$name', ({ run }) => run());
 });

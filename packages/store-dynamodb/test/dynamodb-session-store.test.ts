@@ -1,4 +1,4 @@
-import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
+import type { CreateStore } from '@holdfast/conformance';
 import { sessionStoreTests } from '@holdfast/conformance';
 import type { DynamoDbTableOptions } from '@holdfast/store-dynamodb';
 import { describe, test } from 'vitest';
@@ -50,23 +50,25 @@ const VARIANTS: readonly Variant[] = [
 
 describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, minBytes, groups }) => {
   let table: string;
-  let store: FileBlobs;
-  const newStore: CreateStore = (clock, settings) => {
-    const blobs = minBytes === undefined ? undefined : { store, minBytes };
-    return database.newStore({ ...options, table, blobs, clock, ...settings });
+  let files: FileBlobs;
+  const reopen: CreateStore = async (clock, settings) => {
+    const blobs = minBytes === undefined ? undefined : { store: files, minBytes };
+    const store = await database.newStore({ ...options, table, blobs, clock, ...settings });
+    return { store, close: () => store.close() };
   };
-  const createStore: CreateStore = async (clock, settings) => {
+  const create: CreateStore = async (clock, settings) => {
     table = await database.newTable();
-    store = testBlobs().blobs;
-    return newStore(clock, settings);
+    files = testBlobs().blobs;
+    return reopen(clock, settings);
   };
-  const abilities: StoreAbilities = {
-    reopen: newStore,
+  const tests = sessionStoreTests({
+    create,
+    limitSeconds: 240,
+    reopen,
     measure: faults.measure,
     remember: () => database.remember(table),
     faults,
-  };
-  const tests = sessionStoreTests(createStore, abilities).filter(({ name }) => groups.test(name));
+  }).filter(({ name }) => groups.test(name));
 
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner
   test.for(tests)('$name', ({ skip, run }, context) => {

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { assertStoreCosts, sessionStoreTests } from '@holdfast/conformance';
-import type { CreateStore, MeasuredOperation, StoreCost } from '@holdfast/conformance';
-import { afterEach, describe, expect, test } from 'vitest';
+import type { CreateStore, StoreCosts } from '@holdfast/conformance';
+import { describe, expect, test } from 'vitest';
 import { temporaryFolders } from './temporary-folders.ts';
 import { Wire } from './wire.ts';
 
@@ -10,7 +10,7 @@ import { Wire } from './wire.ts';
  * The statements and values of each operation on a session of 100 messages of 1 KB. Update a number when a change makes
  * its operation cheaper.
  */
-const COSTS: Readonly<Record<MeasuredOperation, StoreCost>> = {
+const COSTS: StoreCosts = {
   create: { requests: 109, bytes: 120_663 },
   load: { requests: 5, bytes: 118_030 },
   'load with base': { requests: 1, bytes: 441 },
@@ -27,18 +27,12 @@ const COSTS: Readonly<Record<MeasuredOperation, StoreCost>> = {
 };
 
 const { newFile } = temporaryFolders();
-const opened: { close(): unknown }[] = [];
 const wire = new Wire();
 let path = ':memory:';
 
-afterEach(async () => {
-  for (const thing of opened.splice(0).toReversed()) await thing.close();
-});
-
 const reopen: CreateStore = async (clock, settings) => {
   const store = await SqliteSessionStore.open({ path, clock, ...settings });
-  opened.push(store);
-  return store;
+  return { store, close: () => store.close() };
 };
 
 const inFile: CreateStore = (clock, settings) => {
@@ -77,25 +71,26 @@ const inMemory: CreateStore = (clock, settings) => {
 
 const throughWire: CreateStore = async (clock, settings) => {
   const database = new DatabaseSync(newFile());
-  opened.push(database);
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF');
-  return new SqliteSessionStore({ database: wire.to(database), clock, ...settings });
+  const store = new SqliteSessionStore({ database: wire.to(database), clock, ...settings });
+  return { store, close: async () => database.close() };
 };
+const measured = { create: throughWire, measure: wire.measure, faults: wire };
 
 const isOfWire = ({ name }: { readonly name: string }): boolean => /^(costs|faults):/u.test(name);
-const ofWire = sessionStoreTests(throughWire, { measure: wire.measure, faults: wire }).filter(isOfWire);
+const ofWire = sessionStoreTests(measured).filter(isOfWire);
 
 test('each operation executes the statements and values that the table lists', async () => {
-  const costs = assertStoreCosts(throughWire, { measure: wire.measure }, COSTS);
+  const costs = assertStoreCosts(measured, COSTS);
   await expect(costs).resolves.toBeUndefined();
 });
 
 describe.each([
   {
     where: 'in a file',
-    tests: sessionStoreTests(inFile, { reopen, remember }).filter((one) => !isOfWire(one)),
+    tests: sessionStoreTests({ create: inFile, reopen, remember }).filter((one) => !isOfWire(one)),
   },
-  { where: 'in memory', tests: sessionStoreTests(inMemory).filter((one) => !isOfWire(one)) },
+  { where: 'in memory', tests: sessionStoreTests({ create: inMemory }).filter((one) => !isOfWire(one)) },
   { where: 'in a file, statement by statement', tests: ofWire },
 ])('SqliteSessionStore $where', ({ tests }) => {
   // oxlint-disable-next-line vitest/expect-expect -- the cases assert, without a test runner

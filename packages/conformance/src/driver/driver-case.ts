@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue, Message } from '@holdfast/core';
 import type { Driver, InferenceDelta, InferenceRequest } from '@holdfast/core/driver';
-import { InferenceResponse, List } from '@holdfast/core/driver';
+import { InferenceResponse, List, optionsCheck } from '@holdfast/core/driver';
+import { harnessChecks } from '../harness.ts';
+import type { Closable, Harness } from '../harness.ts';
 
 /** The reply of a provider to one call. */
 export type ProviderReply =
@@ -30,18 +32,20 @@ export interface ProviderRequest {
   readonly schema: JsonObject | undefined;
 }
 
-/** A driver, and the provider that it calls. */
-export interface DriverUnderTest {
+/** A driver, the provider that it calls, and the function that stops the provider. */
+export interface DriverUnderTest extends Closable {
   readonly driver: Driver;
   /** The requests that the provider has received so far, in order. */
   readonly requests: () => readonly ProviderRequest[];
 }
 
-/**
- * Creates a driver, and a provider that gives these replies in order. The caller of `driverTests` stops the provider
- * after the test.
- */
+/** Creates a driver, and a provider that gives these replies in order. */
 export type CreateDriver = (script: readonly ProviderReply[]) => Promise<DriverUnderTest>;
+
+/** Creates the drivers of the cases, and their providers. */
+export interface DriverHarness extends Harness<CreateDriver> {}
+
+export const checkDriverHarness = optionsCheck<DriverHarness>('the harness of a driver', harnessChecks);
 
 /** A requirement on every driver. */
 export interface DriverCase {

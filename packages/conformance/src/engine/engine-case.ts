@@ -3,16 +3,16 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
 import type { ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
+import { harnessChecks } from '../harness.ts';
+import type { Closable, Harness } from '../harness.ts';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
 import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
 import type { Act, Look } from './recorded-advances.ts';
 
-/** An engine, and a function that removes it. */
-export interface EngineUnderTest {
+/** An engine, and the function that removes it. The case has stopped its workers before. */
+export interface EngineUnderTest extends Closable {
   readonly engine: ExecutionEngine;
-  /** Removes the engine and all that it has stored. The case has stopped the engine before. */
-  readonly close: () => Promise<void>;
 }
 
 /** Creates an engine without wake-ups. The engine must use the clock if it has the ability `clock`. */
@@ -21,7 +21,7 @@ export type CreateEngine = (clock: Clock) => Promise<EngineUnderTest>;
 /** The abilities of a harness for engines. Cases that need a missing ability are skipped. */
 export interface EngineAbilities {
   /**
-   * The engine takes the time and its timers from the clock that `createEngine` receives. Without this ability, cases
+   * The engine takes the time and its timers from the clock that `create` receives. Without this ability, cases
    * wait for real time.
    */
   readonly clock?: boolean | undefined;
@@ -33,8 +33,14 @@ export interface EngineAbilities {
   readonly turnMilliseconds?: number | undefined;
 }
 
-/** Unknown abilities are refused, because a misspelt ability would skip cases. */
-export const checkAbilities = optionsCheck<EngineAbilities>('abilities', {
+/**
+ * Creates the engines of the cases, and declares their abilities. The default of `limitSeconds` is 60 seconds and 1,000
+ * times `turnMilliseconds`.
+ */
+export interface EngineHarness extends Harness<CreateEngine>, EngineAbilities {}
+
+export const checkEngineHarness = optionsCheck<EngineHarness>('the harness of an engine', {
+  ...harnessChecks,
   clock: mustBe.boolean,
   turnMilliseconds: mustBe.number(0),
 });

@@ -1,7 +1,9 @@
-import { checkArgument, mustBe } from '@holdfast/core/engine';
+import type { CaseRun } from '../case-run.ts';
+import { conformanceTest } from '../conformance-test.ts';
 import type { ConformanceTest } from '../conformance-test.ts';
-import { checkAbilities } from './engine-case.ts';
-import type { CreateEngine, EngineAbilities } from './engine-case.ts';
+import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
+import { checkEngineHarness } from './engine-case.ts';
+import type { EngineHarness } from './engine-case.ts';
 import { engineCases } from './engine-cases.ts';
 
 /**
@@ -9,19 +11,23 @@ import { engineCases } from './engine-cases.ts';
  * (and Vitest):
  *
  * ```ts
- * for (const { name, skip, run } of engineTests(createEngine, { clock: true })) test(name, { skip }, run);
+ * for (const { name, skip, run } of engineTests({ create, clock: true })) test(name, { skip }, run);
  * ```
- * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown ability or an invalid value
+ * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown member of the harness or an invalid value
  */
-export function engineTests(
-  createEngine: CreateEngine,
-  abilities: EngineAbilities = {},
-): readonly ConformanceTest[] {
-  checkArgument('createEngine', createEngine, mustBe.function);
-  checkAbilities(abilities);
-  return engineCases.map(({ group, name, needs, run }) => {
-    const skip = needs !== undefined && abilities[needs] !== true;
-    const missing = skip ? ` (needs ${needs})` : '';
-    return { name: `${group}: ${name}${missing}`, skip, run: () => run(createEngine, abilities) };
+export function engineTests(harness: EngineHarness): readonly ConformanceTest[] {
+  checkEngineHarness(harness);
+  const limitSeconds = harness.limitSeconds ?? DEFAULT_LIMIT_SECONDS + (harness.turnMilliseconds ?? 0);
+  return engineCases.map((one) => {
+    const skip = one.needs !== undefined && harness[one.needs] !== true;
+    return conformanceTest(one, { skip, limitSeconds }, (run) => {
+      const { create, ...abilities } = engineHarnessOf(harness, run);
+      return one.run(create, abilities);
+    });
   });
+}
+
+/** The harness for one run, which watches and closes its engines. */
+function engineHarnessOf(harness: EngineHarness, run: CaseRun): EngineHarness {
+  return { ...harness, create: run.creating('create', 'engine', harness.create, { serve: 'worker' }) };
 }

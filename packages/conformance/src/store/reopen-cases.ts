@@ -15,7 +15,8 @@ function reopenCase(
   const run = async (context: CaseContext): Promise<void> => {
     const { reopen } = context.abilities;
     assert(reopen, 'The harness lacks the ability "reopen".');
-    await act({ ...context, other: await reopen(context.clock) });
+    const { store: other } = await reopen(context.clock);
+    await act({ ...context, other });
   };
   return storeCase(name, run, { needs: 'reopen' });
 }

@@ -1,29 +1,38 @@
-import { checkArgument, mustBe } from '@holdfast/core/engine';
+import type { CaseRun } from '../case-run.ts';
+import { conformanceTest } from '../conformance-test.ts';
 import type { ConformanceTest } from '../conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
-import { checkAbilities } from './store-case.ts';
-import type { CreateStore, SessionStoreCase, StoreAbilities } from './store-case.ts';
+import { checkStoreHarness } from './store-case.ts';
+import type { SessionStoreCase, SessionStoreHarness, StoreAbilities } from './store-case.ts';
 
 /**
  * Converts the cases to tests of one store. Cases that need a missing ability become skipped tests. With `node:test`
  * (and Vitest):
  *
  * ```ts
- * for (const { name, skip, run } of sessionStoreTests(createStore)) test(name, { skip }, run);
+ * for (const { name, skip, run } of sessionStoreTests({ create })) test(name, { skip }, run);
  * ```
- * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown ability or an invalid value
+ * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown member of the harness or an invalid value
  */
-export function sessionStoreTests(
-  createStore: CreateStore,
-  abilities: StoreAbilities = {},
-): readonly ConformanceTest[] {
-  checkArgument('createStore', createStore, mustBe.function);
-  checkAbilities(abilities);
-  return sessionStoreCases.map(({ group, name, needs, run }) => {
-    const skip = needs !== undefined && !canDo(abilities, needs);
-    const missing = skip ? ` (needs ${needs})` : '';
-    return { name: `${group}: ${name}${missing}`, skip, run: () => run(createStore, abilities) };
+export function sessionStoreTests(harness: SessionStoreHarness): readonly ConformanceTest[] {
+  const { limitSeconds } = checkStoreHarness(harness);
+  return sessionStoreCases.map((one) => {
+    const skip = one.needs !== undefined && !canDo(harness, one.needs);
+    return conformanceTest(one, { skip, limitSeconds }, (run) => {
+      const { create, ...abilities } = storeHarnessOf(harness, run);
+      return one.run(create, abilities);
+    });
   });
+}
+
+/** The harness for one run, which watches and closes its stores. */
+export function storeHarnessOf(harness: SessionStoreHarness, run: CaseRun): SessionStoreHarness {
+  const { create, reopen } = harness;
+  return {
+    ...harness,
+    create: run.creating('create', 'store', create),
+    ...(reopen && { reopen: run.creating('reopen', 'store', reopen) }),
+  };
 }
 
 function canDo(abilities: StoreAbilities, need: NonNullable<SessionStoreCase['needs']>): boolean {

@@ -2,15 +2,19 @@ import { AgentSession, AgentState } from '@holdfast/core';
 import { mustBe, optionsCheck } from '@holdfast/core/store';
 import type { Clock, Instant, SessionStore } from '@holdfast/core';
 import type { AgentSessionInit, StoreOptions } from '@holdfast/core/store';
+import { harnessChecks } from '../harness.ts';
+import type { Closable, Harness } from '../harness.ts';
 
 /** The options of a store, without its clock. */
 export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems'>;
 
-/**
- * Creates an empty store that takes the time and ids from the clock, and uses the settings. The caller of
- * `sessionStoreTests` closes and removes the store after the test.
- */
-export type CreateStore = (clock: Clock, settings?: StoreSettings) => Promise<SessionStore>;
+/** A store, and the function that removes it. A case may have closed the store before. */
+export interface StoreUnderTest extends Closable {
+  readonly store: SessionStore;
+}
+
+/** Creates an empty store that takes the time and ids from the clock, and uses the settings. */
+export type CreateStore = (clock: Clock, settings?: StoreSettings) => Promise<StoreUnderTest>;
 
 /** The traffic between a store and its server, since any fixed instant. Cases compare two readings. */
 export interface StoreCost {
@@ -44,7 +48,7 @@ export type SetBack = () => Promise<void>;
 
 /** The abilities of a harness for stores. Cases that need a missing ability are skipped. */
 export interface StoreAbilities {
-  /** Opens a second store on the storage of the last store, as another process does. */
+  /** Opens another store on the storage of the last store, as another process does. Its `close` keeps the storage. */
   readonly reopen?: CreateStore | undefined;
   /** Returns the traffic of the last store, counted at its server. */
   readonly measure?: (() => Promise<StoreCost>) | undefined;
@@ -53,8 +57,11 @@ export interface StoreAbilities {
   readonly remember?: (() => Promise<SetBack>) | undefined;
 }
 
-/** Unknown abilities are refused, because a misspelt ability would skip cases. */
-export const checkAbilities = optionsCheck<StoreAbilities>('abilities', {
+/** Creates the stores of the cases, and declares what the tests can do with their storage. */
+export interface SessionStoreHarness extends Harness<CreateStore>, StoreAbilities {}
+
+export const checkStoreHarness = optionsCheck<SessionStoreHarness>('the harness of a store', {
+  ...harnessChecks,
   reopen: mustBe.function,
   measure: mustBe.function,
   faults: mustBe.objectWith('an object with arm() and disarm()', ['arm', 'disarm']),
@@ -138,7 +145,7 @@ export function storeCase(
     ...(needs && { needs }),
     async run(createStore, abilities = {}) {
       const clock = testClock();
-      const store = await createStore(clock, settings);
+      const { store } = await createStore(clock, settings);
       const session = (sessionId: string, init: Partial<AgentSessionInit> = {}) =>
         newSession(sessionId, { at: clock.time, ...init });
       const created = (id: string, init?: Partial<AgentSessionInit>) => store.create(session(id, init));

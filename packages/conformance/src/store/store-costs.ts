@@ -4,8 +4,11 @@ import type { SessionClaim } from '@holdfast/core/store';
 import { userMessage } from '@holdfast/core';
 import { nextStep } from './execution-states.ts';
 import { sampleMessages } from './sample-messages.ts';
-import { checkAbilities, emptyState, newSession, START, testClock } from './store-case.ts';
-import type { CreateStore, StoreAbilities, StoreCost } from './store-case.ts';
+import { runCase } from '../case-run.ts';
+import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
+import { storeHarnessOf } from './session-store-tests.ts';
+import { checkStoreHarness, emptyState, newSession, START, testClock } from './store-case.ts';
+import type { SessionStoreHarness, StoreCost } from './store-case.ts';
 
 /**
  * The operations that are measured. Each works on a session of 100 messages of 1 KB that the store has returned in this
@@ -25,6 +28,9 @@ export type MeasuredOperation =
   | 'release'
   | 'list a page of one'
   | 'due';
+
+/** The traffic of each operation. */
+export type StoreCosts = Readonly<Record<MeasuredOperation, StoreCost>>;
 
 const MESSAGES = 100;
 const KILOBYTE = 'abcdefgh'.repeat(128);
@@ -90,23 +96,22 @@ function claimed(claim: SessionClaim | undefined): SessionClaim {
  * tests, so that a more expensive operation is noticed. The number of requests is always the same. The bytes may differ
  * by a few, because tokens are random and a store may compress.
  */
-export async function sessionStoreCosts(
-  createStore: CreateStore,
-  abilities: Pick<StoreAbilities, 'measure'>,
-): Promise<Readonly<Record<MeasuredOperation, StoreCost>>> {
-  const { measure } = checkAbilities(abilities);
+export async function sessionStoreCosts(harness: SessionStoreHarness): Promise<StoreCosts> {
+  const { measure, limitSeconds = DEFAULT_LIMIT_SECONDS } = checkStoreHarness(harness);
   assert(measure, 'The harness lacks the ability "measure".');
-  const store = await createStore(testClock());
-  // The first session causes work that a store does only once, so it is not counted.
-  await costsOf(store, measure, '50000000-0000-4000-8000-000000000001');
-  return costsOf(store, measure, '50000000-0000-4000-8000-000000000002');
+  return runCase('the costs of operations', limitSeconds, async (run) => {
+    const { store } = await storeHarnessOf(harness, run).create(testClock());
+    // The first session causes work that a store does only once, so it is not counted.
+    await costsOf(store, measure, '50000000-0000-4000-8000-000000000001');
+    return costsOf(store, measure, '50000000-0000-4000-8000-000000000002');
+  });
 }
 
 async function costsOf(
   store: SessionStore,
   measure: () => Promise<StoreCost>,
   sessionId: string,
-): Promise<Readonly<Record<MeasuredOperation, StoreCost>>> {
+): Promise<StoreCosts> {
   const messages = sampleMessages(MESSAGES).map(({ id }) => userMessage(KILOBYTE, { id, createdAt: START }));
   const state = emptyState().withMessages(messages, START);
   const subject: Subject = { store, base: newSession(sessionId, { state }), claim: undefined };
@@ -120,7 +125,7 @@ async function costsOf(
       bytes: after.bytes - before.bytes,
     };
   }
-  return costs as Record<MeasuredOperation, StoreCost>;
+  return costs as StoreCosts;
 }
 
 /** The tolerance for bytes: tokens are random, so their compressed size differs a little. */
@@ -130,12 +135,8 @@ const TOLERANCE = 0.03;
  * Asserts that each operation causes the traffic in a table: the same number of requests, and the same bytes within 3
  * %. It also fails when an operation causes less traffic, so that the table is corrected.
  */
-export async function assertStoreCosts(
-  createStore: CreateStore,
-  abilities: Pick<StoreAbilities, 'measure'>,
-  expected: Readonly<Record<MeasuredOperation, StoreCost>>,
-): Promise<void> {
-  const costs = await sessionStoreCosts(createStore, abilities);
+export async function assertStoreCosts(harness: SessionStoreHarness, expected: StoreCosts): Promise<void> {
+  const costs = await sessionStoreCosts(harness);
   const operations = Object.keys(costs) as MeasuredOperation[];
   const wrong = operations.filter((name) => !isAsExpected(costs[name], expected[name]));
   assert(

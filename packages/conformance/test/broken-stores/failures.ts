@@ -24,8 +24,8 @@ async function failuresOf(parts: StoreParts, isAsked: (name: string) => boolean)
   const failed: string[] = [];
   for (const { group, name, run } of sessionStoreCases) {
     if (!isAsked(`${group}: ${name}`)) continue;
-    const { createStore, abilities } = mapHarness(parts); // a new store for each case, because a failed case may still be running
-    await run(createStore, abilities).catch(() => failed.push(`${group}: ${name}`));
+    const { create, ...abilities } = mapHarness(parts); // a new store for each case, because a failed case may still be running
+    await run(create, abilities).catch(() => failed.push(`${group}: ${name}`));
   }
   return failed;
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sessionStoreTests, withFact } from '@holdfast/conformance';
-import type { CreateStore, StoreAbilities } from '@holdfast/conformance';
+import type { CreateStore, SessionStoreHarness } from '@holdfast/conformance';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisClient, RedisStoreOptions } from '@holdfast/store-redis';
@@ -35,22 +35,18 @@ export function testServer(): { readonly port: number; readonly client: Redis } 
   };
 }
 
-/** The inputs of the conformance cases. */
-export interface Harness {
-  readonly createStore: CreateStore;
-  readonly abilities: StoreAbilities;
-}
-
 /** Creates stores with a client, each under a new prefix. */
-export function harness(client: () => ServerClient, options: RedisStoreOptions = {}): Harness {
+export function harness(client: () => ServerClient, options: RedisStoreOptions = {}): SessionStoreHarness {
   let prefix = '';
-  const reopen: CreateStore = async (clock, settings) =>
-    new RedisSessionStore({ client: client(), clock, prefix, ...options, ...settings });
-  const createStore: CreateStore = (clock, settings) => {
+  const reopen: CreateStore = async (clock, settings) => {
+    const store = new RedisSessionStore({ client: client(), clock, prefix, ...options, ...settings });
+    return { store, close: () => store.close() };
+  };
+  const create: CreateStore = (clock, settings) => {
     prefix = newPrefix();
     return reopen(clock, settings);
   };
-  return { createStore, abilities: { reopen, remember: () => remember(client(), prefix) } };
+  return { create, reopen, remember: () => remember(client(), prefix) };
 }
 
 type ServerClient = Redis | Cluster;
@@ -84,8 +80,8 @@ async function keysUnder(client: ServerClient, prefix: string): Promise<readonly
 }
 
 /** Declares a test for each case. Skips the cases that the harness does not support, with their names. */
-export function testConformance({ createStore, abilities }: Harness): void {
-  for (const { name, skip, run } of sessionStoreTests(createStore, abilities)) {
+export function testConformance(cases: SessionStoreHarness): void {
+  for (const { name, skip, run } of sessionStoreTests(cases)) {
     // oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- the cases have names, and assert
     test(name, { skip }, run);
   }
