@@ -1,3 +1,4 @@
+import { shortened } from './failures.ts';
 import type { Closable } from './harness.ts';
 import { watched } from './watched.ts';
 
@@ -33,8 +34,9 @@ export async function runCase<T>(
 async function closingAfter<T>(work: Promise<T>, run: CaseRun): Promise<T> {
   const [worked] = await Promise.allSettled([work]);
   const [closed] = await Promise.allSettled([run.close()]);
-  if (worked.status === 'fulfilled' && closed.status === 'rejected') throw closed.reason;
-  return work;
+  if (worked.status === 'rejected') throw shortened(worked.reason);
+  if (closed.status === 'rejected') throw closed.reason;
+  return worked.value;
 }
 
 /** One run of a case. It knows the operations in progress, and closes what the harness has created. */

@@ -137,7 +137,7 @@ describe('a case that ends in time', () => {
     const failing = storesWith({ exists: async () => true }, close);
     const name = 'writes: a missing session is not loaded and does not exist';
     const run = runOf(sessionStoreTests({ create: failing.create, limitSeconds: enough }), name);
-    await expect(run()).rejects.toThrow('strictly equal');
+    await expect(run()).rejects.toThrow('expected false, found true');
     expect(failing.closed).toHaveLength(1);
   });
 

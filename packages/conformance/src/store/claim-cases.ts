@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { SessionBusyError } from '@holdfast/core';
 import type { ClaimOptions } from '@holdfast/core/store';
+import { onlyWinner } from './races.ts';
 import { START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
@@ -26,19 +28,12 @@ const asking = [
     const asked = Array.from({ length: 30 }, (_, index) =>
       store.claim('a', { workerId: `worker ${index}`, leaseSeconds: 60 }),
     );
-    const results = await Promise.allSettled(asked);
-    const [won, ...more] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    assert(won);
-    assert.deepEqual(more, []);
-    for (const result of results) {
-      if (result.status === 'fulfilled') continue;
-      const { code, workerId, until } = result.reason;
-      assert.deepEqual(
-        { code, workerId, until },
-        { code: 'SESSION_BUSY', workerId: won.claim.workerId, until: won.claim.until },
-      );
-    }
-    assert.equal((await store.renew(won.claim, ADA)).claim.epoch, 1);
+    const { claim } = await onlyWinner(asked, (error, winner) => {
+      const { code, workerId, until } = error as Partial<SessionBusyError>;
+      const { workerId: winnerId, until: end } = winner.claim;
+      assert.deepEqual({ code, workerId, until }, { code: 'SESSION_BUSY', workerId: winnerId, until: end });
+    });
+    assert.equal((await store.renew(claim, ADA)).claim.epoch, 1);
   }),
   storeCase(
     'a claimed session is busy, and the error has the worker id and the end of the lease',

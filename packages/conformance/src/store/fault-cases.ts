@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { InboxItemRef, SessionClaim } from '@holdfast/core/store';
+import { shown } from '../differences.ts';
+import { failureAt } from '../failures.ts';
 import { itemIdsOf, named } from './inbox-contents.ts';
 import { stateInStep } from './execution-states.ts';
 import { emptyState, storeCase, withFact } from './store-case.ts';
@@ -31,6 +33,12 @@ interface Operation {
 const answersFalse = (result: PromiseSettledResult<unknown>): void =>
   assert.deepEqual(result, { status: 'fulfilled', value: false });
 
+function answersExists(result: PromiseSettledResult<unknown>): void {
+  const isRefused = result.status === 'rejected' && result.reason.kind === 'exists';
+  const found = result.status === 'rejected' ? result.reason : 'a second session';
+  assert(isRefused, `expected a conflict of kind exists, found ${shown(found)}`);
+}
+
 async function assertSaved({ store, base }: Prepared): Promise<void> {
   const loaded = await store.load(base.sessionId);
   assert.equal(loaded?.version, base.version + 1);
@@ -47,7 +55,7 @@ const save = (
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   create: {
     ask: ({ store, unsaved }) => store.create(unsaved),
-    again: (result) => assert(result.status === 'rejected' && result.reason.kind === 'exists'),
+    again: answersExists,
     assertDone: async ({ store, unsaved }) => {
       const loaded = await store.load(unsaved.sessionId);
       assert.equal(loaded?.version, 1);
@@ -68,7 +76,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     ask: ({ store, idle }) => store.claim(idle.sessionId, ADA),
     assertDone: async ({ store, idle }) => {
       const { claim, attempt, session } = await store.claim(idle.sessionId, ADA);
-      assert.deepEqual([claim.epoch, attempt, session], [1, 1, idle]);
+      assert.deepEqual({ epoch: claim.epoch, attempt, session }, { epoch: 1, attempt: 1, session: idle });
     },
   },
   renew: {
@@ -83,7 +91,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     again: answersFalse,
     assertDone: async ({ store, base }) => {
       const { claim, attempt } = await store.claim(base.sessionId, { workerId: 'Ben', leaseSeconds: 60 });
-      assert.deepEqual([claim.epoch, attempt], [2, 1]);
+      assert.deepEqual({ epoch: claim.epoch, attempt }, { epoch: 2, attempt: 1 });
     },
   },
   enqueue: {
@@ -116,7 +124,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-async function prepared({ store, session }: CaseContext, turn: number): Promise<Prepared> {
+async function prepared({ store, session }: CaseContext, turn: string): Promise<Prepared> {
   const id = `session ${turn}`;
   const state = stateInStep(emptyState());
   const idle = await store.create(session(`idle ${id}`, { state }));
@@ -126,78 +134,144 @@ async function prepared({ store, session }: CaseContext, turn: number): Promise<
   return { store, unsaved: session(`new ${id}`, { state }), idle, base, claim };
 }
 
-/** Reads everything that a caller can read without changing it. */
-async function world({ store, unsaved, base }: Prepared): Promise<unknown> {
+/** Reads all that a caller can read without changing it. */
+async function contentsOf({ store, unsaved, base }: Prepared): Promise<object> {
+  const [session, created] = [await store.load(base.sessionId), await store.load(unsaved.sessionId)];
   const { sessions } = await store.due({ at: base.createdAt + 1e9, limit: 100 });
-  return [await store.load(base.sessionId), await store.load(unsaved.sessionId), sessions];
+  return { session, created, due: new Map(sessions.map(({ sessionId, dueAt }) => [sessionId, dueAt])) };
 }
 
 const MAX_REQUESTS = 50;
 
-/**
- * Runs an operation while its nth request meets a fault, then repeats it if it failed. Returns whether the operation
- * sent an nth request.
- */
-async function struck(
-  context: CaseContext,
-  operation: Operation,
-  fault: Fault,
-  nth: number,
-): Promise<boolean> {
-  const faults = context.abilities.faults as StoreFaults;
-  const before = await prepared(context, nth);
-  const seen = await world(before);
-  await faults.arm(fault, nth);
-  const [first] = await Promise.allSettled([operation.ask(before)]);
-  const isStruck = await faults.disarm();
-  if (first?.status === 'rejected') {
-    assert(isStruck, first.reason);
-    await assertHonest(first.reason, before, seen, fault);
-    const isUnchanged = await isSame(before, seen);
-    const [second] = await Promise.allSettled([operation.ask(before)]);
-    if (!isUnchanged && operation.again && second) operation.again(second);
-    else if (second?.status === 'rejected') throw second.reason;
-  }
-  await operation.assertDone(before);
-  return isStruck;
-}
-
-async function isSame(present: Prepared, seen: unknown): Promise<boolean> {
-  try {
-    assert.deepEqual(await world(present), seen);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Asserts that the session is unchanged, unless the error says that the write may have been done. */
-async function assertHonest(error: unknown, present: Prepared, seen: unknown, fault: Fault): Promise<void> {
-  const { code, isAmbiguous } = error as { code?: unknown; isAmbiguous?: unknown };
-  assert(code === 'STORE_UNAVAILABLE' || code === 'STORE_THROTTLED', error as Error);
-  const mayHaveChanged = code === 'STORE_UNAVAILABLE' && isAmbiguous === true && fault === 'loseReply';
-  if (!mayHaveChanged) assert.deepEqual(await world(present), seen);
-}
-
-const WORDS: Readonly<Record<Fault, string>> = {
-  loseReply: 'whose reply does not arrive',
-  cut: 'whose connection is cut',
-  throttle: 'that is throttled',
+const WORDS: Readonly<Record<Fault, { readonly name: string; readonly of: (request: string) => string }>> = {
+  loseReply: { name: 'whose reply does not arrive', of: (request) => `with the reply of ${request} lost` },
+  cut: { name: 'whose connection is cut', of: (request) => `with the connection cut before ${request}` },
+  throttle: { name: 'that is throttled', of: (request) => `with ${request} throttled` },
 };
+
+/** An operation that meets a fault again and again, each time in a later request. */
+class FaultRun {
+  private readonly context: CaseContext;
+  private readonly faults: StoreFaults;
+  private readonly name: string;
+  private readonly operation: Operation;
+  private readonly fault: Fault;
+
+  constructor(context: CaseContext, name: string, operation: Operation, fault: Fault) {
+    assert(context.abilities.faults, 'The harness lacks the ability "faults".');
+    this.faults = context.abilities.faults;
+    this.context = context;
+    this.name = name;
+    this.operation = operation;
+    this.fault = fault;
+  }
+
+  /** Injects the fault into each request of the operation in turn. */
+  async injectAll(): Promise<void> {
+    let nth = 1;
+    while (await this.isStruck(nth)) {
+      assert(++nth <= MAX_REQUESTS, `${this.name} sends more than ${MAX_REQUESTS} requests`);
+    }
+    assert(nth > 1, `${this.name} sent no request that the harness could make fail`);
+  }
+
+  /** Runs the operation with a fault in its nth request. Returns whether the operation sent an nth request. */
+  private async isStruck(nth: number): Promise<boolean> {
+    try {
+      return await this.inject(nth);
+    } catch (error) {
+      const request = `request ${nth} of ${Math.max(nth, await this.countRequests())}`;
+      throw failureAt(`${this.name}, ${WORDS[this.fault].of(request)}`, error);
+    }
+  }
+
+  private async inject(nth: number): Promise<boolean> {
+    const present = await prepared(this.context, String(nth));
+    const contents = await contentsOf(present);
+    const { result, isStruck } = await this.ask(present, nth);
+    if (result.status === 'rejected') {
+      if (!isStruck) throw failureAt('a call without a fault', result.reason);
+      await assertHonest(result.reason, present, contents, this.fault);
+      await this.repeat(present, contents);
+    }
+    await placed('afterwards', () => this.operation.assertDone(present));
+    return isStruck;
+  }
+
+  /** Repeats an operation that failed. It may have been done. */
+  private async repeat(present: Prepared, contents: object): Promise<void> {
+    const isDone = differ(await contentsOf(present), contents);
+    const [result] = await Promise.allSettled([this.operation.ask(present)]);
+    const { again } = this.operation;
+    if (isDone && again) await placed('the repetition of a call that was done', async () => again(result));
+    else if (result.status === 'rejected') throw failureAt('the repetition', result.reason);
+  }
+
+  private async ask(
+    present: Prepared,
+    nth: number,
+  ): Promise<{ readonly result: PromiseSettledResult<unknown>; readonly isStruck: boolean }> {
+    await this.faults.arm(this.fault, nth);
+    const [result] = await Promise.allSettled([this.operation.ask(present)]);
+    return { result, isStruck: await this.faults.disarm() };
+  }
+
+  /** Counts the requests of the operation that can meet the fault, as far as the broken store allows. */
+  private async countRequests(): Promise<number> {
+    let nth = 1;
+    try {
+      while (
+        nth <= MAX_REQUESTS &&
+        (await this.ask(await prepared(this.context, `counted ${nth}`), nth)).isStruck
+      )
+        nth++;
+    } catch {
+      // The store fails without a fault too.
+    }
+    return nth - 1;
+  }
+}
+
+/** Asserts that nothing has changed, unless the error says that the write may have been done. */
+async function assertHonest(
+  error: unknown,
+  present: Prepared,
+  contents: object,
+  fault: Fault,
+): Promise<void> {
+  const { code, isAmbiguous } = error as { code?: unknown; isAmbiguous?: unknown };
+  const isExpected = code === 'STORE_UNAVAILABLE' || code === 'STORE_THROTTLED';
+  assert(isExpected, `expected STORE_UNAVAILABLE or STORE_THROTTLED, found ${shown(error)}`);
+  const mayHaveChanged = code === 'STORE_UNAVAILABLE' && isAmbiguous === true && fault === 'loseReply';
+  if (mayHaveChanged) return;
+  const claims = `an error ${code} with isAmbiguous ${String(isAmbiguous)} says that nothing was written`;
+  await placed(claims, async () => assert.deepEqual(await contentsOf(present), contents));
+}
+
+/** Adds the place to the error of a failed assertion. */
+async function placed(place: string, act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    throw failureAt(place, error);
+  }
+}
+
+function differ(left: object, right: object): boolean {
+  try {
+    assert.deepEqual(left, right, 'They differ.');
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 /** Faults of each request in turn. No write may be dropped, none may be done twice, and the error must be correct. */
 export const faultCases: readonly UngroupedCase[] = (Object.keys(WORDS) as Fault[]).flatMap((fault) =>
-  Object.entries(OPERATIONS).map(([what, operation]) =>
+  Object.entries(OPERATIONS).map(([name, operation]) =>
     storeCase(
-      `${what} ${WORDS[fault]} is done once when it is repeated`,
-      async (context) => {
-        assert(context.abilities.faults, 'The harness lacks the ability "faults".');
-        let nth = 1;
-        while (await struck(context, operation, fault, nth)) {
-          assert(++nth <= MAX_REQUESTS, 'The operation sends requests without end.');
-        }
-        assert(nth > 1, 'No request met the fault.');
-      },
+      `${name} ${WORDS[fault].name} is done once when it is repeated`,
+      (context) => new FaultRun(context, name, operation, fault).injectAll(),
       { needs: fault },
     ),
   ),

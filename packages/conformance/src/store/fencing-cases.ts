@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import type { ClaimedSession } from '@holdfast/core/store';
+import { onlyWinner, refusedAs } from './races.ts';
 import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
@@ -101,12 +102,8 @@ const saves = [
       const saves = Array.from({ length: 10 }, (_, index) =>
         store.save(withFact(session, 'by', index), { base: session, epoch: claim.epoch }),
       );
-      const results = await Promise.allSettled(saves);
-      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      assert.equal(won.length, 1);
-      for (const result of results)
-        if (result.status === 'rejected') assert.equal(result.reason.kind, 'stale');
-      assert.deepEqual(await store.load('a'), won[0]);
+      const winner = await onlyWinner(saves, refusedAs('stale'));
+      assert.deepEqual(await store.load('a'), winner);
     },
   ),
 ];

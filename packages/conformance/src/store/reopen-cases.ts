@@ -1,80 +1,99 @@
 import assert from 'node:assert/strict';
-import type { SessionStore } from '@holdfast/core';
+import type { AgentSession, SessionStore } from '@holdfast/core';
+import { failureAt } from '../failures.ts';
 import { stateAfterSteps, stateInStep } from './execution-states.ts';
+import { onlyWinner } from './races.ts';
 import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
 const BEN = { workerId: 'Ben', leaseSeconds: 60 };
 
+interface ReopenContext extends CaseContext {
+  /** A second store on the storage of the first. */
+  readonly other: SessionStore;
+  /** Asserts that the first, the second or each store loads this session. */
+  readonly assertLoaded: (by: 'store' | 'other' | 'both', expected: AgentSession) => Promise<void>;
+}
+
 /** A case with two stores on one storage. Neither store knows of the other. */
-function reopenCase(
-  name: string,
-  act: (context: CaseContext & { readonly other: SessionStore }) => Promise<void>,
-): UngroupedCase {
+function reopenCase(name: string, act: (context: ReopenContext) => Promise<void>): UngroupedCase {
   const run = async (context: CaseContext): Promise<void> => {
     const { reopen } = context.abilities;
     assert(reopen, 'The harness lacks the ability "reopen".');
     const { store: other } = await reopen(context.clock);
-    await act({ ...context, other });
+    const readers = { store: [context.store], other: [other], both: [context.store, other] };
+    await act({
+      ...context,
+      other,
+      async assertLoaded(by, expected) {
+        for (const reader of readers[by]) await assertLoads(reader, reader === other, expected);
+      },
+    });
   };
   return storeCase(name, run, { needs: 'reopen' });
 }
 
+async function assertLoads(store: SessionStore, isSecond: boolean, expected: AgentSession): Promise<void> {
+  try {
+    assert.deepEqual(await store.load(expected.sessionId), expected);
+  } catch (error) {
+    throw failureAt(`load by the ${isSecond ? 'second' : 'first'} store`, error);
+  }
+}
+
 /** Two processes on one storage. */
 export const reopenCases: readonly UngroupedCase[] = [
-  reopenCase('a session of one store is loaded by the other', async ({ store, other, created }) => {
-    const base = await created('a', { parentId: 'p' });
-    assert.deepEqual(await other.load('a'), base);
-    const saved = await store.save(base.withState(stateAfterSteps(base.state)), { base });
-    const loaded = await other.load('a');
-    assert.deepEqual(loaded, saved);
-    assert.deepEqual(await other.list(), await store.list());
-    const next = await other.save(withFact(loaded ?? saved, 'n', 1), { base: loaded });
-    assert.deepEqual(await store.load('a'), next);
-    assert.equal(await other.delete('a'), true);
-    assert.equal(await store.exists('a'), false);
-  }),
-  reopenCase('a base of one store is valid in the other', async ({ store, other, created }) => {
+  reopenCase(
+    'a session of one store is loaded by the other',
+    async ({ store, other, created, assertLoaded }) => {
+      const base = await created('a', { parentId: 'p' });
+      await assertLoaded('other', base);
+      const saved = await store.save(base.withState(stateAfterSteps(base.state)), { base });
+      const loaded = await other.load('a');
+      assert.deepEqual(loaded, saved);
+      assert.deepEqual(await other.list(), await store.list());
+      const next = await other.save(withFact(loaded ?? saved, 'n', 1), { base: loaded });
+      await assertLoaded('store', next);
+      assert.equal(await other.delete('a'), true);
+      assert.equal(await store.exists('a'), false);
+    },
+  ),
+  reopenCase('a base of one store is valid in the other', async ({ store, other, created, assertLoaded }) => {
     const base = await created('a');
     const running = await other.save(base.withState(stateInStep(base.state)), { base });
     const over = await store.save(running.withState(stateAfterSteps(base.state)), { base: running });
-    assert.deepEqual(await other.load('a'), over);
+    await assertLoaded('other', over);
   }),
-  reopenCase('a store detects that the other has saved', async ({ store, other, created }) => {
+  reopenCase('a store detects that the other has saved', async ({ store, other, created, assertLoaded }) => {
     const base = await created('a');
     const seen = await other.load('a');
     assert(seen);
     const saved = await store.save(withFact(base, 'by', 'Ada'), { base });
     const late = other.save(withFact(seen, 'by', 'Ben'), { base: seen });
     await assert.rejects(late, { code: 'SESSION_CONFLICT', kind: 'stale' });
-    assert.deepEqual(await other.load('a'), saved);
+    await assertLoaded('other', saved);
   }),
   reopenCase(
     'of 30 writers in two processes that save one version, exactly one succeeds',
     async (context) => {
-      const { store, other, created } = context;
+      const { store, other, created, assertLoaded } = context;
       const base = await created('a');
       const saves = Array.from({ length: 30 }, (_, index) =>
         (index % 2 ? store : other).save(withFact(base, 'by', index), { base }),
       );
-      const results = await Promise.allSettled(saves);
-      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      assert.equal(won.length, 1);
-      assert.deepEqual(await store.load('a'), won[0]);
-      assert.deepEqual(await other.load('a'), won[0]);
+      const winner = await onlyWinner(saves);
+      await assertLoaded('both', winner);
     },
   ),
   reopenCase(
     'of 30 writers in two processes that create one id, exactly one succeeds',
-    async ({ store, other, session }) => {
+    async ({ store, other, session, assertLoaded }) => {
       const creations = Array.from({ length: 30 }, (_, index) =>
         (index % 2 ? store : other).create(withFact(session('a'), 'by', index)),
       );
-      const results = await Promise.allSettled(creations);
-      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      assert.equal(won.length, 1);
-      assert.deepEqual(await other.load('a'), won[0]);
+      const winner = await onlyWinner(creations);
+      await assertLoaded('other', winner);
     },
   ),
   reopenCase('another process can repeat a save', async ({ store, other, created }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SessionStore } from '@holdfast/core';
 import type { UngroupedCase } from './store-case.ts';
+import { onlyWinner, refusedAs } from './races.ts';
 import { START, storeCase, withFact } from './store-case.ts';
 
 const create = [
@@ -37,9 +38,8 @@ const create = [
     const attempts = Array.from({ length: 10 }, (_, index) =>
       store.create(withFact(session('a'), 'by', index)),
     );
-    const won = await winners(attempts, 'exists');
-    assert.equal(won.length, 1);
-    assert.deepEqual(await store.load('a'), won[0]);
+    const winner = await onlyWinner(attempts, refusedAs('exists'));
+    assert.deepEqual(await store.load('a'), winner);
   }),
   storeCase('a missing session is not loaded and does not exist', async ({ store, created }) => {
     await created('a');
@@ -119,12 +119,9 @@ const save = [
   }),
   storeCase('of 30 writers that save one version, exactly one succeeds', async ({ store, created }) => {
     const base = await created('a');
-    const won = await winners(
-      Array.from({ length: 30 }, (_, index) => store.save(withFact(base, 'by', index))),
-      'stale',
-    );
-    assert.equal(won.length, 1);
-    assert.deepEqual(await store.load('a'), won[0]);
+    const saves = Array.from({ length: 30 }, (_, index) => store.save(withFact(base, 'by', index)));
+    const winner = await onlyWinner(saves, refusedAs('stale'));
+    assert.deepEqual(await store.load('a'), winner);
   }),
   storeCase('8 writers that count to 25 count to 200', async ({ store, created }) => {
     await created('a');
@@ -160,21 +157,6 @@ const remove = [
   }),
 ];
 
-/** The results of the attempts that succeeded. Asserts that the others were refused with a conflict of this kind. */
-async function winners<T>(attempts: readonly Promise<T>[], kind: string): Promise<T[]> {
-  const won: T[] = [];
-  for (const result of await Promise.allSettled(attempts)) {
-    if (result.status === 'fulfilled') won.push(result.value);
-    else assert.equal(kindOf(result.reason), kind);
-  }
-  return won;
-}
-
-/** The kind of a conflict; `undefined` for any other error. */
-function kindOf(error: unknown): unknown {
-  return error instanceof Error && 'kind' in error ? error.kind : undefined;
-}
-
 const MAX_ATTEMPTS = 5_000;
 
 /** Adds 1 to a count several times. Loads the session again after each conflict with another writer. */
@@ -188,7 +170,7 @@ async function countUp(store: SessionStore, sessionId: string, times: number): P
       await store.save(withFact(base, 'count', count + 1), { base });
       done++;
     } catch (error) {
-      assert.equal(kindOf(error), 'stale', String(error));
+      refusedAs('stale')(error);
     }
   }
 }
