@@ -7,8 +7,8 @@ import { newSession, withFact } from '@holdfast/conformance';
 import { systemClock } from '@holdfast/core';
 import { DynamoDbSessionStore } from '@holdfast/store-dynamodb';
 import { expect, test } from 'vitest';
-import { throttled } from './support/fault-proxy.ts';
-import type { Fault } from './support/fault-proxy.ts';
+import { throttled } from './support/request-proxy.ts';
+import type { Fault } from './support/request-proxy.ts';
 import { isFlip } from './support/stored-items.ts';
 import { testDatabase } from './support/test-database.ts';
 

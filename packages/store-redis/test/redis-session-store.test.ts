@@ -1,11 +1,12 @@
 import { assertStoreCosts } from '@holdfast/conformance';
 import type { StoreCosts, StoreFaults } from '@holdfast/conformance';
+import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { harness, scans, testConformance } from './support/harness.ts';
-import { FAULTS, Proxy } from './support/proxy.ts';
+import { redisProxy } from './support/redis-proxy.ts';
 import { RedisServer } from './support/redis-server.ts';
 
 /** The URL of another server for the cases. The keys that the cases write begin with `holdfast-test-`. */
@@ -32,13 +33,13 @@ const COSTS: StoreCosts = {
 };
 
 let server: RedisServer | undefined;
-let proxy: Proxy;
+let proxy: FaultProxy;
 let client: Redis;
 
 beforeAll(async () => {
   if (REDIS_URL === undefined) server = await RedisServer.start();
   const url = new URL(REDIS_URL ?? `redis://127.0.0.1:${server?.port}`);
-  proxy = await Proxy.to(Number(url.port || 6379), url.hostname);
+  proxy = await redisProxy({ port: Number(url.port || 6379), host: url.hostname });
   url.host = `127.0.0.1:${proxy.port}`;
   client = new Redis(url.href, { retryStrategy: () => 1 });
   client.on('error', () => undefined); // the test closes connections on purpose
@@ -46,14 +47,14 @@ beforeAll(async () => {
 
 afterAll(async () => {
   client.disconnect();
-  proxy.close();
+  await proxy.close();
   await server?.stop();
 });
 
 describe('one bucket', () => {
   // The proxy exists when a case runs, but not yet when the case is declared.
   const faults: StoreFaults = {
-    kinds: FAULTS,
+    kinds: ['loseReply', 'cut', 'throttle'],
     arm: (fault, nth) => proxy.arm(fault, nth),
     disarm: () => proxy.disarm(),
   };

@@ -1,14 +1,15 @@
 import { newSession, withFact } from '@holdfast/conformance';
+import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newPrefix } from './support/harness.ts';
-import { Proxy } from './support/proxy.ts';
+import { redisProxy } from './support/redis-proxy.ts';
 import { RedisServer, until } from './support/redis-server.ts';
 
 const servers: RedisServer[] = [];
 let replica: RedisServer;
-let proxy: Proxy;
+let proxy: FaultProxy;
 let client: Redis;
 let store: RedisSessionStore;
 
@@ -26,7 +27,7 @@ async function withReplica(): Promise<RedisServer> {
 
 beforeAll(async () => {
   const master = await withReplica();
-  proxy = await Proxy.to(master.port);
+  proxy = await redisProxy({ port: master.port });
   client = new Redis(proxy.port, { retryStrategy: () => 1 });
   client.on('error', () => undefined);
 });
@@ -37,7 +38,7 @@ beforeEach(() => {
 
 afterAll(async () => {
   client.disconnect();
-  proxy.close();
+  await proxy.close();
   await Promise.all(servers.map((server) => server.stop()));
 });
 

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { itemNameIn } from '../../src/inbox/inbox-keys.ts';
 import { interleaved } from '../support/interleaved.ts';
 import { randomFrom } from '../support/random.ts';
-import type { Fault } from '../support/fault-proxy.ts';
+import type { Fault } from '../support/request-proxy.ts';
 import { isFlip, keysOf, putKeysIn } from '../support/stored-items.ts';
 import { testBlobs } from '../support/test-blobs.ts';
 import { testDatabase } from '../support/test-database.ts';

@@ -1,5 +1,5 @@
 import { newSession, testClock } from '@holdfast/conformance';
-import type { ProxiedReply } from '../support/fault-proxy.ts';
+import type { ProxiedReply } from '../support/request-proxy.ts';
 import { expect, test } from 'vitest';
 import { testDatabase } from '../support/test-database.ts';
 

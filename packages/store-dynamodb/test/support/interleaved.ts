@@ -1,10 +1,10 @@
-import type { FaultProxy } from './fault-proxy.ts';
+import type { RequestProxy } from './request-proxy.ts';
 
 /** How a request fails: the connection breaks before the server receives it, or before the reply. */
 type Loss = 'cut' | 'loseReply';
 
 interface Interleaving {
-  readonly proxy: FaultProxy;
+  readonly proxy: RequestProxy;
   readonly random: () => number;
   /** The probability that a request fails, from 0 to 1. */
   readonly losses?: number;

@@ -1,6 +1,6 @@
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue, DynamoDBClient, WriteRequest } from '@aws-sdk/client-dynamodb';
-import type { ProxiedRequest } from './fault-proxy.ts';
+import type { ProxiedRequest } from './request-proxy.ts';
 
 export type StoredItem = Record<string, AttributeValue>;
 

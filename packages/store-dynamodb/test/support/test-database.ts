@@ -10,16 +10,25 @@ import {
   paginateScan,
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { DynamoDbSessionStore, tableDefinition } from '@holdfast/store-dynamodb';
 import type { DynamoDbTableOptions, TableOptions } from '@holdfast/store-dynamodb';
 import dynalite from 'dynalite';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { FaultProxy } from './fault-proxy.ts';
+import { dynamoDbProxy } from './dynamodb-proxy.ts';
+import { RequestProxy } from './request-proxy.ts';
 import type { StoredItem } from './stored-items.ts';
+
+interface TestDatabaseOptions {
+  /** The clients connect to `faults` instead of `proxy`. */
+  readonly hasFaults?: boolean;
+}
 
 /** The environment of a test: a database behind a proxy, and stores in tables of their own. */
 export interface TestDatabase {
-  readonly proxy: FaultProxy;
+  readonly proxy: RequestProxy;
+  /** A proxy that injects network faults. The clients use it if the database was started with `hasFaults`. */
+  readonly faults: FaultProxy;
   /** Creates a client of the proxy. `maxAttempts` is the number of attempts of the SDK. */
   readonly client: (maxAttempts?: number) => DynamoDBClient;
   /** Copies the items of a table, past the proxy. The returned function restores them. */
@@ -35,22 +44,25 @@ export interface TestDatabase {
  * Starts a database for the tests of a file: dynalite, or the server at `DYNAMODB_ENDPOINT`. After the tests, it checks
  * that no request has scanned a table.
  */
-export function testDatabase(): TestDatabase {
+export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): TestDatabase {
   const { DYNAMODB_ENDPOINT } = process.env;
-  const opened: { server?: Server; endpoint?: string; proxy?: FaultProxy } = {};
+  const opened: { server?: Server; endpoint?: string; proxy?: RequestProxy; faults?: FaultProxy } = {};
   const clients: DynamoDBClient[] = [];
   const tables: string[] = [];
-  const proxy = (): FaultProxy => {
-    if (opened.proxy) return opened.proxy;
+  const running = <T>(found: T | undefined): T => {
+    if (found !== undefined) return found;
     throw new Error('The database runs only while tests do.');
   };
+  const proxy = (): RequestProxy => running(opened.proxy);
+  const faults = (): FaultProxy => running(opened.faults);
   const clientOf = (endpoint: string, maxAttempts = 3): DynamoDBClient => {
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
     const made = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts });
     clients.push(made);
     return made;
   };
-  const client = (maxAttempts?: number): DynamoDBClient => clientOf(proxy().endpoint, maxAttempts);
+  const client = (maxAttempts?: number): DynamoDBClient =>
+    clientOf(hasFaults ? `http://127.0.0.1:${faults().port}` : proxy().endpoint, maxAttempts);
   const remember = async (table: string): Promise<() => Promise<void>> => {
     const direct = clientOf(opened.endpoint ?? '');
     const before = await itemsIn(direct, table);
@@ -77,7 +89,8 @@ export function testDatabase(): TestDatabase {
       endpoint = `http://127.0.0.1:${(opened.server.address() as AddressInfo).port}`;
     }
     opened.endpoint = endpoint;
-    opened.proxy = await FaultProxy.to(endpoint);
+    opened.proxy = await RequestProxy.to(endpoint);
+    opened.faults = await dynamoDbProxy(endpoint, opened.proxy.operations);
   });
 
   afterEach(() => {
@@ -89,7 +102,7 @@ export function testDatabase(): TestDatabase {
     const left = opened.server ? [] : tables;
     for (const TableName of left) await client().send(new DeleteTableCommand({ TableName }));
     for (const made of clients) made.destroy();
-    await proxy().close();
+    await Promise.all([proxy().close(), faults().close()]);
     if (opened.server) {
       opened.server.closeAllConnections();
       await new Promise((resolve) => void opened.server?.close(resolve));
@@ -100,6 +113,9 @@ export function testDatabase(): TestDatabase {
   return {
     get proxy() {
       return proxy();
+    },
+    get faults() {
+      return faults();
     },
     client,
     remember,

@@ -1,13 +1,14 @@
 import { newSession, withFact } from '@holdfast/conformance';
+import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newPrefix, Writer } from '../support/harness.ts';
-import { Proxy } from '../support/proxy.ts';
+import { redisProxy } from '../support/redis-proxy.ts';
 import { RedisServer, until } from '../support/redis-server.ts';
 
 let server: RedisServer;
-let proxy: Proxy;
+let proxy: FaultProxy;
 let far: Redis;
 let near: Redis;
 let store: RedisSessionStore;
@@ -15,7 +16,7 @@ let other: RedisSessionStore;
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  proxy = await Proxy.to(server.port);
+  proxy = await redisProxy({ port: server.port });
   far = new Redis(proxy.port, { retryStrategy: () => 1 });
   far.on('error', () => undefined);
   near = new Redis(server.port);
@@ -30,7 +31,7 @@ beforeEach(() => {
 afterAll(async () => {
   far.disconnect();
   near.disconnect();
-  proxy.close();
+  await proxy.close();
   await server.stop();
 });
 

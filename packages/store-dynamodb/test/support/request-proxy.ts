@@ -24,8 +24,8 @@ export type Fault = (
   forward: (body?: JsonObject) => Promise<ProxiedReply>,
 ) => Promise<ProxiedReply | 'cut'>;
 
-/** A proxy between clients and the database. It counts requests and injects network faults. */
-export class FaultProxy {
+/** A proxy that reads the requests to the database, and can replace requests and replies. It counts requests. */
+export class RequestProxy {
   /** The operations in order, without their bodies, which may be large. */
   readonly operations: string[] = [];
   /** The number and the size of the requests. */
@@ -42,8 +42,8 @@ export class FaultProxy {
     this.server = createServer((request, response) => void this.answer(request, response));
   }
 
-  static async to(endpoint: string): Promise<FaultProxy> {
-    const proxy = new FaultProxy(new URL(endpoint));
+  static async to(endpoint: string): Promise<RequestProxy> {
+    const proxy = new RequestProxy(new URL(endpoint));
     proxy.server.listen(0, '127.0.0.1');
     await once(proxy.server, 'listening');
     return proxy;

@@ -1,0 +1,5 @@
+// The tools of the kit that need Node.
+export { FaultProxy } from './proxy/fault-proxy.ts';
+export type { FaultProxyOptions, ProxyTarget } from './proxy/fault-proxy.ts';
+export type { Refusal, WireProtocol } from './proxy/wire-protocol.ts';
+export type { Fault, StoreCost, StoreFaults } from './store/store-case.ts';
