@@ -32,7 +32,8 @@ export function publicEntries(): readonly Entry[] {
   return manifests.flatMap((path) => {
     const { name, exports } = JSON.parse(readText(path)) as Manifest;
     return Object.entries(exports).flatMap(([subpath, target]) => {
-      const source = typeof target === 'string' ? undefined : target['@holdfast/source'];
+      // An entry without types is for the tests of this repository, and is not published.
+      const source = typeof target === 'object' && target['types'] ? target['@holdfast/source'] : undefined;
       return source ? { name: name + subpath.slice(1), source: join(path, '..', source) } : [];
     });
   });

@@ -115,7 +115,7 @@ test('with an echo, the reply of an earlier request does not end the connection 
   const held: string[] = [];
   const { port, lines } = await lineServer((line) => {
     held.push(`did ${line}\n`);
-    return line === 'first' ? 'did first\n' : line.startsWith('echo') ? `${held.join('')}` : '';
+    return line === 'first' ? 'did first\n' : line.startsWith('echo') ? held.join('') : '';
   });
   const proxy = await proxyTo(port, { ...LINES, echo: (mark) => `echo ${mark}\n` });
   proxy.arm('loseReply', 2);

@@ -15,17 +15,26 @@ export interface StoreParts {
   /** Settings that replace those of the case. */
   readonly settings?: StoreSettings;
   /** Replaces methods of the store. */
-  readonly store?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
+  readonly store?: (store: SessionStore) => Partial<SessionStore>;
+  /** Replaces methods of the store by functions that read or change the map of the backend. */
+  readonly inside?: (store: SessionStore, entries: Entries) => Partial<SessionStore>;
 }
 
 /** Creates a harness with all abilities, with a backend of its own. It supports one store at a time. */
-export function mapHarness({ ways, client, settings: own, store }: StoreParts = {}): SessionStoreHarness {
+export function mapHarness({
+  ways,
+  client,
+  settings: own,
+  store,
+  inside,
+}: StoreParts = {}): SessionStoreHarness {
   const wire = new Wire();
   let entries: Entries = new Map();
   const open: CreateStore = async (clock, settings) => {
     const remote = wire.to(new MapBackend(entries, ways));
     const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings, ...own });
-    return { store: over(sound, store?.(sound, entries)), close: () => sound.close() };
+    const changes = { ...store?.(sound), ...inside?.(sound, entries) };
+    return { store: over(sound, changes), close: () => sound.close() };
   };
   return {
     create(clock, settings) {

@@ -167,7 +167,7 @@ export const answering: Readonly<Record<string, StoreParts>> = {
     },
   },
   'closes other stores': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       async close() {
         entries.clear();
         await store.close();

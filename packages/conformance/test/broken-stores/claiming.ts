@@ -63,7 +63,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     ways: { answered: (record) => ({ ...record, lease: record.lease && { ...record.lease, until: 0 } }) },
   },
   'ignores epochs': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       save: (session, options) => {
         const epoch = entries.get(session.sessionId)?.record.epoch;
         return store.save(session, options?.epoch === undefined ? options : { ...options, epoch });
@@ -71,7 +71,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     }),
   },
   'accepts a save without an epoch during a claim': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       save: (session, options) =>
         store.save(session, { epoch: entries.get(session.sessionId)?.record.epoch, ...options }),
     }),
@@ -135,7 +135,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     return isClaim ? { ...after, info: { ...info, updatedAt: info.updatedAt + 1 } } : after;
   }),
   'releases for any worker': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       release: (claim) => {
         const record = entries.get(claim.sessionId)?.record;
         return store.release({
@@ -156,7 +156,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     }),
   },
   'returns false for onlyIfIdle, and releases': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       async release(claim, options) {
         const isIdle = !entries.get(claim.sessionId)?.inbox.size;
         return (await store.release(claim)) && (isIdle || !options?.onlyIfIdle);
@@ -229,7 +229,7 @@ export const claiming: Readonly<Record<string, StoreParts>> = {
     store: (store) => ({ renew: async (...args) => ({ ...(await store.renew(...args)), inbox: [] }) }),
   },
   'stores the last of several items with one id': {
-    store: (store, entries) => ({
+    inside: (store, entries) => ({
       async enqueue(sessionId, item) {
         const isKept = await store.enqueue(sessionId, item);
         const inbox = entries.get(sessionId)?.inbox as Map<number, StoredItem & { id: string }> | undefined;
