@@ -9,7 +9,7 @@ const agents = `${core}agents/`;
 const observe = `${core}observe/`;
 const testing = `${core}testing/`;
 const session = `${core}session/`;
-const adapter = '^packages/(?:driver|store|engine)-[^/]+/';
+const adapter = '^packages/(?:driver|store|engine|runner)-[^/]+/';
 
 /** Modules of core in one layer may import that layer and the ones below it. */
 const layer = (name, from, below) => ({
@@ -67,6 +67,7 @@ export default {
     ),
     door('driver', '^packages/driver-[^/]+/src/'),
     door('store', '^packages/store-[^/]+/src/'),
+    door('engine', '^packages/(?:engine|runner)-[^/]+/src/'),
     forbidden(
       'core-for-tests',
       'What is published does not need the parts of core that are made for tests.',
@@ -81,8 +82,8 @@ export default {
     ),
     forbidden(
       'adapters-apart',
-      'A driver, a store or an engine knows core, never another of them.',
-      { path: '^packages/((?:driver|store|engine)-[^/]+)/' },
+      'A driver, a store, an engine or a runner knows core, never another of them.',
+      { path: '^packages/((?:driver|store|engine|runner)-[^/]+)/' },
       { path: adapter, pathNot: '^packages/$1/' },
     ),
     forbidden(

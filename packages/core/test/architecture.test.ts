@@ -35,7 +35,7 @@ describe('a tree with invalid imports', () => {
     await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
   });
 
-  /** A repository of four packages and an app, with these lines added to its files. */
+  /** A repository of six packages and an app, with these lines added to its files. */
   async function repository(lines: Record<string, string>): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'holdfast-architecture-'));
     folders.push(folder);
@@ -43,11 +43,12 @@ describe('a tree with invalid imports', () => {
       await mkdir(dirname(join(folder, path)), { recursive: true });
       await writeFile(join(folder, path), text);
     };
-    for (const name of ['core', 'conformance', 'driver-x', 'store-y']) {
+    for (const name of ['core', 'conformance', 'driver-x', 'store-y', 'engine-w', 'runner-z']) {
       const exports = {
         '.': { '@holdfast/source': './src/index.ts' },
         './store': { '@holdfast/source': './src/store.ts' },
         './driver': { '@holdfast/source': './src/driver.ts' },
+        './engine': { '@holdfast/source': './src/engine.ts' },
         './testing': { '@holdfast/source': './src/testing.ts' },
       };
       await write(`packages/${name}/package.json`, JSON.stringify({ name: `@holdfast/${name}`, exports }));
@@ -68,12 +69,15 @@ describe('a tree with invalid imports', () => {
       'packages/core/src/index.ts': "export * from './session/work/session-runtime.ts';",
       'packages/core/src/driver.ts': "export * from './loop/driver.ts';",
       'packages/core/src/store.ts': "export * from './session/session-store.ts';",
+      'packages/core/src/engine.ts': "export * from './session/work/session-runtime.ts';",
       'packages/core/src/testing.ts': "export * from './loop/driver.ts';",
       'packages/core/test/core.test.ts': "import '@holdfast/core';",
       'packages/conformance/src/index.ts': "import '@holdfast/core';",
       'packages/driver-x/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/driver';",
       'packages/driver-x/test/driver.test.ts': "import '@holdfast/conformance';",
       'packages/store-y/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/store';",
+      'packages/engine-w/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
+      'packages/runner-z/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
       'apps/demo/src/main.ts': "import '@holdfast/driver-x'; import '@holdfast/store-y';",
     };
@@ -114,10 +118,15 @@ describe('a tree with invalid imports', () => {
     ['core-alone', `${core}/clock.ts`, "import type { A } from '@holdfast/driver-x';"],
     ['core-driver-entry', 'packages/driver-x/src/index.ts', "import '@holdfast/core/store';"],
     ['core-store-entry', 'packages/store-y/src/index.ts', "import type { A } from '@holdfast/core/driver';"],
+    ['core-engine-entry', 'packages/engine-w/src/index.ts', "import '@holdfast/core/store';"],
+    ['core-engine-entry', 'packages/runner-z/src/index.ts', "import '@holdfast/core/driver';"],
     ['core-for-tests', 'packages/conformance/src/index.ts', "import '@holdfast/core/testing';"],
     ['packages-by-name', 'packages/driver-x/src/index.ts', "import '../../core/src/index.ts';"],
     ['packages-by-name', 'apps/demo/src/main.ts', "import '../../../packages/core/src/index.ts';"],
     ['adapters-apart', 'packages/driver-x/src/index.ts', "import type { A } from '@holdfast/store-y';"],
+    ['adapters-apart', 'packages/runner-z/src/index.ts', "import type { A } from '@holdfast/engine-w';"],
+    ['adapters-apart', 'packages/store-y/src/index.ts', "import '@holdfast/runner-z';"],
+    ['conformance-below-adapters', 'packages/conformance/test/a.test.ts', "import '@holdfast/runner-z';"],
     ['conformance-below-adapters', 'packages/conformance/test/a.test.ts', "import '@holdfast/store-y';"],
     ['conformance-for-tests', 'packages/store-y/src/index.ts', "import '@holdfast/conformance';"],
     ['packages-below-apps', 'packages/driver-x/src/index.ts', "import '../../../apps/demo/src/main.ts';"],

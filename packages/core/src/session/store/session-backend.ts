@@ -48,8 +48,13 @@ export interface RecordChange {
 
 /**
  * Connects a database to `BackedSessionStore`: it reads, writes a save plan on a condition, and walks two indexes. Core
- * decides about claims, conflicts, retries and expiry, with functions of `SessionRecord`. Ids are valid session ids.
+ * decides about claims, conflicts, retries and expiry, with functions of `SessionRecord`.
  * All reads see every acknowledged write, except that `list` and `due` may lag where the capabilities declare it.
+ *
+ * Ids of sessions and items are well-formed Unicode of 1 to 1,000 UTF-16 units, and may contain NUL and any other
+ * control character. The names of agents, and those of values and lists in a plan, are any strings: they may contain NUL
+ * and lone surrogates, which UTF-8 cannot encode. A backend stores each of them exactly, and compares it by its code
+ * units. The texts of values, lists and items are JSON without lone surrogates.
  *
  * Methods reject with `StoreUnavailableError`, `StoreThrottledError`, `SessionTooLargeError`, and with
  * `StateFormatError` for unreadable data.
