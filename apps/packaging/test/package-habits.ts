@@ -27,9 +27,17 @@ export function expectManifest({ folderName, manifest }: PublishedPackage): void
     },
   });
   expect(manifest).not.toHaveProperty('private');
+  expectBuild(manifest);
   expectKeywords(manifest['keywords']);
   expectExports(manifest['exports'], manifest['publishConfig']);
   expectPeers(manifest);
+}
+
+/** A package can be built in its folder on a fresh clone: the declarations of core, which it imports, are built first. */
+function expectBuild({ name, ...manifest }: PublishedPackage['manifest']): void {
+  if (name === '@holdfast/core') return;
+  const prebuild = 'test -f ../core/dist/index.d.ts || pnpm --dir ../core build';
+  expect(manifest).toMatchObject({ scripts: { prebuild } });
 }
 
 function expectKeywords(keywords: unknown): void {
