@@ -2,7 +2,7 @@ import { createAgentLoop, sendMessage, SessionRuntime, systemClock, tool } from 
 import type { AgentSession, SessionStore } from '@holdfast/core';
 import { scriptedDriver } from '@holdfast/core/testing';
 import { expect, test } from 'vitest';
-import { throttled } from './support/fault-proxy.ts';
+import { throttled } from './support/request-proxy.ts';
 import { testDatabase } from './support/test-database.ts';
 
 const database = testDatabase();
