@@ -96,7 +96,16 @@ function isTransient(error: unknown): boolean {
 
 /** Does the SDK mark the error as one that repeats? */
 function isFinal(error: unknown): boolean {
-  return isSdkError(error) && !error.isRetryable;
+  return isSdkError(error) && !error.isRetryable && !isInterruption(error);
+}
+
+/**
+ * True when the connection broke while a response arrived. The SDK marks such an error by the status of the call, which
+ * was accepted, so its mark means nothing.
+ */
+function isInterruption(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status < 400 && kindOfCodes(error) !== undefined;
 }
 
 function isSdkError(error: unknown): error is { readonly isRetryable: boolean } {
@@ -137,9 +146,20 @@ function kindOfAnswer(error: unknown, status: number | undefined): DriverErrorKi
   const words = isAmbiguous ? kindOfWords(error) : undefined;
   if (words) return words;
   if (isRefused) return BY_STATUS.get(status) ?? (status >= 500 ? 'overloaded' : 'invalidRequest');
-  const code = codes(error);
-  if (code.some((each) => TIMEOUT_CODES.has(each))) return 'timeout';
-  return code.some((each) => NETWORK_CODES.has(each)) ? 'network' : undefined;
+  return kindOfCodes(error);
+}
+
+/** The kind of a failed connection: by the codes of the error and of its causes. */
+function kindOfCodes(error: unknown): DriverErrorKind | undefined {
+  const chain = withCauses(error);
+  const codes = chain.map((each) => member(each, 'code'));
+  if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
+  return codes.some((code) => NETWORK_CODES.has(code)) || chain.some(isTerminated) ? 'network' : undefined;
+}
+
+/** The error of `fetch` in Node.js for a body that ended too early. Its cause may have no code. */
+function isTerminated(error: Error): boolean {
+  return error.name === 'TypeError' && error.message === 'terminated';
 }
 
 function kindOfWords(error: unknown): DriverErrorKind | undefined {
@@ -161,10 +181,9 @@ function wordsOf(error: unknown): string {
 
 const MAX_BODY = 4_000;
 
-/** The codes of an error and its causes. */
-function codes(error: unknown, depth = 0): readonly unknown[] {
-  if (!(error instanceof Error) || depth > 4) return [];
-  return [member(error, 'code'), ...codes(error.cause, depth + 1)];
+/** An error and its causes. */
+function withCauses(error: unknown, depth = 0): readonly Error[] {
+  return error instanceof Error && depth <= 4 ? [error, ...withCauses(error.cause, depth + 1)] : [];
 }
 
 function member(value: unknown, name: string): unknown {

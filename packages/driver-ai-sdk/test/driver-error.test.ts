@@ -1,4 +1,9 @@
-import { InvalidResponseDataError, JSONParseError, TypeValidationError } from '@ai-sdk/provider';
+import {
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
 import type { AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import { hasErrorCode, HoldfastError } from '@holdfast/core';
 import type { DriverErrorKind } from '@holdfast/core/driver';
@@ -103,6 +108,20 @@ describe('the facts', () => {
   });
 });
 
+/** The error of the AI SDK for a response whose connection broke. The SDK marks it as final, by the status 200. */
+function interrupted(cause: Error): APICallError {
+  const message = 'Failed to process successful response';
+  const sdk = new APICallError({
+    message,
+    url: 'https://api.example.com/v1/chat',
+    requestBodyValues: {},
+    statusCode: 200,
+    cause: new TypeError('terminated', { cause }),
+  });
+  expect(sdk.isRetryable).toBe(false);
+  return sdk;
+}
+
 describe('the kind of a failure', () => {
   const body = (responseBody: string) => ({ responseBody });
   const table: readonly (readonly [DriverErrorKind, unknown])[] = [
@@ -131,6 +150,9 @@ describe('the kind of a failure', () => {
         cause: Object.assign(new Error('x'), { code: 'ECONNRESET' }),
       }),
     ],
+    ['network', interrupted(new Error('Invalid EOF state'))],
+    ['network', interrupted(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }))],
+    ['timeout', interrupted(Object.assign(new Error('x'), { code: 'UND_ERR_BODY_TIMEOUT' }))],
     ['modelNotFound', apiError(404)],
     ['modelNotFound', { error: { code: 'model_not_found', message: 'No such model.' } }],
     ['contextTooLong', apiError(413)],
