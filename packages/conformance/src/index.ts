@@ -19,13 +19,26 @@ export type {
 } from './store/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';
 export { driverTests } from './driver/driver-tests.ts';
+export { callWith, saidIn } from './driver/provider.ts';
 export type {
-  CreateDriver,
-  DriverCase,
-  DriverHarness,
-  DriverUnderTest,
+  Interruption,
+  ProviderCall,
+  ProviderContent,
   ProviderReply,
   ProviderRequest,
+  ProviderUsage,
+  Refusal,
+  SentFile,
+  SentPart,
+} from './driver/provider.ts';
+export type {
+  CreateDriver,
+  DriverAbilities,
+  DriverCase,
+  DriverGroup,
+  DriverHarness,
+  DriverNeed,
+  DriverUnderTest,
 } from './driver/driver-case.ts';
 export { engineCases } from './engine/engine-cases.ts';
 export { engineTests } from './engine/engine-tests.ts';

@@ -25,7 +25,8 @@ test.each<readonly [kind: keyof typeof HARNESSES, harness: unknown, message: str
   ['an engine', { create, clok: true }, 'did you mean "clock"?'],
   ['an engine', { create, limitSeconds: '9' }, 'limitSeconds of the harness of an engine must be'],
   ['an engine', { create: undefined }, 'create of the harness of an engine must be a function'],
-  ['a driver', { create, streaming: true }, 'the harness of a driver has no option "streaming"'],
+  ['a driver', { create, streamin: true }, 'did you mean "streaming"?'],
+  ['a driver', { create, refusals: ['overloded'] }, 'refusals of the harness of a driver must be'],
   ['a driver', create, 'the harness of a driver takes an object with options, found a function.'],
 ])('an invalid harness of %s is refused: %j', (kind, harness, message) => {
   expect(() => HARNESSES[kind]?.(harness as never)).toThrow(invalid(message));

@@ -40,7 +40,7 @@ function storesWith(changes: Partial<SessionStore>, close = async () => undefine
 }
 
 const CREATION = 'writes: create saves version 0 as version 1';
-const CALLS = 'calls and results of the conversation are sent in order';
+const CALLS = 'conversations: calls and results of the conversation are sent in order';
 const WAKE = 'failures: a session whose advance threw can be woken again';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

@@ -1,4 +1,4 @@
-import { firstRed, plantedDefects } from '@holdfast/conformance/defects';
+import { firstRed, plantedDefects } from '@holdfast/conformance/test';
 import type { CreateStore, StoreFaults } from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 import { testDatabase } from './support/test-database.ts';

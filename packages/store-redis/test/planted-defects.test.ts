@@ -1,4 +1,4 @@
-import { firstRed, plantedDefects } from '@holdfast/conformance/defects';
+import { firstRed, plantedDefects } from '@holdfast/conformance/test';
 import type { StoreFaults } from '@holdfast/conformance';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { firstRed, plantedDefects } from '@holdfast/conformance/defects';
+import { firstRed, plantedDefects } from '@holdfast/conformance/test';
 import type { CreateStore } from '@holdfast/conformance';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, test } from 'vitest';

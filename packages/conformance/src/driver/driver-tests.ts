@@ -1,22 +1,25 @@
 import { conformanceTest } from '../conformance-test.ts';
 import type { ConformanceTest } from '../conformance-test.ts';
-import { checkDriverHarness } from './driver-case.ts';
+import { checkDriverHarness, hasAbility } from './driver-case.ts';
 import type { DriverHarness } from './driver-case.ts';
 import { driverCases } from './driver-cases.ts';
 
 /**
- * Converts the cases to tests of one driver. With `node:test` (and Vitest):
+ * Converts the cases to tests of one driver. Cases that need a missing ability become skipped tests. With `node:test`
+ * (and Vitest):
  *
  * ```ts
- * for (const { name, skip, run } of driverTests({ create })) test(name, { skip }, run);
+ * for (const { name, skip, run } of driverTests({ create, streaming: true })) test(name, { skip }, run);
  * ```
  * @throws TypeError or RangeError `ARGUMENT_INVALID` for an unknown member of the harness or an invalid value
  */
 export function driverTests(harness: DriverHarness): readonly ConformanceTest[] {
-  const { create, limitSeconds } = checkDriverHarness(harness);
-  return driverCases.map((one) =>
-    conformanceTest(one, { skip: false, limitSeconds }, (run) =>
-      one.run(run.creating('create', 'driver', create)),
-    ),
-  );
+  const { create, limitSeconds, ...abilities } = checkDriverHarness(harness);
+  return driverCases.map((one) => {
+    const missing = one.needs.filter((need) => !hasAbility(abilities, need));
+    const options = { skip: missing.length > 0, limitSeconds };
+    return conformanceTest({ ...one, needs: missing.join(', ') }, options, (run) =>
+      one.run(run.creating('create', 'driver', create), abilities),
+    );
+  });
 }

@@ -1,0 +1,125 @@
+import { driverCases } from '@holdfast/conformance';
+import type { CreateDriver, DriverAbilities, DriverCase } from '@holdfast/conformance';
+import { afterAll, describe, expect, test } from 'vitest';
+import { fetchAbilities, fetchHarness } from '../fetch-harness.ts';
+import { fetchDefects } from '../openai/fetch-defects.ts';
+import { OpenAiServer } from '../openai/openai-server.ts';
+import { createDriver as createScripted, scriptedAbilities } from '../scripted-provider.ts';
+import type { Defect } from './driver-parts.ts';
+import redCases from './red-cases.json' with { type: 'json' };
+import { wrappedDefects } from './wrapped-defects.ts';
+
+/**
+ * The cases that each driver with a defect fails, by the name of the defect. It is maintained by hand: add the lines of
+ * a new case.
+ */
+const expected: Readonly<Record<string, readonly string[]>> = redCases;
+
+const server = await OpenAiServer.start();
+afterAll(() => server.stop());
+
+interface Subject {
+  readonly create: CreateDriver;
+  readonly abilities: DriverAbilities;
+}
+
+const onFetch: Subject = { create: fetchHarness(server), abilities: fetchAbilities };
+const scripted: Subject = { create: createScripted, abilities: scriptedAbilities };
+/** The needs of cases that a scripted driver cannot run. */
+const OF_CONNECTIONS = new Set(['streaming', 'noise', 'disconnects', 'secrets', 'cut', 'end', 'error']);
+/** `EFFORT=2` runs every case over HTTP. Otherwise a case that needs no connection runs without one. */
+const isThorough = Number(process.env['EFFORT'] ?? 1) > 1;
+
+function subjectOf({ needs }: DriverCase): Subject {
+  return isThorough || needs.some((need) => OF_CONNECTIONS.has(need)) ? onFetch : scripted;
+}
+
+const nameOf = ({ group, name }: DriverCase): string => `${group}: ${name}`;
+
+/** Defects with which cases wait for an event that never comes. Their cases wait for seconds only. */
+const waiting: ReadonlySet<string> = new Set([
+  'trims deltas',
+  'sends no deltas',
+  'sends deltas at the end',
+  'waits for the pause of the provider',
+  'leaves the connection of an aborted call open',
+  'repeats an aborted call',
+  'parses each chunk by itself',
+  'never streams',
+  'leaves its connection open',
+]);
+
+/**
+ * Returns the cases for a defect: those that it fails, and each eighth other. `EFFORT=2` runs all.
+ */
+function casesFor(name: string): readonly DriverCase[] {
+  const red = new Set(expected[name]);
+  const offset = Object.keys(expected).indexOf(name);
+  return driverCases.filter((each, at) => isThorough || red.has(nameOf(each)) || (at + offset) % 8 === 0);
+}
+
+/** Returns the names of the cases that fail. */
+async function failuresOf(
+  cases: readonly DriverCase[],
+  subject: (each: DriverCase) => Subject,
+  pauseSeconds?: number,
+): Promise<string[]> {
+  const results = cases.map(async (each) => {
+    const { create, abilities } = subject(each);
+    const run = each.run(create, { ...abilities, pauseSeconds });
+    return run.then(
+      () => [],
+      () => [nameOf(each)],
+    );
+  });
+  return (await Promise.all(results)).flat();
+}
+
+const withDefect =
+  (defect: Defect) =>
+  (each: DriverCase): Subject => {
+    const { create, abilities } = subjectOf(each);
+    const { secrets = [] } = abilities;
+    const broken: CreateDriver = async (script) => {
+      const sound = await create(script);
+      return { ...sound, driver: defect(sound.driver, { secrets }) };
+    };
+    return { create: broken, abilities };
+  };
+
+const subjects: readonly (readonly [name: string, (each: DriverCase) => Subject])[] = [
+  ...Object.entries(wrappedDefects).map(([name, defect]) => [name, withDefect(defect)] as const),
+  ...fetchDefects.map(
+    (name) => [name, () => ({ ...onFetch, create: fetchHarness(server, [name]) })] as const,
+  ),
+];
+
+// Concurrent, because the cases of some defects wait.
+describe.concurrent('a driver that', { timeout: 120_000 }, () => {
+  test.for(subjects)('%s', async ([name, subject], { expect }) => {
+    const pauseSeconds = waiting.has(name) ? 3 : undefined;
+    expect(await failuresOf(casesFor(name), subject, pauseSeconds)).toEqual(expected[name]);
+  });
+});
+
+test('a driver without a defect fails no case', async () => {
+  expect(await failuresOf(driverCases, () => onFetch)).toEqual([]);
+  expect(
+    await failuresOf(
+      driverCases,
+      withDefect((sound) => sound),
+    ),
+  ).toEqual([]);
+});
+
+test('every driver with a defect fails a case', () => {
+  expect(Object.keys(expected)).toEqual([...Object.keys(wrappedDefects), ...fetchDefects]);
+  expect(Object.entries(expected).filter(([, names]) => names.length === 0)).toEqual([]);
+});
+
+test('every case is failed by a driver with a defect', () => {
+  const names = driverCases.map(nameOf);
+  const failed = new Set(Object.values(expected).flat());
+  expect(names.filter((name) => !failed.has(name))).toEqual([]);
+  expect([...failed].filter((name) => !names.includes(name))).toEqual([]);
+});

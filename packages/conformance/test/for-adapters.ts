@@ -1,0 +1,9 @@
+/** What the tests of the adapters in this repository share: a provider, and drivers and stores with defects. It is not published. */
+export { wrappedDefects } from './broken-drivers/wrapped-defects.ts';
+export { default as redDriverCases } from './broken-drivers/red-cases.json' with { type: 'json' };
+export { REFUSALS as REFUSAL_REPLIES } from './openai/openai-reply.ts';
+export { OpenAiServer } from './openai/openai-server.ts';
+export { understood } from './openai/openai-request.ts';
+export type { OpenAiBody } from './openai/openai-request.ts';
+export type { OpenAiProvider } from './openai/openai-server.ts';
+export * from './broken-stores/planted-defects.ts';
