@@ -45,10 +45,13 @@ export { engineTests } from './engine/engine-tests.ts';
 export type {
   CreateEngine,
   EngineAbilities,
+  EngineAbility,
   EngineCase,
   EngineGroup,
   EngineHarness,
   EngineUnderTest,
 } from './engine/engine-case.ts';
+export { runWorkerProcess } from './engine/worker-process.ts';
+export type { WorkerProcess } from './engine/worker-messages.ts';
 export type { ConformanceTest } from './conformance-test.ts';
 export type { Closable, Harness } from './harness.ts';

@@ -1,4 +1,10 @@
-import { driverTests, engineTests, sessionStoreCosts, sessionStoreTests } from '@holdfast/conformance';
+import {
+  driverTests,
+  engineTests,
+  runWorkerProcess,
+  sessionStoreCosts,
+  sessionStoreTests,
+} from '@holdfast/conformance';
 import { expect, test } from 'vitest';
 
 const create = async () => expect.fail('This test creates nothing.');
@@ -25,6 +31,7 @@ test.each<readonly [kind: keyof typeof HARNESSES, harness: unknown, message: str
   ['an engine', { create, clok: true }, 'did you mean "clock"?'],
   ['an engine', { create, limitSeconds: '9' }, 'limitSeconds of the harness of an engine must be'],
   ['an engine', { create: undefined }, 'create of the harness of an engine must be a function'],
+  ['an engine', { create, processes: true }, 'processes of the harness of an engine must be'],
   ['a driver', { create, streamin: true }, 'did you mean "streaming"?'],
   ['a driver', { create, refusals: ['overloded'] }, 'refusals of the harness of a driver must be'],
   ['a driver', create, 'the harness of a driver takes an object with options, found a function.'],
@@ -36,4 +43,8 @@ test('an invalid harness is refused when costs are measured', async () => {
   await expect(sessionStoreCosts({ create, measure: 5 } as never)).rejects.toEqual(
     invalid('measure of the harness of a store must be a function'),
   );
+});
+
+test('a worker process without an engine is refused', () => {
+  expect(() => runWorkerProcess({} as never)).toThrow(invalid('engine must be'));
 });

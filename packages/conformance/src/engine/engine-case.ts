@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { mustBe, optionsCheck } from '@holdfast/core/engine';
 import type { Clock } from '@holdfast/core';
-import type { ExecutionEngine, EngineWorker } from '@holdfast/core/engine';
+import type { ExecutionEngine, EngineWorker, ServeOptions } from '@holdfast/core/engine';
 import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
 import type { EngineClock } from './engine-clock.ts';
 import { machineClock, movedClock } from './engine-clock.ts';
 import { SUSPENDED, RecordedAdvances } from './recorded-advances.ts';
 import type { Act, Look } from './recorded-advances.ts';
+import type { WorkerProcess } from './worker-messages.ts';
+import { RemoteWorker } from './remote-worker.ts';
 
 /** An engine, and the function that removes it. The case has stopped its workers before. */
 export interface EngineUnderTest extends Closable {
@@ -21,6 +23,22 @@ export type CreateEngine = (clock: Clock) => Promise<EngineUnderTest>;
 /** The abilities of a harness for engines. Cases that need a missing ability are skipped. */
 export interface EngineAbilities {
   /**
+   * Creates another engine on the storage of the engine that `create` created last, as another process does. The
+   * case may still use the first engine, or a worker of it, at the same time.
+   */
+  readonly reopen?: CreateEngine | undefined;
+  /**
+   * Starts a process that creates an engine on the storage of the engine that `create` created last, and passes
+   * it to `runWorkerProcess`. `fork` of `node:child_process` returns such a process. Its cases use the clock of the
+   * machine.
+   */
+  readonly processes?: (() => WorkerProcess | Promise<WorkerProcess>) | undefined;
+  /**
+   * The longest time in seconds from the death of a worker until another worker advances its sessions; default 30. The
+   * cases of `processes` wait several times as long in real time, so create engines with short locks.
+   */
+  readonly lockSeconds?: number | undefined;
+  /**
    * The engine takes the time and its timers from the clock that `create` receives. Without this ability, cases
    * wait for real time.
    */
@@ -28,20 +46,24 @@ export interface EngineAbilities {
   /**
    * The approximate time in milliseconds from a wake-up to the start of the advance. Cases wait up to 500 times as long
    * for an expected event, and 25 times as long to see that an event does not happen. The default is 0, for an engine
-   * that works in this process: then cases wait for turns of the event loop.
+   * that works in this process: then cases wait for turns of the event loop. Cases of `reopen` have turns of
+   * at least 2 ms, and cases of `processes` of at least 10 ms.
    */
   readonly turnMilliseconds?: number | undefined;
 }
 
 /**
- * Creates the engines of the cases, and declares their abilities. The default of `limitSeconds` is 60 seconds and 1,000
- * times `turnMilliseconds`.
+ * Creates the engines of the cases, and declares their abilities. The default of `limitSeconds` is 60 seconds, 1,000
+ * times `turnMilliseconds` and 10 times `lockSeconds`.
  */
 export interface EngineHarness extends Harness<CreateEngine>, EngineAbilities {}
 
 export const checkEngineHarness = optionsCheck<EngineHarness>('the harness of an engine', {
   ...harnessChecks,
   clock: mustBe.boolean,
+  lockSeconds: mustBe.number(0),
+  processes: mustBe.function,
+  reopen: mustBe.function,
   turnMilliseconds: mustBe.number(0),
 });
 
@@ -54,7 +76,13 @@ export type EngineGroup =
   | 'load'
   | 'lanes'
   | 'stops'
-  | 'sessions';
+  | 'sessions'
+  | 'reopening'
+  | 'sharing'
+  | 'processes';
+
+/** An ability that a case can need. */
+export type EngineAbility = 'clock' | 'reopen' | 'processes';
 
 /** A requirement on every execution engine. */
 export interface EngineCase {
@@ -62,7 +90,7 @@ export interface EngineCase {
   /** The name of the case. It is unique. */
   readonly name: string;
   /** The ability that the case needs. */
-  readonly needs?: 'clock' | undefined;
+  readonly needs?: EngineAbility | undefined;
   /** Runs the case. Rejects when the engine does not meet the requirement. */
   readonly run: (createEngine: CreateEngine, abilities?: EngineAbilities) => Promise<void>;
 }
@@ -76,17 +104,31 @@ interface ReceivedError {
 /** A case without its group. */
 export type UngroupedEngineCase = Omit<EngineCase, 'group'>;
 
-/** The environment of a case. */
-export interface EngineContext {
+/** An engine whose advances the case records. */
+export interface RecordedEngine {
   /** The engine. Cases start its workers with `serve`. */
   readonly engine: Pick<ExecutionEngine, 'wake'>;
+  /** Starts an engine worker with a recorded advance. By default the advance suspends every session. */
+  readonly serve: (
+    act?: Act,
+    concurrency?: number,
+    onError?: ServeOptions['onError'],
+  ) => Promise<EngineWorker>;
+}
+
+/** The environment of a case. */
+export interface EngineContext extends RecordedEngine {
   readonly clock: EngineClock;
   /** A delay in milliseconds that is long enough to observe and short enough to wait for. */
   readonly soon: number;
   /** The advances of a session, or of all sessions, in order. */
   readonly looks: (sessionId?: string) => readonly Look[];
-  /** Starts an engine worker with a recorded advance. By default the advance suspends every session. */
-  readonly serve: (act?: Act, concurrency?: number) => Promise<EngineWorker>;
+  /** The time in milliseconds after which another worker has taken the sessions of a dead worker. */
+  readonly lock: number;
+  /** Opens another engine on the same storage. The case needs the ability `reopen`. */
+  readonly reopen: () => Promise<RecordedEngine>;
+  /** Starts a worker process with an engine on the same storage. The case needs the ability `processes`. */
+  readonly startProcess: () => Promise<RemoteWorker>;
   /** The errors that the engine passed to `onError`, in order. */
   readonly errors: () => readonly ReceivedError[];
   /** Creates a promise that an advance can wait for. The end of the case resolves it. */
@@ -105,6 +147,9 @@ const TURNS_FOR_WHAT_MUST = 500;
 const TURNS_FOR_WHAT_MUST_NOT = 25;
 const TURNS_TILL_SOON = 40;
 
+/** The shortest turn in milliseconds of a case with this ability: another engine needs time to see a wake-up. */
+const SHORTEST_TURN: Readonly<Record<EngineAbility, number>> = { clock: 0, reopen: 2, processes: 10 };
+
 /** Creates a case. The case begins with an engine without workers, and ends by stopping them. */
 export function engineCase(
   name: string,
@@ -115,9 +160,9 @@ export function engineCase(
     name,
     ...(needs && { needs }),
     async run(createEngine, abilities = {}) {
-      const clock = abilities.clock ? movedClock() : machineClock;
+      const clock = abilities.clock && needs !== 'processes' ? movedClock() : machineClock;
       const { engine, close } = await createEngine(clock);
-      const stage = new Stage(engine, clock, abilities);
+      const stage = new Stage(engine, clock, abilities, needs);
       try {
         await act(stage.context);
         stage.assertSound();
@@ -132,30 +177,35 @@ export function engineCase(
 /** The state of one run of a case. */
 class Stage {
   readonly context: EngineContext;
+  private readonly clock: EngineClock;
+  private readonly abilities: EngineAbilities;
   private readonly advances: RecordedAdvances;
   private readonly turnMilliseconds: number;
   private readonly served: EngineWorker[] = [];
+  private readonly reopened: EngineUnderTest[] = [];
+  private readonly processes: RemoteWorker[] = [];
   private readonly gates: PromiseWithResolvers<void>[] = [];
   private readonly errors: ReceivedError[] = [];
 
-  constructor(engine: ExecutionEngine, clock: EngineClock, abilities: EngineAbilities) {
-    this.turnMilliseconds = abilities.turnMilliseconds ?? 0;
+  constructor(
+    engine: ExecutionEngine,
+    clock: EngineClock,
+    abilities: EngineAbilities,
+    needs?: EngineAbility,
+  ) {
+    this.clock = clock;
+    this.abilities = abilities;
+    this.turnMilliseconds = Math.max(abilities.turnMilliseconds ?? 0, SHORTEST_TURN[needs ?? 'clock']);
     this.advances = new RecordedAdvances(clock);
     const { advances } = this;
-    const onError = (error: unknown, sessionId: string): void => void this.errors.push({ sessionId, error });
     this.context = {
-      engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
+      ...this.recorded(engine),
       clock,
-      soon: abilities.clock ? 60_000 : TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds),
+      soon: clock === machineClock ? TURNS_TILL_SOON * Math.max(1, this.turnMilliseconds) : 60_000,
+      lock: (abilities.lockSeconds ?? 30) * 1_000,
       looks: (sessionId) => (sessionId === undefined ? advances.looks : advances.of(sessionId)),
-      serve: async (act = async () => SUSPENDED, concurrency) => {
-        const served = await this.ended(
-          'serve resolves',
-          engine.serve(advances.by(act), { concurrency, onError }),
-        );
-        this.served.push(served);
-        return served;
-      },
+      reopen: () => this.reopen(),
+      startProcess: () => this.startProcess(),
       errors: () => this.errors,
       gate: () => this.gate(),
       until: (what, holds) => this.until(what, holds),
@@ -173,8 +223,38 @@ class Stage {
   /** Stops the engine workers. It does not wait for an engine that does not stop. */
   async clear(): Promise<void> {
     for (const { resolve } of this.gates) resolve();
+    for (const worker of this.processes) worker.kill();
     const stops = Promise.allSettled(this.served.map((served) => served.stop()));
     await Promise.race([stops, this.quiet()]);
+    for (const { close } of this.reopened) await close();
+  }
+
+  private recorded(engine: ExecutionEngine): RecordedEngine {
+    const record = (error: unknown, sessionId: string): void => void this.errors.push({ sessionId, error });
+    return {
+      engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
+      serve: async (act = async () => SUSPENDED, concurrency, onError = record) => {
+        const options = { concurrency, onError };
+        const served = await this.ended('serve resolves', engine.serve(this.advances.by(act), options));
+        this.served.push(served);
+        return served;
+      },
+    };
+  }
+
+  private async reopen(): Promise<RecordedEngine> {
+    assert(this.abilities.reopen, 'The case needs the ability "reopen".');
+    const reopened = await this.abilities.reopen(this.clock);
+    this.reopened.push(reopened);
+    return this.recorded(reopened.engine);
+  }
+
+  private async startProcess(): Promise<RemoteWorker> {
+    assert(this.abilities.processes, 'The case needs the ability "processes".');
+    const worker = new RemoteWorker(await this.abilities.processes(), this.advances);
+    this.processes.push(worker);
+    await worker.isReady;
+    return worker;
   }
 
   private gate(): PromiseWithResolvers<void> {

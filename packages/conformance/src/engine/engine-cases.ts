@@ -1,22 +1,31 @@
 import type { EngineCase, EngineGroup, UngroupedEngineCase } from './engine-case.ts';
+import { errorCases } from './error-cases.ts';
 import { failureCases } from './failure-cases.ts';
 import { laneCases } from './lane-cases.ts';
 import { loadCases } from './load-cases.ts';
 import { momentCases } from './moment-cases.ts';
 import { outcomeCases } from './outcome-cases.ts';
+import { processCases } from './process-cases.ts';
+import { reopenCases } from './reopen-cases.ts';
+import { scheduleCases } from './schedule-cases.ts';
 import { sessionCases } from './session-cases.ts';
+import { sharingCases } from './sharing-cases.ts';
 import { stopCases } from './stop-cases.ts';
+import { stopTimeCases } from './stop-time-cases.ts';
 import { wakeCases } from './wake-cases.ts';
 
 const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[] = [
   ['wake-ups', wakeCases],
   ['moments', momentCases],
   ['outcomes', outcomeCases],
-  ['failures', failureCases],
+  ['failures', [...failureCases, ...errorCases]],
   ['load', loadCases],
-  ['lanes', laneCases],
-  ['stops', stopCases],
+  ['lanes', [...laneCases, ...scheduleCases]],
+  ['stops', [...stopCases, ...stopTimeCases]],
   ['sessions', sessionCases],
+  ['reopening', reopenCases],
+  ['sharing', sharingCases],
+  ['processes', processCases],
 ];
 
 /**

@@ -17,9 +17,10 @@ import { engineCases } from './engine-cases.ts';
  */
 export function engineTests(harness: EngineHarness): readonly ConformanceTest[] {
   checkEngineHarness(harness);
-  const limitSeconds = harness.limitSeconds ?? DEFAULT_LIMIT_SECONDS + (harness.turnMilliseconds ?? 0);
+  const { turnMilliseconds = 0, lockSeconds = 30 } = harness;
+  const limitSeconds = harness.limitSeconds ?? DEFAULT_LIMIT_SECONDS + turnMilliseconds + 10 * lockSeconds;
   return engineCases.map((one) => {
-    const skip = one.needs !== undefined && harness[one.needs] !== true;
+    const skip = one.needs !== undefined && !harness[one.needs];
     return conformanceTest(one, { skip, limitSeconds }, (run) => {
       const { create, ...abilities } = engineHarnessOf(harness, run);
       return one.run(create, abilities);
@@ -29,5 +30,11 @@ export function engineTests(harness: EngineHarness): readonly ConformanceTest[] 
 
 /** The harness for one run, which watches and closes its engines. */
 function engineHarnessOf(harness: EngineHarness, run: CaseRun): EngineHarness {
-  return { ...harness, create: run.creating('create', 'engine', harness.create, { serve: 'worker' }) };
+  const { create, reopen } = harness;
+  const results = { serve: 'worker' };
+  return {
+    ...harness,
+    create: run.creating('create', 'engine', create, results),
+    ...(reopen && { reopen: run.creating('reopen', 'engine', reopen, results) }),
+  };
 }

@@ -39,6 +39,22 @@ export const loadCases: readonly UngroupedEngineCase[] = [
     await until('half of the sessions are advanced', () => seen() >= 500);
     await until('all sessions are advanced', () => seen() === 1_000);
   }),
+  engineCase('an advance that wakes other sessions does not exceed the concurrency', async (context) => {
+    const { engine, serve, looks, until, quiet, gate } = context;
+    const work = gate();
+    await serve(async ({ sessionId }) => {
+      if (sessionId !== 'a') return SUSPENDED;
+      const wakes = names(3).map((id) => engine.wake(id));
+      await Promise.all([work.promise, ...wakes]);
+      return SUSPENDED;
+    }, 1);
+    await engine.wake('a');
+    await until('the advance of "a" has started', () => looks('a').length > 0);
+    await quiet();
+    assert.equal(looks().length, 1, 'The engine works on more sessions than its concurrency.');
+    work.resolve();
+    await until('all sessions are advanced', () => names(3).every((id) => looks(id).length > 0));
+  }),
   engineCase('a long advance does not delay other sessions', async (context) => {
     const { engine, serve, looks, until, gate } = context;
     const work = gate();

@@ -90,14 +90,14 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
         }, options),
     };
   },
-  'forgets the sessions to wake': ending(({ outcome }) => ({ outcome, wake: [] })),
-  'wakes other sessions only after a finished advance': ending(({ outcome, wake }) => ({
-    outcome,
-    wake: outcome.type === 'finished' ? wake : [],
+  'forgets the sessions to wake': ending((result) => ({ ...result, wake: [] })),
+  'wakes other sessions only after a finished advance': ending((result) => ({
+    ...result,
+    wake: result.outcome.type === 'finished' ? result.wake : [],
   })),
-  'does not wake a session that wakes itself': ending(({ outcome, wake }, id) => ({
-    outcome,
-    wake: wake.filter((other) => other !== id),
+  'does not wake a session that wakes itself': ending((result, id) => ({
+    ...result,
+    wake: result.wake.filter((other) => other !== id),
   })),
   'stops when an advance throws': serving(async ({ engine }, advance, options) => {
     const served: EngineWorker = await engine.serve(async (id, given) => {
@@ -150,8 +150,8 @@ export const outcomeDefects: Readonly<Record<string, Defect>> = {
       });
     const served = await engine.serve(watched, options);
     return {
-      async stop() {
-        await served.stop();
+      async stop(stopOptions) {
+        await served.stop(stopOptions);
         if (hasThrown) await new Promise(() => undefined);
       },
     };

@@ -6,11 +6,11 @@ import { advancing, inProcess, suspended, serving } from './engine-parts.ts';
 
 /** Defects in concurrency and stopping. */
 export const stopDefects: Readonly<Record<string, Defect>> = {
-  'advances any number of sessions at the same time': serving(({ engine }, advance) =>
-    engine.serve(advance, { concurrency: 1_000 }),
+  'advances any number of sessions at the same time': serving(({ engine }, advance, options) =>
+    engine.serve(advance, { ...options, concurrency: 1_000 }),
   ),
-  'advances one session at a time': serving(({ engine }, advance) =>
-    engine.serve(advance, { concurrency: 1 }),
+  'advances one session at a time': serving(({ engine }, advance, options) =>
+    engine.serve(advance, { ...options, concurrency: 1 }),
   ),
   'starts new advances only when all have ended': advancing((advance) => {
     const underWay = new Set<Promise<unknown>>();
@@ -25,10 +25,10 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
   'stops without waiting for advances': stopping(async (served) => void served.stop()),
   'can be stopped only once': (sound) => {
     const stopped = new WeakSet<EngineWorker>();
-    return stopping(async (served) => {
+    return stopping(async (served, options) => {
       if (stopped.has(served)) throw new Error('The worker has been stopped already.');
       stopped.add(served);
-      await served.stop();
+      await served.stop(options);
     })(sound);
   },
   'does not abort advances when it stops': advancing((advance) => {
@@ -39,6 +39,34 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
     const own = new AbortController();
     options?.signal?.addEventListener('abort', () => own.abort(new RunAbort('cancel')));
     return advance(id, { ...options, signal: own.signal });
+  }),
+  'ignores withinSeconds': stopping((served) => served.stop()),
+  'always waits for withinSeconds': ({ engine, clock }) => ({
+    async serve(...args) {
+      const served = await engine.serve(...args);
+      return {
+        async stop(options) {
+          await served.stop(options);
+          const { withinSeconds = 0 } = options ?? {};
+          if (withinSeconds > 0)
+            await new Promise<void>((resolve) => clock.after?.(withinSeconds * 1_000, resolve));
+        },
+      };
+    },
+  }),
+  'does not wait when a stop has withinSeconds': stopping((served, options) =>
+    served.stop(options?.withinSeconds === undefined ? options : { withinSeconds: 0.001 }),
+  ),
+  'continues after a stop that did not wait for the work': ({ engine }) => ({
+    async serve(advance, options) {
+      const served = await engine.serve(advance, options);
+      return {
+        async stop(stopOptions) {
+          await served.stop(stopOptions);
+          if (stopOptions?.withinSeconds !== undefined) await engine.serve(advance, options);
+        },
+      };
+    },
   }),
   'starts advances after a stop': ({ engine }) => {
     let present: Advance = async () => suspended([]);
@@ -70,8 +98,8 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
       async serve(...args) {
         const served = await engine.serve(...args);
         return {
-          async stop() {
-            await served.stop();
+          async stop(options) {
+            await served.stop(options);
             engine = inProcess(clock);
           },
         };
@@ -92,9 +120,9 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
         isStopped = false;
         const served = await engine.serve(...args);
         return {
-          stop() {
+          stop(options) {
             isStopped = true;
-            return served.stop();
+            return served.stop(options);
           },
         };
       },
@@ -105,7 +133,7 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
     return {
       async serve(...args) {
         last = await engine.serve(...args);
-        return { stop: () => last.stop() };
+        return { stop: (options) => last.stop(options) };
       },
     };
   },
@@ -118,9 +146,9 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
           return advance(id, { ...given, signal: leaving.signal });
         }, options);
         return {
-          stop() {
+          stop(options) {
             leaving.abort(new RunAbort('yield'));
-            return served.stop();
+            return served.stop(options);
           },
         };
       },
@@ -128,9 +156,11 @@ export const stopDefects: Readonly<Record<string, Defect>> = {
   },
 };
 
-function stopping(stop: (served: EngineWorker) => Promise<void>): Defect {
+function stopping(
+  stop: (served: EngineWorker, ...args: Parameters<EngineWorker['stop']>) => Promise<void>,
+): Defect {
   return serving(async ({ engine }, ...args) => {
     const served = await engine.serve(...args);
-    return { stop: () => stop(served) };
+    return { stop: (options) => stop(served, options) };
   });
 }

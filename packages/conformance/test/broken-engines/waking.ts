@@ -157,9 +157,9 @@ export const momentDefects: Readonly<Record<string, Defect>> = {
     const forgetting = serving(async (_, advance, options) => {
       const served = await engine.serve(advance, options);
       return {
-        stop() {
+        stop(stopOptions) {
           timeOuts.callOffAll();
-          return served.stop();
+          return served.stop(stopOptions);
         },
       };
     });

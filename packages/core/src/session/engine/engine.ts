@@ -10,7 +10,7 @@ import type { AgentSession } from '../session.ts';
  * - `yield`: the session has more work now. The engine wakes it again.
  * - `sleep`: the engine wakes the session at the instant `until`.
  * - `throttled`: the provider of the lane accepts no calls before `until`. The engine wakes the session then, and starts no
- *   session of the lane before.
+ *   session of the lane before. The pause holds for all workers of a shared queue.
  * - `suspended`: the session waits for a wake-up, such as the one after an approval. The engine does nothing.
  * - `isolate`: the last worker of the session died, perhaps because of it, and this process works on other sessions. The
  *   engine advances the session again while the process works on no other session, or in a process of its own.
@@ -44,7 +44,10 @@ export interface AdvanceResult {
 
 /** The limits of some work on a session. */
 export interface AdvanceOptions {
-  /** With a `RunAbort('yield')` as its reason, running tools finish, the session is saved, and the outcome is `yield`. */
+  /**
+   * With a `RunAbort('yield')` as its reason, running tools finish, the session is saved, and the outcome is `yield`. The
+   * engine aborts it when its worker stops, and when the worker has lost its lock on the session.
+   */
   readonly signal?: AbortSignal | undefined;
   /** The steps before the outcome `yield`, a whole number from 1, without the steps of subagents. Default: no limit. */
   readonly maxSteps?: number | undefined;
@@ -61,11 +64,19 @@ export type Advance = (sessionId: string, options?: AdvanceOptions) => Promise<A
 /**
  * Wakes sessions and calls `advance` for them: a queue, a workflow engine, a loop in this process. A wake-up names only
  * the session; the work follows from the session's state. An engine must not lose a wake-up. It may repeat one.
+ *
+ * An engine advances a session in one worker at a time. Workers that share a queue therefore lock a session, renew the lock
+ * during the advance, and end it afterwards. When a worker dies, its lock ends, and another worker advances the session.
+ * A worker that was frozen can lose its lock during an advance. It then aborts the signal of the advance, follows the
+ * result as usual, and leaves the lock of the next worker unchanged. The claims of the store ensure that the late advance
+ * saves nothing.
  */
 export interface ExecutionEngine {
   /**
-   * Requests work on a session, now or at the instant `at`. When the promise resolves, the engine has stored the wake-up.
-   * The engine may merge several wake-ups of one session.
+   * Requests work on a session, now or at the instant `at`. When the promise resolves, the engine has stored the wake-up
+   * where its workers look for it: if that storage survives a process, so does the wake-up. The engine may merge several
+   * wake-ups of one session that are due. It keeps each later instant. A wake-up during an advance of the session leads to
+   * another advance.
    */
   wake(sessionId: string, options?: WakeOptions): Promise<void>;
   /** Starts the engine. It works until the caller calls `stop`. */
@@ -74,6 +85,7 @@ export interface ExecutionEngine {
 
 /** The time and the order of the work on a session. */
 export interface WakeOptions extends Schedule {
+  /** The engine advances the session at this instant, or as soon as a worker serves after it. Default: now. */
   readonly at?: Instant | undefined;
 }
 
@@ -81,7 +93,10 @@ export interface WakeOptions extends Schedule {
 export interface ServeOptions {
   /** The number of sessions that the engine works on at the same time. */
   readonly concurrency?: number | undefined;
-  /** Receives each error that `advance` threw or returned. The session stays due. */
+  /**
+   * Receives each error that `advance` threw or returned. After an error that it threw, the session stays due: a sweep
+   * wakes it, or the engine after a pause. The engine continues when `onError` throws.
+   */
   readonly onError?: ((error: unknown, sessionId: string) => void) | undefined;
   /**
    * Advances one session at a time in a process of its own, such as `advance` of an `IsolatedProcess`. The engine calls it

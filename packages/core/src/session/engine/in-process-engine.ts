@@ -190,11 +190,14 @@ export class InProcessEngine implements ExecutionEngine {
     while (serving.activeWork.size < serving.concurrency && !this.mustStayAlone(serving)) {
       const next = this.queue.take(this.clock.now());
       if (next === undefined) return;
-      const work = this.work(next.sessionId, serving, false).finally(() => {
-        serving.activeWork.delete(work);
-        this.queue.done(next.lane);
-        this.startMore();
-      });
+      // In a later turn: an advance that wakes a session at once must find its own work among the active.
+      const work = Promise.resolve()
+        .then(() => this.work(next.sessionId, serving, false))
+        .finally(() => {
+          serving.activeWork.delete(work);
+          this.queue.done(next.lane);
+          this.startMore();
+        });
       serving.activeWork.add(work);
     }
   }

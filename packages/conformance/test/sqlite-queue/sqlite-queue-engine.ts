@@ -1,0 +1,158 @@
+import { RunAbort, systemClock } from '@holdfast/core';
+import type { Clock, Instant } from '@holdfast/core';
+import type { Advance, AdvanceResult, EngineWorker } from '@holdfast/core/engine';
+import type { ExecutionEngine, ServeOptions, WakeOptions } from '@holdfast/core/engine';
+import type { WakeUp, WakeUpTable } from './wake-up-table.ts';
+
+export interface QueueOptions {
+  readonly clock?: Clock;
+  /** A worker that died loses its sessions after this time. */
+  readonly lockSeconds?: number;
+  /** How often a worker looks for wake-ups of other processes. */
+  readonly pollSeconds?: number;
+}
+
+/** An engine whose wake-ups are in a file. Any number of processes can have one on the same file. */
+export class SqliteQueueEngine implements ExecutionEngine {
+  private readonly table: WakeUpTable;
+  private readonly options: Required<QueueOptions>;
+  private readonly workers = new Set<QueueWorker>();
+
+  constructor(table: WakeUpTable, options: QueueOptions = {}) {
+    this.table = table;
+    this.options = { clock: systemClock, lockSeconds: 30, pollSeconds: 0.5, ...options };
+  }
+
+  async wake(sessionId: string, options: WakeOptions = {}): Promise<void> {
+    this.table.add({ ...options, sessionId, at: options.at ?? this.options.clock.now() });
+    for (const worker of this.workers) worker.startMore(); // other processes see it at their next look
+  }
+
+  async serve(advance: Advance, options: ServeOptions = {}): Promise<EngineWorker> {
+    const worker = new QueueWorker(this.table, advance, { ...this.options, ...options });
+    this.workers.add(worker);
+    worker.startMore();
+    return worker;
+  }
+
+  close(): void {
+    for (const worker of this.workers) void worker.stop();
+    this.table.close();
+  }
+}
+
+/** Takes due sessions from the table and advances them. */
+class QueueWorker implements EngineWorker {
+  private readonly table: WakeUpTable;
+  private readonly advance: Advance;
+  private readonly options: Required<QueueOptions> & ServeOptions;
+  private readonly stopController = new AbortController();
+  private readonly work = new Set<Promise<void>>();
+  private readonly polling: NodeJS.Timeout;
+  private cancelTimer = () => {};
+
+  constructor(table: WakeUpTable, advance: Advance, options: Required<QueueOptions> & ServeOptions) {
+    this.table = table;
+    this.advance = advance;
+    this.options = options;
+    this.polling = setInterval(() => this.startMore(), options.pollSeconds * 1_000);
+  }
+
+  startMore(): void {
+    const { clock, lockSeconds, concurrency = 8 } = this.options;
+    while (!this.stopController.signal.aborted && this.work.size < concurrency) {
+      const lock = clock.newId();
+      const sessionId = this.table.take(clock.now(), lock, clock.now() + lockSeconds * 1_000);
+      if (sessionId === undefined) return this.setTimer();
+      const work = Promise.resolve()
+        .then(() => this.workOn(sessionId, lock))
+        .finally(() => {
+          this.work.delete(work);
+          this.startMore();
+        })
+        .catch((error: unknown) => this.report(error, sessionId)); // the lock ends by itself
+      this.work.add(work);
+    }
+  }
+
+  async stop({ withinSeconds }: Parameters<EngineWorker['stop']>[0] = {}): Promise<void> {
+    clearInterval(this.polling);
+    this.cancelTimer();
+    this.stopController.abort(new RunAbort('yield'));
+    const ended = Promise.withResolvers<void>();
+    void Promise.all(this.work).then(() => ended.resolve());
+    const cancel = withinSeconds === undefined ? undefined : this.after(withinSeconds * 1_000, ended.resolve);
+    await ended.promise;
+    cancel?.();
+  }
+
+  private async workOn(sessionId: string, lock: string): Promise<void> {
+    const lost = new AbortController();
+    const stopRenewal = this.renewRepeatedly(lock, () => lost.abort(new RunAbort('yield')));
+    const signal = AbortSignal.any([this.stopController.signal, lost.signal]);
+    const result = await this.resultOf(sessionId, signal);
+    stopRenewal();
+    const following = result ? followingWakeUps(sessionId, result, this.options.clock.now()) : [];
+    this.table.finish(lock, following, result?.outcome);
+  }
+
+  private async resultOf(sessionId: string, signal: AbortSignal): Promise<AdvanceResult | undefined> {
+    try {
+      const result = await this.advance(sessionId, { signal });
+      if (result.error !== undefined) this.report(result.error, sessionId);
+      return result;
+    } catch (error) {
+      this.report(error, sessionId); // the session stays due: a sweep wakes it
+      return undefined;
+    }
+  }
+
+  private renewRepeatedly(lock: string, onLost: () => void): () => void {
+    const milliseconds = this.options.lockSeconds * 1_000;
+    const renewLater = () => {
+      cancel = this.after(milliseconds / 3, () => {
+        const isRenewed = this.table.renew(lock, this.options.clock.now() + milliseconds);
+        return isRenewed ? renewLater() : onLost();
+      });
+    };
+    let cancel = () => {};
+    renewLater();
+    return () => cancel();
+  }
+
+  /** Calls `startMore` at the instant of the next wake-up. */
+  private setTimer(): void {
+    const now = this.options.clock.now();
+    const at = this.table.nextInstant(now);
+    this.cancelTimer();
+    if (at !== undefined) this.cancelTimer = this.after(at - now, () => this.startMore());
+  }
+
+  private after(milliseconds: number, callback: () => void): () => void {
+    const delay = Math.min(milliseconds, 2 ** 31 - 1); // the longest timer
+    if (this.options.clock.after) return this.options.clock.after(delay, callback);
+    const timer = setTimeout(callback, delay);
+    return () => clearTimeout(timer);
+  }
+
+  private report(error: unknown, sessionId: string): void {
+    const { onError = (thrown: unknown) => process.emitWarning(`"${sessionId}": ${String(thrown)}`) } =
+      this.options;
+    try {
+      onError(error, sessionId);
+    } catch (thrown) {
+      process.emitWarning(String(thrown)); // the work continues
+    }
+  }
+}
+
+/** Returns the wake-ups that the result of an advance requires. */
+function followingWakeUps(sessionId: string, { outcome, wake, next }: AdvanceResult, now: Instant): WakeUp[] {
+  const others = wake.map((other) => ({ sessionId: other, at: now }));
+  const schedule = { lane: next?.lane, priority: next?.priority };
+  if (outcome.type === 'yield') return [...others, { sessionId, at: now, ...schedule }];
+  if (!('until' in outcome) || outcome.until === undefined) return others;
+  // The clock of the store can differ from that of this process.
+  const at = outcome.type === 'lost' ? Math.max(outcome.until, now + 1_000) : outcome.until;
+  return [...others, { sessionId, at, ...schedule }];
+}
