@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAgentLoop, textOf, tool } from '@holdfast/core';
-import type { AgentLoop, Tool, ToolContext } from '@holdfast/core';
+import { createAgentLoop, systemClock, textOf, tool } from '@holdfast/core';
+import type { AgentLoop, AgentState, Clock, Tool, ToolContext } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
 import type { Journal } from './journal.ts';
+import type { Outage, Provider } from './provider.ts';
+import { FALLBACK_MODEL, OWN_MODEL, PRICES } from './provider.ts';
 
 /** The kinds of tools: by their effect, or by their further members. */
 export const KINDS = ['readOnly', 'idempotent', 'once', 'ask', 'reconcile', 'approval'] as const;
@@ -16,6 +18,14 @@ export interface Plan {
   readonly kind: Kind;
   readonly steps: number;
   readonly calls: number;
+  /** How the provider fails in the second step. Default: it does not fail. */
+  readonly outage?: Outage | undefined;
+}
+
+/** The plan of a session; `undefined` before its first message. */
+export function planOf({ messages }: AgentState): Plan | undefined {
+  const first = messages.toArray().find(({ role }) => role === 'user');
+  return first && (JSON.parse(textOf(first)) as Plan);
 }
 
 /** The parts of the agent. */
@@ -24,37 +34,54 @@ export interface AgentParts {
   readonly faults: Faults;
   /** Milliseconds that the model takes, and a tool before and after its effect. */
   readonly pace: number;
+  /** Refuses calls as the outage of a plan demands. Default: no call is refused. */
+  readonly provider?: Provider | undefined;
   readonly epochOf: (sessionId: string) => number;
   /** The instant of the last check that a tool may be called. */
   readonly checkedAt: () => number;
+  /** The clock of the loop. Default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
 }
 
-/** An agent whose answers follow from the messages alone, in any process. */
+/** An agent whose answers follow from the messages, and from the outage of its plan, in any process. */
 export function payer(parts: AgentParts): AgentLoop {
-  return createAgentLoop({ driver: planDriver(parts), tools: KINDS.map((kind) => payTool(kind, parts)) });
+  const { clock = systemClock } = parts;
+  return createAgentLoop({
+    driver: planDriver(parts),
+    tools: KINDS.map((kind) => payTool(kind, parts)),
+    // Each pause suspends the execution, so that the next process may continue it.
+    inferenceRetry: { initialDelaySeconds: 0.02, maxPauseSeconds: 0, onExhausted: 'suspend' },
+    fallback: { models: [FALLBACK_MODEL], on: ['overloaded'], forSeconds: 600 },
+    prices: PRICES,
+    clock,
+  });
 }
 
-function planDriver({ journal, faults, pace, epochOf }: AgentParts): Driver {
+function planDriver({ journal, faults, pace, provider, epochOf, clock = systemClock }: AgentParts): Driver {
   return {
-    async infer({ messages }): Promise<InferenceResponseInit> {
+    modelId: (llmConfig) => llmConfig?.model ?? OWN_MODEL,
+    async infer({ messages, llmConfig }): Promise<InferenceResponseInit> {
       const all = messages.toArray();
       const [first = '', ...heard] = all.filter(({ role }) => role === 'user').map(textOf);
-      const { sessionId, kind, steps, calls } = JSON.parse(first) as Plan;
-      journal.write({ type: 'inferring', sessionId, epoch: epochOf(sessionId) });
+      const { sessionId, kind, steps, calls, outage } = JSON.parse(first) as Plan;
+      const step = all.filter(({ role }) => role === 'tool').length + 1;
+      const model = llmConfig?.model ?? OWN_MODEL;
+      const call = { sessionId, epoch: epochOf(sessionId), step, model };
+      journal.write({ type: 'inferring', ...call, now: clock.now() });
       faults.reach('inference');
       if (pace > 0) await pause(pace);
-      const step = all.filter(({ role }) => role === 'tool').length + 1;
+      if (outage) provider?.respond(outage, call);
       const usage = { inputTokens: 10 * all.length, outputTokens: 5 };
       // Later executions do not see the calls of earlier ones, but the answer.
       const isAnswered = all.some((message) => message.role === 'assistant' && textOf(message) !== '');
-      if (isAnswered || step > steps) return { text: ['Done.', ...heard].join(' '), usage };
+      if (isAnswered || step > steps) return { text: ['Done.', ...heard].join(' '), usage, modelId: model };
       const content = Array.from({ length: calls }, (_, index) => ({
         type: 'tool-call' as const,
         toolCallId: `${step}.${index + 1}`,
         toolName: kind,
         input: { sessionId, amount: 10 * step + index + 1 },
       }));
-      return { content, usage };
+      return { content, usage, modelId: model };
     },
   };
 }

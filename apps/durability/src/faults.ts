@@ -12,6 +12,8 @@ export const PLACES = [
   'after-save',
   'before-release',
   'after-release',
+  'before-retry',
+  'after-retry',
 ] as const;
 
 export type Place = (typeof PLACES)[number];

@@ -1,7 +1,7 @@
 import { fstatSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** The type of an entry: a finished action, or an action that is about to begin. */
-type EntryType = 'claimed' | 'saved' | 'inferring' | 'called' | 'done';
+type EntryType = 'claimed' | 'saved' | 'inferring' | 'refused' | 'responded' | 'retried' | 'called' | 'done';
 
 /** One event in one of the processes. */
 export interface Entry {
@@ -23,6 +23,21 @@ export interface Entry {
   readonly checkedAt?: number;
   /** Ids of the calls that have an outcome in the saved state. */
   readonly finished?: readonly string[];
+  /** The number of a call of the model among the steps of the plan, from 1, and the model that was called. */
+  readonly step?: number;
+  readonly model?: string;
+  /** The instant of a call of the model, by the clock of the loop. */
+  readonly now?: number;
+  /** The id of the execution in the claimed or saved state. */
+  readonly execution?: string;
+  /** The number of failed calls of the model in the state that was claimed, saved or retried. */
+  readonly failures?: number;
+  /** Of a suspended state: the instant of the next call of the model; `null` until a retry. */
+  readonly waitsUntil?: number | null;
+  /** The outage for which a call was refused. */
+  readonly outage?: string;
+  /** The fallback of the claimed or saved state. */
+  readonly fallback?: { readonly model: string; readonly until: number };
 }
 
 const NEWLINE = 10;

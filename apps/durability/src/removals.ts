@@ -1,10 +1,10 @@
 import { hasErrorCode } from '@holdfast/core';
-import type { AgentLoop, SessionConflictError, SessionStore } from '@holdfast/core';
+import type { AgentLoop, AgentState, SessionConflictError, SessionStore } from '@holdfast/core';
 import type { Checkpoint } from '@holdfast/core/engine';
 import { overriding } from './watched-store.ts';
 
 /** A protection of a session. The tests remove each of them, to see that a check fails without it. */
-export type Protection = 'claim' | 'fence' | 'intent' | 'claim-check' | 'operation-id';
+export type Protection = 'claim' | 'fence' | 'intent' | 'claim-check' | 'operation-id' | 'wait' | 'fallback';
 
 /** A store without a protection. */
 export function storeWithout(protection: Protection | undefined, store: SessionStore): SessionStore {
@@ -29,6 +29,8 @@ export function storeWithout(protection: Protection | undefined, store: SessionS
       });
     case 'intent':
     case 'claim-check':
+    case 'wait':
+    case 'fallback':
     case undefined:
       return store;
   }
@@ -53,7 +55,20 @@ export function loopWithout(
     ...loop,
     run: (state, options = {}) => {
       const { checkpoint } = options;
-      return loop.run(state, { ...options, checkpoint: checkpoint && changed(checkpoint) });
+      const known = stateWithout(protection, state);
+      return loop.run(known, { ...options, checkpoint: checkpoint && changed(checkpoint) });
     },
   };
+}
+
+/** A state that does not know what an earlier process found out about the provider. */
+function stateWithout(protection: Protection | undefined, state: AgentState): AgentState {
+  const { execution, currentStep } = state;
+  const at = Date.now();
+  if (protection === 'fallback' && execution)
+    return state.withExecution(execution.withFallback(undefined), at);
+  if (protection !== 'wait' || !currentStep?.pendingRetry) return state;
+  return state
+    .withCurrentStep(currentStep.withInferenceRetried(at), at)
+    .withExecutionStatus('inProgress', at);
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { AgentSession, SessionStore } from '@holdfast/core';
+import type { AgentSession, AgentStep, SessionStore } from '@holdfast/core';
 import type { Faults } from './faults.ts';
-import type { Journal } from './journal.ts';
+import type { Entry, Journal } from './journal.ts';
 
 /** A store with some of its methods replaced. */
 export function overriding(store: SessionStore, own: Partial<SessionStore>): SessionStore {
@@ -29,7 +29,8 @@ export function watched(
       const claimed = await store.claim(sessionId, options);
       const { epoch } = claimed.claim;
       epochs.set(sessionId, epoch);
-      journal.write({ type: 'claimed', sessionId, epoch, version: claimed.session.version });
+      const { version } = claimed.session;
+      journal.write({ type: 'claimed', sessionId, epoch, version, ...inferenceFacts(claimed.session) });
       faults.reach('after-claim');
       return claimed;
     },
@@ -43,6 +44,7 @@ export function watched(
         epoch: options?.epoch ?? 0,
         version,
         finished: finishedCalls(saved),
+        ...inferenceFacts(saved),
       });
       faults.reach('after-save');
       return saved;
@@ -56,10 +58,32 @@ export function watched(
   });
 }
 
+type InferenceFact = 'execution' | 'failures' | 'waitsUntil' | 'fallback';
+
+/** The failed calls of the model, its next call, and the model in use. */
+function inferenceFacts(session: AgentSession): Pick<Entry, InferenceFact> {
+  const { execution } = session.state;
+  const waiting = execution?.waiting.find(({ type }) => type === 'retry');
+  return {
+    failures: failuresOf(session),
+    ...(execution && { execution: execution.executionId }),
+    ...(waiting?.type === 'retry' && { waitsUntil: waiting.until ?? null }),
+    ...(execution?.fallback && { fallback: execution.fallback }),
+  };
+}
+
+/** The number of failed calls of the model. */
+export function failuresOf(session: AgentSession): number {
+  return stepsOf(session).flatMap(({ inferenceFailures }) => inferenceFailures).length;
+}
+
+function stepsOf({ state }: AgentSession): readonly AgentStep[] {
+  return [...state.steps, ...(state.currentStep ? [state.currentStep] : [])];
+}
+
 /** The calls of a session that have an outcome. */
-function finishedCalls({ state }: AgentSession): readonly string[] {
-  const steps = [...state.steps, ...(state.currentStep ? [state.currentStep] : [])];
-  return steps.flatMap(({ toolExecutions }) =>
+function finishedCalls(session: AgentSession): readonly string[] {
+  return stepsOf(session).flatMap(({ toolExecutions }) =>
     toolExecutions.flatMap(({ call, outcome }) => (outcome ? [call.toolCallId] : [])),
   );
 }

@@ -2,16 +2,25 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
-import { approve, InProcessEngine, pendingApprovals, sendMessage, SessionRuntime } from '@holdfast/core';
+import {
+  approve,
+  hasErrorCode,
+  InProcessEngine,
+  pendingApprovals,
+  retry,
+  sendMessage,
+  SessionRuntime,
+} from '@holdfast/core';
 import { sweep } from '@holdfast/core/engine';
-import type { SessionStore } from '@holdfast/core';
-import { payer } from './agent.ts';
+import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
+import { payer, planOf } from './agent.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
+import { jumpingClock, Provider } from './provider.ts';
 import { loopWithout, storeWithout } from './removals.ts';
 import type { Protection } from './removals.ts';
 import { STORES } from './stores.ts';
-import { midWrite, watched } from './watched-store.ts';
+import { failuresOf, midWrite, watched } from './watched-store.ts';
 
 const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
 const DAY = 86_400_000;
@@ -27,16 +36,24 @@ const without = (WITHOUT || undefined) as Protection | undefined;
 const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
 const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
-const loop = payer({
-  journal,
-  faults,
-  pace: Number(PACE ?? 0),
-  epochOf: (sessionId) => epochs.get(sessionId) ?? 0,
-  checkedAt: () => checkedAt,
-});
+
+function loopOf({ sessionId, state }: AgentSession): AgentLoop {
+  const isSwitched = planOf(state)?.outage === 'overloaded';
+  const loop = payer({
+    journal,
+    faults,
+    pace: Number(PACE ?? 0),
+    provider: new Provider(journal),
+    epochOf: (id) => epochs.get(id) ?? 0,
+    checkedAt: () => checkedAt,
+    clock: isSwitched ? jumpingClock(sessionId, journal) : undefined,
+  });
+  return loopWithout(without, loop, () => (checkedAt = Date.now()));
+}
+
 const runtime = new SessionRuntime({
   store,
-  agents: { payer: loopWithout(without, loop, () => (checkedAt = Date.now())) },
+  agents: loopOf,
   leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
   maxAttempts: 1_000,
   workerName: String(process.pid),
@@ -55,7 +72,9 @@ async function drive(sessionId: string): Promise<void> {
     if (outcome.type !== last) say({ outcome: outcome.type });
     last = outcome.type;
     if (outcome.type === 'suspended') await decide(sessionId);
-    if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
+    // A call that waits for a person sleeps until the execution fails.
+    if (outcome.type === 'sleep') await revive(sessionId);
+    if (outcome.type === 'lost' || outcome.type === 'sleep') await pause(POLL_MILLISECONDS);
   }
 }
 
@@ -66,6 +85,27 @@ async function decide(sessionId: string): Promise<void> {
     const { requestedAt = 0 } = approval ?? {};
     const decision = { type: 'decision', toolExecutionId: id, decision: 'approved', requestedAt } as const;
     await runtime.enqueue(sessionId, decision, { id: `${id}@${requestedAt}` });
+  }
+}
+
+/** Retries a call that waits for a person: by an item or by the action, as the outage demands. */
+async function revive(sessionId: string): Promise<void> {
+  const session = await runtime.get(sessionId);
+  const failure = session.state.currentStep?.pendingRetry;
+  if (failure === undefined || failure.retryAt !== undefined) return;
+  journal.write({ type: 'retried', sessionId, epoch: 0, failures: failuresOf(session) });
+  faults.reach('before-retry');
+  if (failure.error.code === 'DRIVER_AUTHENTICATION') await executeRetry(sessionId);
+  else await runtime.enqueue(sessionId, { type: 'retry' }, { id: `retry@${failure.at}` });
+  faults.reach('after-retry');
+}
+
+/** Executes `retry()`, unless a worker has claimed the session. */
+async function executeRetry(sessionId: string): Promise<void> {
+  try {
+    await runtime.execute(sessionId, retry());
+  } catch (error) {
+    if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
   }
 }
 
@@ -80,8 +120,10 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
     await sweep(store, engine, { againAfterSeconds: 1 });
     const { sessions } = await store.list({ waitingFor: 'approval', limit: 100 });
     for (const { sessionId } of sessions) await decide(sessionId);
+    const waiting = await store.list({ waitingFor: 'retry', limit: 100 });
+    for (const { sessionId } of waiting.sessions) await revive(sessionId);
     const later = await store.due({ at: Date.now() + DAY, limit: 1 });
-    if (!isEndless && sessions.length === 0 && later.sessions.length === 0) break;
+    if (!isEndless && sessions.length + waiting.sessions.length === 0 && later.sessions.length === 0) break;
     await pause(POLL_MILLISECONDS);
   }
   await served.stop();

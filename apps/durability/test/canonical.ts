@@ -11,6 +11,8 @@ const TIMES = new Set([
   'requestedAt',
 ]);
 const OF_ATTEMPTS = new Set(['attempt']);
+/** The traces of an outage: a process that dies before its save has no trace of the call that was refused. */
+const OF_OUTAGE = new Set(['version', 'inferenceFailures', 'fallback', 'request', 'modelId', 'cost']);
 /** What a call in doubt has another of, where a person or nobody knows: its end, and what the model reads of it. */
 const OF_DOUBT = new Set(['outcome', 'approval', 'output']);
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -33,7 +35,11 @@ export function canonical({ sessionId, state, status }: AgentSession, inDoubt: R
     if (Array.isArray(value)) return value.map(walk);
     const isInDoubt = isOf(value, inDoubt);
     const members = Object.entries(value).filter(
-      ([name]) => !TIMES.has(name) && !OF_ATTEMPTS.has(name) && !(isInDoubt && OF_DOUBT.has(name)),
+      ([name]) =>
+        !TIMES.has(name) &&
+        !OF_ATTEMPTS.has(name) &&
+        !OF_OUTAGE.has(name) &&
+        !(isInDoubt && OF_DOUBT.has(name)),
     );
     return Object.fromEntries(members.map(([name, member]) => [numbered(name), walk(member)]));
   };

@@ -5,6 +5,8 @@ import { PLACES } from '../src/faults.ts';
 import type { Place } from '../src/faults.ts';
 import type { Entry } from '../src/journal.ts';
 import type { Treatment } from './judge.ts';
+import type { Outage } from '../src/provider.ts';
+import { OUTAGES } from '../src/provider.ts';
 import type { World } from './world.ts';
 
 /** How many steps there are, with how many calls each. */
@@ -16,15 +18,34 @@ type Mode = keyof typeof MODES;
 export interface Scope {
   readonly modes: readonly Mode[];
   readonly places: readonly Place[];
+  /** With an outage of the provider. */
+  readonly outages: {
+    readonly kinds: readonly Kind[];
+    readonly places: readonly Place[];
+  };
 }
 
-const ALL: Scope = { modes: ['sequential', 'parallel'], places: PLACES };
+const RETRY_PLACES: readonly Place[] = ['before-retry', 'after-retry'];
+
+const ALL: Scope = {
+  modes: ['sequential', 'parallel'],
+  places: PLACES.filter((place) => !RETRY_PLACES.includes(place)),
+  outages: { kinds: ['once', 'readOnly', 'approval'], places: PLACES },
+};
 
 /** What is stored in the middle of a save is what was stored before it. */
-const NEARLY_ALL: Scope = { ...ALL, places: PLACES.filter((place) => place !== 'before-save') };
+const NEARLY_ALL: Scope = {
+  ...ALL,
+  places: ALL.places.filter((place) => place !== 'before-save'),
+  outages: { kinds: ['once'], places: [...RETRY_PLACES, 'mid-save'] },
+};
 
 /** Where stores differ. */
-const MAIN: Scope = { modes: ['parallel'], places: ['before-effect', 'after-effect', 'mid-save'] };
+const MAIN: Scope = {
+  modes: ['parallel'],
+  places: ['before-effect', 'after-effect', 'mid-save'],
+  outages: { kinds: ['once'], places: ['after-retry'] },
+};
 
 /** With more effort all is tried of each store, otherwise nearly all of one. */
 export function scopeOf(effort: number, isFirst: boolean): Scope {
@@ -36,6 +57,7 @@ export function scopeOf(effort: number, isFirst: boolean): Scope {
 export interface Combination {
   readonly kind: Kind;
   readonly mode: Mode;
+  readonly outage?: Outage | undefined;
 }
 
 /** How a session ends, what came of each turn, and at which places a process comes by, when nothing happens. */
@@ -62,16 +84,33 @@ export interface Death {
   readonly before: readonly Entry[];
 }
 
-export function combinations({ modes }: Scope): readonly Combination[] {
-  return KINDS.flatMap((kind) => modes.map((mode) => ({ kind, mode })));
+export function combinations({ modes, outages: { kinds } }: Scope): readonly Combination[] {
+  const mode = 'sequential';
+  return [
+    ...KINDS.flatMap((kind) => modes.map((each) => ({ kind, mode: each }))),
+    ...kinds.flatMap((kind) => OUTAGES.map((outage) => ({ kind, mode, outage }) as const)),
+  ];
+}
+
+/** The places in the work of a combination at which a process dies. */
+export function placesOf({ places, outages }: Scope, { outage }: Combination): readonly Place[] {
+  return outage ? outages.places : places;
+}
+
+function planOf(sessionId: string, { kind, mode, outage }: Combination): Plan {
+  return { sessionId, kind, ...MODES[mode], outage };
+}
+
+function nameOf({ kind, mode, outage }: Combination): string {
+  return [kind, mode, ...(outage ? [outage] : [])].join('-');
 }
 
 /** Has a process do the work of a combination, with nothing in its way. */
-export async function baselineOf(world: World, { kind, mode }: Combination): Promise<Baseline> {
-  const sessionId = `${kind}-${mode}`;
-  await world.begin({ sessionId, kind, ...MODES[mode] });
+export async function baselineOf(world: World, combination: Combination): Promise<Baseline> {
+  const sessionId = nameOf(combination);
+  await world.begin(planOf(sessionId, combination));
   const { lines } = await world.run(['drive', sessionId]);
-  return { kind, mode, session: await world.load(sessionId), ...turnsIn(lines) };
+  return { ...combination, session: await world.load(sessionId), ...turnsIn(lines) };
 }
 
 /** What a process has said of its turns with a session. */
@@ -82,11 +121,11 @@ export function turnsIn(lines: readonly string[]): Pick<Baseline, 'outcomes' | '
 
 /** A cell for each time that a process comes by one of these places. */
 export function cellsOf(baseline: Baseline, places: readonly Place[], name: string): readonly Cell[] {
-  const { kind, mode, counts } = baseline;
+  const { kind, mode, outage, counts } = baseline;
   return places.flatMap((place) =>
     Array.from({ length: counts[place] ?? 0 }, (_, index) => {
-      const sessionId = `${name}-${kind}-${mode}-${place}-${index + 1}`;
-      return { kind, mode, baseline, plan: { sessionId, kind, ...MODES[mode] }, place, nth: index + 1 };
+      const sessionId = `${name}-${nameOf(baseline)}-${place}-${index + 1}`;
+      return { kind, mode, outage, baseline, plan: planOf(sessionId, baseline), place, nth: index + 1 };
     }),
   );
 }
@@ -106,6 +145,6 @@ export function table(judged: readonly (readonly [Cell, Treatment])[]): string {
   return [['', ...columns], ...rows].map((row) => row.map((text) => text.padEnd(15)).join('')).join('\n');
 }
 
-function columnOf({ kind, mode }: Combination): string {
-  return `${kind} ${MODES[mode].calls > 1 ? 'par.' : 'seq.'}`;
+function columnOf({ kind, mode, outage }: Combination): string {
+  return outage ?? `${kind} ${MODES[mode].calls > 1 ? 'par.' : 'seq.'}`;
 }

@@ -1,5 +1,7 @@
 import type { AgentSession, Message } from '@holdfast/core';
+import { Usage } from '@holdfast/core';
 import type { Entry } from '../src/journal.ts';
+import { FALLBACK_MODEL, OWN_MODEL, PRICES } from '../src/provider.ts';
 
 /** What must hold of every session, whatever becomes of the processes that work on it. By name: what is wrong. */
 const CHECKS = {
@@ -10,6 +12,9 @@ const CHECKS = {
   'one process works under a claim': sharedClaims,
   'who has lost the claim starts no tool': startedWithoutClaim,
   'who has lost the claim saves nothing': savedWithoutClaim,
+  'a refused call is one failed call of the state': failuresMiscounted,
+  'an execution that waits for a retry calls no model': calledWhileWaiting,
+  'a fallback is called while it is in use, and then the own model': wrongModelsCalled,
 } as const;
 
 export type CheckName = keyof typeof CHECKS;
@@ -56,7 +61,7 @@ function keysChanged(entries: readonly Entry[]): readonly string[] {
 }
 
 function sharedClaims(entries: readonly Entry[]): readonly string[] {
-  return [...Map.groupBy(entries, ({ epoch }) => epoch)].flatMap(([epoch, done]) =>
+  return perClaim(entries).flatMap(([epoch, done]) =>
     new Set(done.map(({ pid }) => pid)).size > 1 ? [`claim ${epoch}`] : [],
   );
 }
@@ -92,6 +97,87 @@ function afterAnother(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ epoch }) => {
     latest = Math.max(latest, epoch);
     return epoch < latest;
+  });
+}
+
+/**
+ * Each save under a claim has the failed calls of the claimed state, and those that were refused under the claim. The
+ * state has only the calls of its execution, and the provider refuses no call of a later one.
+ */
+function failuresMiscounted(entries: readonly Entry[]): readonly string[] {
+  return perClaim(entries).flatMap(([claim, done]) => {
+    let expected = done.find(({ type }) => type === 'claimed')?.failures ?? 0;
+    let current: string | undefined;
+    return done.flatMap(({ type, failures, execution }) => {
+      if (type === 'refused') expected++;
+      if (current !== undefined && execution !== undefined && execution !== current) expected = 0;
+      current = execution ?? current;
+      const isWrong = type === 'saved' && failures !== expected;
+      return isWrong ? [`claim ${claim} saved ${failures} failed calls, not ${expected}`] : [];
+    });
+  });
+}
+
+/** A call of the model under a claim needs the instant, or the retry, that the last state of the claim waits for. */
+function calledWhileWaiting(entries: readonly Entry[]): readonly string[] {
+  const retried = entries.filter(({ type }) => type === 'retried');
+  const isRetried = (failures: number | undefined): boolean =>
+    retried.some((entry) => entry.failures === failures);
+  return perClaim(entries).flatMap(([claim, done]) => {
+    let state: Entry | undefined;
+    return done.flatMap((entry) => {
+      if (entry.type === 'claimed' || entry.type === 'saved') state = entry;
+      const { waitsUntil, failures } = state ?? {};
+      const isReady = waitsUntil === null ? isRetried(failures) : entry.at >= (waitsUntil ?? 0);
+      return entry.type === 'inferring' && !isReady ? [`claim ${claim}`] : [];
+    });
+  });
+}
+
+/**
+ * The model to call is the fallback of the execution until its end, or the fallback after a refusal under the claim;
+ * otherwise the own model.
+ */
+function wrongModelsCalled(entries: readonly Entry[]): readonly string[] {
+  return perClaim(entries).flatMap(([claim, done]) => {
+    let inUse: Entry['fallback'];
+    let current: string | undefined;
+    let isRefused = false;
+    return done.flatMap(({ type, model, outage, fallback, execution, now = 0 }) => {
+      if (type === 'claimed' || type === 'saved') {
+        inUse = fallback ?? (execution === current ? inUse : undefined);
+        current = execution;
+      }
+      if (type === 'refused') isRefused = outage === 'overloaded';
+      if (type !== 'inferring') return [];
+      const isFallback = isRefused || (inUse !== undefined && inUse.until > now);
+      const wanted = isFallback ? FALLBACK_MODEL : OWN_MODEL;
+      isRefused = false;
+      return model === wanted ? [] : [`claim ${claim} called ${model}, not ${wanted}`];
+    });
+  });
+}
+
+/** What was done under each claim, in order. */
+function perClaim(entries: readonly Entry[]): readonly (readonly [number, readonly Entry[]])[] {
+  return [
+    ...Map.groupBy(
+      entries.filter(({ type }) => type !== 'retried'),
+      ({ epoch }) => epoch,
+    ),
+  ];
+}
+
+/** Each step has the model that responded, and its price. */
+export function priceProblems({ state, sessionId }: AgentSession): readonly string[] {
+  return state.steps.flatMap((step) => {
+    const { modelId = '', usage = Usage.none } = step.response ?? {};
+    const { model = OWN_MODEL } = state.requestOf(step);
+    const price = PRICES[modelId as keyof typeof PRICES];
+    const cost =
+      ((usage.inputTokens ?? 0) * price.input + (usage.outputTokens ?? 0) * price.output) / 1_000_000;
+    const isRight = model === modelId && Math.abs((usage.cost ?? 0) - cost) < 1e-9;
+    return isRight ? [] : [`prices of ${sessionId}: ${model}, ${modelId}, ${usage.cost}, not ${cost}`];
   });
 }
 

@@ -3,7 +3,7 @@ import type { AgentSession, ToolExecution } from '@holdfast/core';
 import type { Kind, Plan } from '../src/agent.ts';
 import type { Entry } from '../src/journal.ts';
 import { canonical, difference } from './canonical.ts';
-import { historyProblems } from './checks.ts';
+import { historyProblems, priceProblems } from './checks.ts';
 
 /**
  * What a later process has done about what it found. `same`: went on. About a call in doubt: `again`, under the same key;
@@ -30,7 +30,7 @@ const ENDS_OTHERWISE = new Set<Kind>(['once', 'approval', 'ask']);
 /** What was done about a session, and all that is wrong with it. */
 export function judge(one: Case): { readonly treatment: Treatment; readonly problems: readonly string[] } {
   const { plan, atDeath, before, after, final, uninterrupted } = one;
-  const problems = [...historyProblems(final)];
+  const problems = [...historyProblems(final), ...priceProblems(final)];
   const treatments = new Set<Treatment>();
   const inDoubt = new Set<string>();
   for (const call of callsOf(plan)) {

@@ -9,8 +9,9 @@ import { describe, expect, test } from 'vitest';
 import { KINDS } from '../src/agent.ts';
 import type { Kind, Plan } from '../src/agent.ts';
 import type { Entry } from '../src/journal.ts';
+import { OUTAGES } from '../src/provider.ts';
 import { canonical, difference } from './canonical.ts';
-import { historyProblems, problemsOf } from './checks.ts';
+import { historyProblems, priceProblems, problemsOf } from './checks.ts';
 import { randomFrom } from './random.ts';
 import { TESTED_STORES } from './servers.ts';
 import type { WorkerProcess } from './worker-process.ts';
@@ -38,6 +39,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
       kind: KINDS[index % KINDS.length] ?? 'once',
       steps: 2 + random(4),
       calls: 1 + random(3),
+      outage: index % 2 === 0 ? OUTAGES[(index / 2) % OUTAGES.length] : undefined,
     }));
     for (const plan of plans) await world.begin(plan);
     const notes = plans.filter((_, index) => index % 3 === 0).flatMap(notesFor);
@@ -161,6 +163,7 @@ async function notesMissing(world: World, notes: readonly Note[]): Promise<reado
   );
   return [
     ...historyProblems(session),
+    ...priceProblems(session),
     ...wrong,
     ...(status === 'completed' ? [] : [`${session.sessionId} is ${status}`]),
   ];
@@ -180,6 +183,7 @@ async function changed(world: World, plan: Plan): Promise<readonly string[]> {
   const otherwise = isDeepStrictEqual(found, wanted) ? [] : [difference(found, wanted)];
   return [
     ...historyProblems(session),
+    ...priceProblems(session),
     ...otherwise.map((what) => `${plan.sessionId} ends otherwise: ${what}`),
   ];
 }

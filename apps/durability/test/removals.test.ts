@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Plan } from '../src/agent.ts';
 import { faultText } from '../src/faults.ts';
+import type { Outage } from '../src/provider.ts';
 import type { Protection } from '../src/removals.ts';
 import { canonical, difference } from './canonical.ts';
 import { problemsOf } from './checks.ts';
@@ -19,6 +20,8 @@ const DRIVE = ['drive', PLAN.sessionId];
 /** The save that keeps what is about to be done, before the first call. */
 const INTENT = 2;
 
+const OUTAGE_OF: Partial<Record<Protection, Outage>> = { wait: 'quotaExceeded', fallback: 'overloaded' };
+
 /** Something that happens to processes, without a protection if one is named. What is wrong at the end. */
 type Scenario = (world: World, without: Protection | undefined) => Promise<readonly string[]>;
 
@@ -29,6 +32,8 @@ const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Sce
   ['intent', 'a tool that may run once runs once', dieInTheTool],
   ['claim-check', STARTED, wakeBeforeTheTool],
   ['operation-id', LOST_REPLY, loseAReply],
+  ['wait', 'an execution that waits for a retry calls no model', dieInTheWait],
+  ['fallback', 'a fallback is called while it is in use, and then the own model', dieInTheFallback],
 ];
 
 describe.each(TESTED_STORES)('$name', ({ name, start }) => {
@@ -42,7 +47,7 @@ describe.each(TESTED_STORES)('$name', ({ name, start }) => {
   test.each(MISSED)('without %s it shows that %s; with it, it does', async (protection, check, scenario) => {
     const play = async (without: Protection | undefined): Promise<readonly string[]> => {
       const world = await World.of(name, newLocation);
-      await world.begin(PLAN);
+      await world.begin({ ...PLAN, outage: OUTAGE_OF[protection] });
       const problems = await scenario(world, without);
       const all = [...problems, ...problemsOf(world.journal.readBySession())];
       await world.close();
@@ -99,6 +104,20 @@ async function wakeBeforeTheTool(world: World, without: Protection | undefined):
   await first.ended;
   const called = world.journal.read().filter(({ type, pid }) => type === 'called' && pid === first.pid);
   return called.map(({ call }) => `${STARTED}: call ${call} by the one that woke`);
+}
+
+/** A process dies when its execution waits for a person. */
+async function dieInTheWait(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  await world.run(DRIVE, { fault: faultText({ place: 'after-release', nth: 1, act: 'kill' }), without });
+  await world.run(DRIVE, { without });
+  return [];
+}
+
+/** A process dies in the tool that the fallback has called. */
+async function dieInTheFallback(world: World, without: Protection | undefined): Promise<readonly string[]> {
+  await world.run(DRIVE, { fault: faultText({ place: 'before-effect', nth: 2, act: 'kill' }), without });
+  await world.run(DRIVE, { without });
+  return [];
 }
 
 /** A save was done, and its reply is lost. */

@@ -1,0 +1,63 @@
+import type { Clock } from '@holdfast/core';
+import { systemClock } from '@holdfast/core';
+import type { DriverErrorKind } from '@holdfast/core/driver';
+import { DriverError } from '@holdfast/core/driver';
+import type { Entry, Journal } from './journal.ts';
+
+/**
+ * How the provider fails: `rateLimited` passes by itself, `quotaExceeded` needs a retry item, `authentication` needs the
+ * action `retry()`, and `overloaded` switches to the fallback model.
+ */
+export const OUTAGES = [
+  'rateLimited',
+  'quotaExceeded',
+  'authentication',
+  'overloaded',
+] as const satisfies readonly DriverErrorKind[];
+
+export type Outage = (typeof OUTAGES)[number];
+
+export const OWN_MODEL = 'own';
+export const FALLBACK_MODEL = 'spare';
+
+/** In dollars for a million tokens. */
+export const PRICES = { [OWN_MODEL]: { input: 8, output: 64 }, [FALLBACK_MODEL]: { input: 1, output: 2 } };
+
+/** The provider refuses the calls of this step, and accepts those of all others. */
+const REFUSED_STEP = 2;
+const REFUSALS = 2;
+
+/** A call of a model. */
+type Call = Required<Pick<Entry, 'sessionId' | 'epoch' | 'step' | 'model'>>;
+
+/** The provider of all processes: it knows from the journal which calls it has refused. */
+export class Provider {
+  private readonly journal: Journal;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  /** Accepts a call, and records it. @throws DriverError when the provider is down. */
+  respond(outage: Outage, call: Call): void {
+    const isRefused = call.step === REFUSED_STEP && this.isDown(outage, call);
+    this.journal.write({ type: isRefused ? 'refused' : 'responded', ...call, outage });
+    if (isRefused) throw new DriverError(outage, 'The provider is down.');
+  }
+
+  /** The own model is overloaded until the fallback has responded; any other outage ends after some calls. */
+  private isDown(outage: Outage, { sessionId, model }: Call): boolean {
+    const before = this.journal.read().filter((entry) => entry.sessionId === sessionId);
+    if (outage !== 'overloaded') return before.filter(({ type }) => type === 'refused').length < REFUSALS;
+    const isFallback = (entry: Pick<Entry, 'model'>): boolean => entry.model === FALLBACK_MODEL;
+    return !isFallback({ model }) && !before.some((entry) => entry.type === 'responded' && isFallback(entry));
+  }
+}
+
+const HOUR = 3_600_000;
+
+/** A clock that an effect of the session advances by an hour, so that a fallback ends between two steps. */
+export function jumpingClock(sessionId: string, journal: Journal): Clock {
+  const isEffect = ({ type, sessionId: id }: Entry): boolean => type === 'done' && id === sessionId;
+  return { ...systemClock, now: () => Date.now() + HOUR * journal.read().filter(isEffect).length };
+}
