@@ -25,6 +25,7 @@ import { failuresOf, midWrite, watched } from './watched-store.ts';
 const { STORE = '', LOCATION = '', JOURNAL = '', LEASE_SECONDS, FAULT, WITHOUT, PACE } = process.env;
 const DAY = 86_400_000;
 const POLL_MILLISECONDS = 25;
+const LONGEST_PAUSE_MILLISECONDS = 1_000;
 const STDOUT = 1;
 
 const journal = new Journal(JOURNAL);
@@ -72,9 +73,9 @@ async function drive(sessionId: string): Promise<void> {
     if (outcome.type !== last) say({ outcome: outcome.type });
     last = outcome.type;
     if (outcome.type === 'suspended') await decide(sessionId);
-    // A call that waits for a person sleeps until the execution fails.
-    if (outcome.type === 'sleep') await revive(sessionId);
-    if (outcome.type === 'lost' || outcome.type === 'sleep') await pause(POLL_MILLISECONDS);
+    // An execution that waits for a person sleeps until the instant at which it fails.
+    if (outcome.type === 'sleep' && !(await revive(sessionId))) await pauseUntil(outcome.until);
+    if (outcome.type === 'lost') await pause(POLL_MILLISECONDS);
   }
 }
 
@@ -88,16 +89,24 @@ async function decide(sessionId: string): Promise<void> {
   }
 }
 
-/** Retries a call that waits for a person: by an item or by the action, as the outage demands. */
-async function revive(sessionId: string): Promise<void> {
+function pauseUntil(instant: number): Promise<void> {
+  return pause(Math.min(Math.max(instant - Date.now(), 1), LONGEST_PAUSE_MILLISECONDS));
+}
+
+/**
+ * Retries a call that waits for a person: by an item or by the action, as the outage demands. Returns false when no call
+ * waits for a person.
+ */
+async function revive(sessionId: string): Promise<boolean> {
   const session = await runtime.get(sessionId);
   const failure = session.state.currentStep?.pendingRetry;
-  if (failure === undefined || failure.retryAt !== undefined) return;
+  if (failure === undefined || failure.retryAt !== undefined) return false;
   journal.write({ type: 'retried', sessionId, epoch: 0, failures: failuresOf(session) });
   faults.reach('before-retry');
   if (failure.error.code === 'DRIVER_AUTHENTICATION') await executeRetry(sessionId);
   else await runtime.enqueue(sessionId, { type: 'retry' }, { id: `retry@${failure.at}` });
   faults.reach('after-retry');
+  return true;
 }
 
 /** Executes `retry()`, unless a worker has claimed the session. */

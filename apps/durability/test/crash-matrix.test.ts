@@ -58,12 +58,13 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
   });
 
   async function die(cell: Cell): Promise<Death> {
-    const { plan, place, nth } = cell;
+    const { plan, place, nth, outage } = cell;
     await world.begin(plan);
     const { signal, complaints } = await world.run(['drive', plan.sessionId], {
       fault: faultText({ place, nth, act: 'kill' }),
     });
-    const mayPass = hasVaryingWrites && place === 'mid-save';
+    // On a slow machine a pause may be over before the execution is suspended.
+    const mayPass = (hasVaryingWrites && place === 'mid-save') || outage === 'rateLimited';
     expect([complaints, signal]).toEqual(['', mayPass ? signal : 'SIGKILL']);
     const before = world.journal.readBySession().get(plan.sessionId) ?? [];
     return { cell, isKilled: signal === 'SIGKILL', before, atDeath: await world.load(plan.sessionId) };
