@@ -1,4 +1,5 @@
 // A process that works on sessions. Its environment has its fault, its arguments have its task.
+import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -138,6 +139,22 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
   await served.stop();
 }
 
+/** Sweeps and works until no session is due. Prints how many sessions the sweeps woke and the engine advanced. */
+async function drain(): Promise<void> {
+  const engine = new InProcessEngine();
+  let advanced = 0;
+  const served = await engine.serve(async (sessionId, options) => {
+    advanced++;
+    return runtime.advance(sessionId, options);
+  });
+  let woken = 0;
+  const isDone = async (): Promise<boolean> =>
+    (await store.due({ at: Date.now() + DAY, limit: 1 })).sessions.length === 0;
+  for (; !(await isDone()); await pause(POLL_MILLISECONDS)) woken += (await sweep(store, engine)).woken;
+  await served.stop();
+  say({ woken, advanced });
+}
+
 /** A request of the parent process, in one line. */
 interface Request {
   readonly sessionId: string;
@@ -164,6 +181,11 @@ if (command === 'serve') {
   requests.once('close', () => leaving.abort());
   say('ready');
   await serve(leaving.signal, true);
+}
+if (command === 'drain') {
+  say('ready');
+  await once(requests, 'line');
+  await drain();
 }
 if (command === 'act') {
   say('ready');
