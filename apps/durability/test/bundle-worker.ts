@@ -11,14 +11,16 @@ declare module 'vitest' {
     worker: string;
     /** The file of the program of workers that meet a poison session. */
     poisonWorker: string;
+    /** The file of the worker program whose models are behind HTTP. */
+    httpWorker: string;
   }
 }
 
-/** Makes one file of the worker, so that a process starts in a tenth of the time: hundreds are started. */
+/** Makes one file of each worker, so that a process starts in a tenth of the time: hundreds are started. */
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const outdir = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
   await build({
-    entryPoints: ['worker', 'poison-worker'].map((name) =>
+    entryPoints: ['worker', 'http-worker', 'poison-worker'].map((name) =>
       fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url)),
     ),
     bundle: true,
@@ -36,5 +38,6 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
   });
   provide('worker', join(outdir, 'worker.mjs'));
   provide('poisonWorker', join(outdir, 'poison-worker.mjs'));
+  provide('httpWorker', join(outdir, 'http-worker.mjs'));
   return () => rmSync(outdir, { recursive: true, force: true });
 }

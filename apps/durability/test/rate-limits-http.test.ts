@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentEvent } from '@holdfast/core';
+import { sendMessage } from '@holdfast/core';
+import { manualClock } from '@holdfast/core/testing';
+import { SqliteSessionStore } from '@holdfast/store-sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import type { HttpRuntimeParts } from '../src/http-agent.ts';
+import { httpRuntime } from '../src/http-agent.ts';
+import { DONE, PAY, refusal, startProvider } from './provider-server.ts';
+
+/** A runtime for each process, on one file. The tool of all counts in `payments`. */
+async function world(...replies: Parameters<typeof startProvider>) {
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
+  const provider = await startProvider(...replies);
+  const clock = manualClock(Date.now());
+  const payments: string[] = [];
+  const stores: SqliteSessionStore[] = [];
+  onTestFinished(async () => {
+    for (const store of stores) await store.close();
+    await provider.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const process = async (name: string) => {
+    const store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db'), clock });
+    stores.push(store);
+    const parts: HttpRuntimeParts = { url: provider.url, store, clock, pay: () => payments.push(name) };
+    return { store, runtime: httpRuntime({ ...parts, maxSeconds: 60 }) };
+  };
+  return { process, provider, clock, payments };
+}
+
+test('a short retry-after is waited for in the process', async () => {
+  const { process, provider, clock, payments } = await world(PAY, refusal(429, 'Slow down.', 4), DONE);
+  const { runtime } = await process('first');
+  const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
+  const events: AgentEvent['type'][] = [];
+  const failed = Promise.withResolvers<void>();
+  const running = runtime.execute(sessionId, sendMessage('Pay.'), {
+    onEvent({ type }) {
+      events.push(type);
+      if (type === 'inference-failed') failed.resolve();
+    },
+  });
+  await failed.promise;
+  await nextTurn();
+  clock.advance(3_999);
+  await nextTurn();
+  expect(provider.models()).toHaveLength(2);
+  clock.advance(1);
+  const { state } = await running;
+  expect([state.status, state.finalResponse]).toEqual(['completed', 'Done.']);
+  expect(provider.models()).toHaveLength(3);
+  expect(state.lastStep?.inferenceFailures).toMatchObject([{ error: { code: 'DRIVER_RATE_LIMITED' } }]);
+  expect(events).toContain('step-restarted');
+  expect(events).not.toContain('execution-suspended');
+  expect(payments).toEqual(['first']);
+});
+
+test('a long retry-after suspends the execution, and a second process continues it', async () => {
+  const { process, provider, clock, payments } = await world(PAY, refusal(429, 'Slow down.', 120), DONE);
+  const first = await process('first');
+  const { sessionId } = await first.runtime.create({ definition: { name: 'payer' } });
+  const { state: suspended } = await first.runtime.execute(sessionId, sendMessage('Pay.'));
+  const until = clock.now() + 120_000;
+  const waiting = { type: 'retry', error: { code: 'DRIVER_RATE_LIMITED' }, until };
+  expect([suspended.status, suspended.execution?.waiting]).toMatchObject(['suspended', [waiting]]);
+  await first.store.close();
+
+  const { runtime, store } = await process('second');
+  clock.advance(119_999);
+  expect((await store.due()).sessions).toEqual([]);
+  expect((await runtime.advance(sessionId)).outcome).toEqual({ type: 'sleep', until });
+  expect(provider.models()).toHaveLength(2);
+  clock.advance(1);
+  expect((await store.due()).sessions).toEqual([{ sessionId, dueAt: until }]);
+  expect((await runtime.advance(sessionId)).outcome).toEqual({ type: 'finished' });
+  const { state } = await runtime.get(sessionId);
+  expect([state.status, state.finalResponse]).toEqual(['completed', 'Done.']);
+  expect(state.execution?.workedSeconds).toBe(0);
+  expect(provider.models()).toHaveLength(3);
+  expect(payments).toEqual(['first']);
+});
+
+/** The rest of the work that needs neither I/O nor a timer. */
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
