@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '@holdfast/core';
 import { sendMessage } from '@holdfast/core';
+import type { InferenceRetryOptions } from '@holdfast/core/driver';
 import { manualClock } from '@holdfast/core/testing';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +12,7 @@ import { httpRuntime } from '../src/http-agent.ts';
 import { DONE, PAY, refusal, startProvider } from './provider-server.ts';
 
 /** A runtime for each process, on one file. The tool of all counts in `payments`. */
-async function world(...replies: Parameters<typeof startProvider>) {
+async function world(inferenceRetry: InferenceRetryOptions, ...replies: Parameters<typeof startProvider>) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
   const provider = await startProvider(...replies);
   const clock = manualClock(Date.now());
@@ -26,13 +27,13 @@ async function world(...replies: Parameters<typeof startProvider>) {
     const store = await SqliteSessionStore.open({ path: join(folder, 'sessions.db'), clock });
     stores.push(store);
     const parts: HttpRuntimeParts = { url: provider.url, store, clock, pay: () => payments.push(name) };
-    return { store, runtime: httpRuntime({ ...parts, maxSeconds: 60 }) };
+    return { store, runtime: httpRuntime({ ...parts, maxSeconds: 60, inferenceRetry }) };
   };
   return { process, provider, clock, payments };
 }
 
 test('a short retry-after is waited for in the process', async () => {
-  const { process, provider, clock, payments } = await world(PAY, refusal(429, 'Slow down.', 4), DONE);
+  const { process, provider, clock, payments } = await world({}, PAY, refusal(429, 'Slow down.', 4), DONE);
   const { runtime } = await process('first');
   const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
   const events: AgentEvent['type'][] = [];
@@ -59,7 +60,12 @@ test('a short retry-after is waited for in the process', async () => {
 });
 
 test('a long retry-after suspends the execution, and a second process continues it', async () => {
-  const { process, provider, clock, payments } = await world(PAY, refusal(429, 'Slow down.', 120), DONE);
+  const { process, provider, clock, payments } = await world(
+    { initialDelaySeconds: 20 },
+    PAY,
+    refusal(429, 'Slow down.', 120),
+    DONE,
+  );
   const first = await process('first');
   const { sessionId } = await first.runtime.create({ definition: { name: 'payer' } });
   const { state: suspended } = await first.runtime.execute(sessionId, sendMessage('Pay.'));
