@@ -65,7 +65,8 @@ describe.each(TESTED_STORES)('$name', ({ name, start, hasVaryingWrites }) => {
     });
     // On a slow machine a pause may be over before the execution is suspended.
     const mayPass = (hasVaryingWrites && place === 'mid-save') || outage === 'rateLimited';
-    expect([complaints, signal]).toEqual(['', mayPass ? signal : 'SIGKILL']);
+    const died = { of: plan.sessionId, complaints, signal };
+    expect(died).toEqual({ ...died, complaints: '', signal: mayPass ? signal : 'SIGKILL' });
     const before = world.journal.readBySession().get(plan.sessionId) ?? [];
     return { cell, isKilled: signal === 'SIGKILL', before, atDeath: await world.load(plan.sessionId) };
   }
