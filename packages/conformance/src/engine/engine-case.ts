@@ -77,6 +77,7 @@ export type EngineGroup =
   | 'lanes'
   | 'stops'
   | 'sessions'
+  | 'suspects'
   | 'reopening'
   | 'sharing'
   | 'processes';
@@ -113,6 +114,7 @@ export interface RecordedEngine {
     act?: Act,
     concurrency?: number,
     onError?: ServeOptions['onError'],
+    isolated?: Act,
   ) => Promise<EngineWorker>;
 }
 
@@ -233,8 +235,8 @@ class Stage {
     const record = (error: unknown, sessionId: string): void => void this.errors.push({ sessionId, error });
     return {
       engine: { wake: (...args) => this.ended('wake resolves', engine.wake(...args)) },
-      serve: async (act = async () => SUSPENDED, concurrency, onError = record) => {
-        const options = { concurrency, onError };
+      serve: async (act = async () => SUSPENDED, concurrency, onError = record, isolated) => {
+        const options = { concurrency, onError, isolated: isolated && this.advances.by(isolated) };
         const served = await this.ended('serve resolves', engine.serve(this.advances.by(act), options));
         this.served.push(served);
         return served;

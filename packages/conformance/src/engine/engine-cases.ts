@@ -12,6 +12,7 @@ import { sessionCases } from './session-cases.ts';
 import { sharingCases } from './sharing-cases.ts';
 import { stopCases } from './stop-cases.ts';
 import { stopTimeCases } from './stop-time-cases.ts';
+import { suspectCases } from './suspect-cases.ts';
 import { wakeCases } from './wake-cases.ts';
 
 const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[] = [
@@ -23,6 +24,7 @@ const groups: readonly (readonly [EngineGroup, readonly UngroupedEngineCase[]])[
   ['lanes', [...laneCases, ...scheduleCases]],
   ['stops', [...stopCases, ...stopTimeCases]],
   ['sessions', sessionCases],
+  ['suspects', suspectCases],
   ['reopening', reopenCases],
   ['sharing', sharingCases],
   ['processes', processCases],

@@ -1,11 +1,12 @@
 import type { Clock, Instant } from '@holdfast/core';
-import type { Advance, AdvanceResult, AdvanceOutcome } from '@holdfast/core/engine';
+import type { Advance, AdvanceOptions, AdvanceOutcome, AdvanceResult } from '@holdfast/core/engine';
 
 /** One call of an advance. */
 export interface Look {
   readonly sessionId: string;
   readonly at: Instant;
   readonly signal: AbortSignal | undefined;
+  readonly suspects?: AdvanceOptions['suspects'];
 }
 
 /** The work of an advance, which returns its result. */
@@ -20,6 +21,7 @@ export const advanced = (outcome: AdvanceOutcome, ...wake: readonly string[]): A
 export const FINISHED = advanced({ type: 'finished' });
 export const SUSPENDED = advanced({ type: 'suspended' });
 export const YIELD = advanced({ type: 'yield' });
+export const ISOLATE = advanced({ type: 'isolate' });
 
 /** Records advances, and detects overlapping ones. */
 export class RecordedAdvances {
@@ -41,8 +43,8 @@ export class RecordedAdvances {
   }
 
   by(act: Act): Advance {
-    return async (sessionId, { signal } = {}) => {
-      const look = { sessionId, at: this.clock.now(), signal };
+    return async (sessionId, { signal, suspects } = {}) => {
+      const look = { sessionId, at: this.clock.now(), signal, suspects };
       this.looks.push(look);
       if (this.underWay.includes(sessionId)) this.overlaps.push(sessionId);
       this.most = Math.max(this.most, this.underWay.push(sessionId));

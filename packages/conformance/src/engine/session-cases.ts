@@ -18,8 +18,8 @@ const names = (count: number): readonly string[] =>
 /** An advance of one step. */
 const stepwise =
   ({ runtime }: SessionWorld): Act =>
-  ({ sessionId, signal }) =>
-    runtime.advance(sessionId, { signal, maxSteps: 1 });
+  ({ sessionId, signal, suspects }) =>
+    runtime.advance(sessionId, { signal, suspects, maxSteps: 1 });
 
 /** Sweeps, and returns the number of sessions that the sweep woke. */
 async function wokenBySweep({ store }: SessionWorld, engine: EngineContext['engine']): Promise<number> {

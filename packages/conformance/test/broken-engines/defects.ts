@@ -1,6 +1,7 @@
 import { answerDefects } from './answering.ts';
 import { outcomeDefects } from './ending.ts';
 import type { Defect } from './engine-parts.ts';
+import { suspectDefects } from './isolating.ts';
 import { stopDefects } from './stopping.ts';
 import { momentDefects, wakingDefects } from './waking.ts';
 
@@ -11,4 +12,5 @@ export const defects: Readonly<Record<string, Defect>> = {
   ...outcomeDefects,
   ...answerDefects,
   ...stopDefects,
+  ...suspectDefects,
 };

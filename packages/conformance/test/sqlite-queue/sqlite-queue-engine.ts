@@ -49,6 +49,12 @@ class QueueWorker implements EngineWorker {
   private readonly stopController = new AbortController();
   private readonly work = new Set<Promise<void>>();
   private readonly polling: NodeJS.Timeout;
+  /** The number of advances in this process, without those of suspect sessions. */
+  private running = 0;
+  /** The number of suspect sessions, which wait for each other. */
+  private suspects = 0;
+  private lastSuspect: Promise<unknown> = Promise.resolve();
+  private onIdle = () => {};
   private cancelTimer = () => {};
 
   constructor(table: WakeUpTable, advance: Advance, options: Required<QueueOptions> & ServeOptions) {
@@ -60,7 +66,7 @@ class QueueWorker implements EngineWorker {
 
   startMore(): void {
     const { clock, lockSeconds, concurrency = 8 } = this.options;
-    while (!this.stopController.signal.aborted && this.work.size < concurrency) {
+    while (!this.stopController.signal.aborted && this.work.size < concurrency && !this.mustStayAlone()) {
       const lock = clock.newId();
       const sessionId = this.table.take(clock.now(), lock, clock.now() + lockSeconds * 1_000);
       if (sessionId === undefined) return this.setTimer();
@@ -90,15 +96,50 @@ class QueueWorker implements EngineWorker {
     const lost = new AbortController();
     const stopRenewal = this.renewRepeatedly(lock, () => lost.abort(new RunAbort('yield')));
     const signal = AbortSignal.any([this.stopController.signal, lost.signal]);
-    const result = await this.resultOf(sessionId, signal);
+    let result = await this.resultOf(sessionId, signal);
+    if (result?.outcome.type === 'isolate') result = await this.isolate(sessionId, signal);
     stopRenewal();
     const following = result ? followingWakeUps(sessionId, result, this.options.clock.now()) : [];
     this.table.finish(lock, following, result?.outcome);
   }
 
   private async resultOf(sessionId: string, signal: AbortSignal): Promise<AdvanceResult | undefined> {
+    this.running++;
     try {
-      const result = await this.advance(sessionId, { signal });
+      return await this.reported(sessionId, this.advance(sessionId, { signal, suspects: 'refuse' }));
+    } finally {
+      this.running--;
+      if (this.running === 0) this.onIdle();
+    }
+  }
+
+  /** Without an isolated process, a suspect session must be alone in this one. */
+  private mustStayAlone(): boolean {
+    return this.options.isolated === undefined && this.suspects > 0;
+  }
+
+  /** Advances suspect sessions one after the other. A session whose process died is tried again after its lock. */
+  private async isolate(sessionId: string, signal: AbortSignal): Promise<AdvanceResult> {
+    const { isolated, clock, lockSeconds } = this.options;
+    this.suspects++;
+    const work = this.lastSuspect.then(async () => {
+      if (!isolated && this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+      const advance = isolated ?? this.advance;
+      return this.reported(sessionId, advance(sessionId, { signal, suspects: 'alone', maxSteps: 1 }));
+    });
+    this.lastSuspect = work;
+    const result = await work;
+    this.suspects--;
+    if (result && result.outcome.type !== 'isolate') return result;
+    return { outcome: { type: 'sleep', until: clock.now() + lockSeconds * 1_000 }, wake: [] };
+  }
+
+  private async reported(
+    sessionId: string,
+    work: Promise<AdvanceResult>,
+  ): Promise<AdvanceResult | undefined> {
+    try {
+      const result = await work;
       if (result.error !== undefined) this.report(result.error, sessionId);
       return result;
     } catch (error) {
