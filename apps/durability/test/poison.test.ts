@@ -34,10 +34,12 @@ function startWorker(world: World, pace = 10): WorkerProcess {
 function notEnded({ runtime }: World, sessionIds: readonly string[]): () => Promise<boolean> {
   const open = [...sessionIds];
   return async () => {
-    for (const sessionId of [...open]) {
-      const { state } = await runtime.get(sessionId);
-      if (state.status === undefined || !isTerminal(state.status)) return true;
+    let next = open[0];
+    while (next !== undefined) {
+      const { status } = (await runtime.get(next)).state;
+      if (status === undefined || !isTerminal(status)) return true;
       open.shift();
+      [next] = open;
     }
     return false;
   };

@@ -32,9 +32,7 @@ export const suspectDefects: Readonly<Record<string, Defect>> = {
     return engine.serve(advanceAnywhere, others);
   }),
   'lets this process work on suspect sessions': advancing(
-    (advance) =>
-      (id, { suspects: _, ...options } = {}) =>
-        advance(id, options),
+    (advance) => (id, options) => advance(id, { ...options, suspects: 'alone' }),
   ),
   'forgets a suspect session whose isolated process died': isolatedBy(
     (isolated) => async (id, options) =>
