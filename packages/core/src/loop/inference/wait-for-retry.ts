@@ -11,6 +11,7 @@ export async function waitForRetry(run: RunState): Promise<boolean> {
   if (retryAt === undefined) return false;
   const delay = retryAt - run.now();
   if (delay > retry.maxPause) return false;
+  await run.checkpointer.save(run, 'inference'); // the failed call counts, also after a crash
   const isDue = delay <= 0 || (await pause(clock, delay, run.signal));
   if (isDue) run.advance({ type: 'inferenceRetried', at: run.now() });
   else run.checkAbort();

@@ -1,6 +1,7 @@
 import { AgentState, createAgentLoop, hasErrorCode, redactedListener } from '@holdfast/core';
 import type { AgentEvent, AgentLoopOptions, RunOptions } from '@holdfast/core';
 import { DRIVER_ERROR_KINDS, DriverError } from '@holdfast/core/driver';
+import type { Checkpoint } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -34,6 +35,20 @@ function loopOf(script: readonly ScriptedAnswer[], options: Partial<AgentLoopOpt
 }
 
 const retryOf = (state: AgentState) => state.execution?.waiting[0];
+
+test.each([
+  ['before its pause in the process', {}],
+  ['before a fallback model is called', { fallback: ['small'] }],
+] as const)('a failed call is saved %s, so that a crash does not lose it', async (_, options) => {
+  const { run, driver } = loopOf([rateLimited(), 'Fine.'], options);
+  const saves: unknown[] = [];
+  const save: Checkpoint['save'] = async (state, point) => {
+    saves.push([point, driver.requests.length, state.currentStep?.inferenceFailures.length ?? 0]);
+    return state;
+  };
+  await run(question.withLlmConfig({ model: 'large' }), { checkpoint: { save } });
+  expect(saves[0]).toEqual(['inference', 1, 1]);
+});
 
 describe('a temporary failure of a call', () => {
   test('is repeated in the same step, after a pause', async () => {
