@@ -30,7 +30,8 @@ export interface TestedStore {
 
 export const TESTED_STORES: readonly TestedStore[] = [
   { name: 'sqlite', start: startNothing },
-  { name: 'redis', start: startRedis },
+  // A heartbeat sends the same kind of command as a save, so the number of the last one varies with the pace.
+  { name: 'redis', start: startRedis, hasVaryingWrites: true },
   { name: 'dynamodb', start: startDynalite, hasVaryingWrites: true },
 ];
 
