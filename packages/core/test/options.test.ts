@@ -34,7 +34,7 @@ import {
   userMessage,
 } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
-import { ExecutionState, sweep, ToolResult } from '@holdfast/core/engine';
+import { ExecutionState, IsolatedProcess, sweep, ToolResult } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';
@@ -135,6 +135,7 @@ const rows: readonly Row[] = [
   ['BackedSessionStore.due', {}, (options) => store.due(options)],
   ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
   ['InProcessEngine', {}, (options) => new InProcessEngine(options)],
+  ['IsolatedProcess', {}, (options) => new IsolatedProcess('isolated.js', options)],
   ['InProcessEngine.wake', {}, (options) => engine().wake('a', options)],
   ['InProcessEngine.serve', {}, async (options) => (await engine().serve(advance, options)).stop()],
   ['InProcessEngine.stop', {}, async (options) => (await engine().serve(advance)).stop(options)],
@@ -194,10 +195,10 @@ test('every public function is in the table or has no options', () => {
 /** Values, errors, functions of values, parts of a loop, actions, and what adapters call for each record. */
 const WITHOUT_OPTIONS: readonly string[] = `
 AgentContext AgentStep AgentStop Continuation InferenceResponse LineageCache List MessageStore Metadata RunAbort StepExecution ToolExecution Usage
-DriverError HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
+DriverError HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionSuspectError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
 agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
-changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume retry sweep withDecision writeMetadata
+changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume retry serveIsolated sweep withDecision writeMetadata
 applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingForOf waitingItemCount waitingPositions
 checkArgument optionsCheck
 `

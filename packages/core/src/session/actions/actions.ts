@@ -1,6 +1,6 @@
 import type { ArgumentCheck } from '../../arguments.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
-import type { Clock } from '../../clock.ts';
+import type { Clock, Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { nextAction } from '../../loop/stepper.ts';
@@ -140,7 +140,8 @@ export function approve(
   call: ToolExecution | string,
   options: DecisionOptions & Pick<Decision, 'input'> = {},
 ): SessionAction {
-  return decide({ ...seenCall(call), decision: 'approved', ...checkApproval(options) });
+  const { requestedAt, ...rest } = checkApproval(options);
+  return decide({ ...seenCall(call, requestedAt), decision: 'approved', ...rest });
 }
 
 /**
@@ -148,15 +149,19 @@ export function approve(
  * @throws as `approve` does.
  */
 export function deny(call: ToolExecution | string, options: DecisionOptions = {}): SessionAction {
-  return decide({ ...seenCall(call), decision: 'denied', ...checkDenial(options) });
+  const { requestedAt, ...rest } = checkDenial(options);
+  return decide({ ...seenCall(call, requestedAt), decision: 'denied', ...rest });
 }
 
 /** Returns the call that a decision names, with the request that the person saw. */
-function seenCall(call: ToolExecution | string): Pick<Decision, 'toolExecutionId' | 'requestedAt'> {
+function seenCall(
+  call: ToolExecution | string,
+  named: Instant | undefined,
+): Pick<Decision, 'toolExecutionId' | 'requestedAt'> {
   checkArgument('The tool call', call, CALL);
-  if (typeof call === 'string') return { toolExecutionId: call };
-  const { id, approval } = call;
-  return { toolExecutionId: id, ...(approval && { requestedAt: approval.requestedAt }) };
+  const toolExecutionId = typeof call === 'string' ? call : call.id;
+  const requestedAt = named ?? (typeof call === 'string' ? undefined : call.approval?.requestedAt);
+  return { toolExecutionId, ...(requestedAt !== undefined && { requestedAt }) };
 }
 
 function decide(decision: Decision): SessionAction {

@@ -30,8 +30,7 @@ export async function advanceSession(
       return { outcome: { type: 'lost', until: (error as SessionBusyError).until }, wake: [] };
     if (!held && hasErrorCode(error, 'SESSION_SUSPECT')) return { outcome: { type: 'isolate' }, wake: [] };
     if (held && hasErrorCode(error, 'SESSION_CONFLICT')) return { outcome: { type: 'lost' }, wake: [] };
-    // A run that failed is tried again when its claim expires: `maxAttempts` limits those attempts.
-    if (held?.hasRun || isUnreachable(error)) throw error;
+    if (isUnreachable(error)) throw error; // the session is due when its claim expires
     return { outcome: await outcomeOfFailure(sessionId, error, parts), wake: [], error };
   }
 }

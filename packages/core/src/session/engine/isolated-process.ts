@@ -11,6 +11,11 @@ export interface IsolatedProcessOptions {
   readonly execArgv?: readonly string[] | undefined;
   /** The environment variables of the process. Default: those of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * The number of seconds after which a process is killed that stands still: its event loop is blocked, or it closed the
+   * channel to this process. Default: 60.
+   */
+  readonly silentSeconds?: number | undefined;
 }
 
 /** A message to the process: advance a session, or make the work on it yield. */
@@ -21,13 +26,17 @@ interface AdvanceRequest {
   readonly call: number;
   readonly sessionId: string;
   readonly options: Omit<AdvanceOptions, 'signal'>;
+  /** The milliseconds between two signs of life of the process. */
+  readonly aliveEvery: number;
 }
 
-/** A message from the process. The error of an advance is a record, because no error survives the way. */
-type Reply = { readonly call: number } & (
-  | { readonly result: AdvanceResult & { readonly error?: ErrorRecord } }
-  | { readonly thrown: ErrorRecord }
-);
+/** A message from the process: a sign of life, or a result. An error is a record, because messages are JSON. */
+type Reply =
+  | { readonly type: 'alive' }
+  | { readonly type: 'result'; readonly call: number; readonly result: SentResult }
+  | { readonly type: 'thrown'; readonly call: number; readonly error: ErrorRecord };
+
+type SentResult = Omit<AdvanceResult, 'error'> & { readonly error?: ErrorRecord };
 
 /** An advance that the process has not replied to. */
 interface PendingAdvance {
@@ -43,14 +52,19 @@ const MODULE = {
   accepts: (value: unknown) => value instanceof URL || (typeof value === 'string' && value !== ''),
 };
 const checkOptions = optionsCheck<IsolatedProcessOptions>('IsolatedProcess', {
-  execArgv: mustBe.anything,
+  execArgv: mustBe.listOf('flags, as in ["--max-old-space-size=512"]', mustBe.string.accepts),
   env: mustBe.object,
+  silentSeconds: mustBe.seconds,
 });
+
+const SILENT_SECONDS = 60;
+/** How long the process may take to start. */
+const START_MILLISECONDS = 60_000;
 
 /**
  * A process of its own for sessions whose last worker died, perhaps because of them. If such a session ends its process
- * again, no other session is affected. The process starts with the first session, and again after each death. Node.js
- * only.
+ * again, or blocks it, no other session is affected. The process starts with the first session, and again after each
+ * death. Node.js only.
  *
  * @example
  * // worker.js
@@ -63,9 +77,8 @@ const checkOptions = optionsCheck<IsolatedProcessOptions>('IsolatedProcess', {
 export class IsolatedProcess {
   private readonly module: URL | string;
   private readonly options: IsolatedProcessOptions;
-  private readonly pending = new Map<number, PendingAdvance>();
   private calls = 0;
-  private child: ChildProcess | undefined;
+  private child: Child | undefined;
 
   /**
    * @param module the program of the process. It calls `serveIsolated`.
@@ -78,59 +91,99 @@ export class IsolatedProcess {
 
   /**
    * Advances a session in the process.
-   * @throws HoldfastError `ISOLATED_PROCESS_ENDED` when the process ends before it replies; the error of its `advance`.
+   * @throws HoldfastError `ISOLATED_PROCESS_ENDED` when the process ends or stands still before it replies. An Error with
+   * the message and the code of the error that its `advance` threw.
    */
-  readonly advance: Advance = async (sessionId, { signal, ...options } = {}) => {
-    const child = (this.child ??= this.start());
-    setBusy(child);
-    const call = ++this.calls;
+  readonly advance: Advance = (sessionId, options) => {
+    if (this.child?.hasEnded !== false) this.child = new Child(this.module, this.options);
+    return this.child.advance(++this.calls, sessionId, options);
+  };
+
+  /** Kills the process, and resolves when it has ended. Call it after the engine has stopped. */
+  async stop(): Promise<void> {
+    await this.child?.kill();
+  }
+}
+
+/** One start of the process. */
+class Child {
+  hasEnded = false;
+  private readonly pending = new Map<number, PendingAdvance>();
+  private readonly process: ChildProcess;
+  private readonly ended = Promise.withResolvers<void>();
+  private readonly silentMilliseconds: number;
+  private watch: ReturnType<typeof setTimeout> | undefined;
+  private hasStarted = false;
+
+  constructor(module: URL | string, options: IsolatedProcessOptions) {
+    const { execArgv, env, silentSeconds = SILENT_SECONDS } = options;
+    this.silentMilliseconds = silentSeconds * 1_000;
+    this.process = forkProcess(module, {
+      ...(execArgv && { execArgv: [...execArgv] }),
+      ...(env && { env }),
+    });
+    this.process.on('message', (reply: Reply) => this.receive(reply));
+    this.process.on('error', (error) => this.end(error.message));
+    this.process.on('disconnect', () => this.process.kill('SIGKILL'));
+    this.process.on('exit', (code, signal) => this.end(signal ?? `exit code ${code}`));
+  }
+
+  async advance(
+    call: number,
+    sessionId: string,
+    { signal, ...options }: AdvanceOptions = {},
+  ): Promise<AdvanceResult> {
     const { promise, resolve, reject } = Promise.withResolvers<AdvanceResult>();
     this.pending.set(call, { sessionId, resolve, reject });
-    const send = (request: Request): void => void child.send(request, () => undefined);
-    const yieldWork = (): void => send({ type: 'yield', call });
-    send({ type: 'advance', call, sessionId, options });
-    if (signal?.aborted) yieldWork();
+    setBusy(this.process);
+    this.expectLife();
+    const yieldWork = (): void => this.send({ type: 'yield', call });
     signal?.addEventListener('abort', yieldWork);
     try {
+      this.send({ type: 'advance', call, sessionId, options, aliveEvery: this.silentMilliseconds / 4 });
+      if (signal?.aborted) yieldWork();
       return await promise;
     } finally {
       signal?.removeEventListener('abort', yieldWork);
       this.pending.delete(call);
-      if (this.pending.size === 0) setIdle(child);
+      if (this.pending.size === 0) this.rest();
     }
-  };
-
-  /** Ends the process. Call it after the engine has stopped. */
-  async stop(): Promise<void> {
-    const { child } = this;
-    if (child === undefined) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    setBusy(child);
-    child.kill();
-    await ended;
   }
 
-  private start(): ChildProcess {
-    const { execArgv, env } = this.options;
-    const child = forkProcess(this.module, {
-      ...(execArgv && { execArgv: [...execArgv] }),
-      ...(env && { env }),
-    });
-    child.on('message', (reply: Reply) => this.settle(reply));
-    child.on('error', (error) => this.fail(child, error.message));
-    child.on('exit', (code, signal) => this.fail(child, signal ?? `exit code ${code}`));
-    return child;
+  kill(): Promise<void> {
+    setBusy(this.process);
+    this.process.kill('SIGKILL');
+    return this.ended.promise;
   }
 
-  private settle(reply: Reply): void {
+  private send(request: Request): void {
+    this.process.send(request, () => undefined); // a process that has ended is reported by `exit`
+  }
+
+  private receive(reply: Reply): void {
+    this.hasStarted = true;
+    if (this.pending.size > 0) this.expectLife();
+    if (reply.type === 'alive') return;
     const { resolve, reject } = this.pending.get(reply.call) ?? {};
-    if ('thrown' in reply) return reject?.(errorOf(reply.thrown));
+    if (reply.type === 'thrown') return reject?.(errorOf(reply.error));
     const { error, ...result } = reply.result;
     resolve?.(error === undefined ? result : { ...result, error: errorOf(error) });
   }
 
-  private fail(child: ChildProcess, reason: string): void {
-    if (this.child === child) this.child = undefined;
+  /** Kills the process unless it gives a sign of life in time. */
+  private expectLife(): void {
+    const limit = this.hasStarted ? this.silentMilliseconds : START_MILLISECONDS;
+    clearTimeout(this.watch);
+    this.watch = setTimeout(() => this.process.kill('SIGKILL'), limit);
+  }
+
+  private rest(): void {
+    clearTimeout(this.watch);
+    setIdle(this.process);
+  }
+
+  private end(reason: string): void {
+    this.hasEnded = true;
     for (const { sessionId, reject } of this.pending.values())
       reject(
         new HoldfastError(
@@ -139,7 +192,7 @@ export class IsolatedProcess {
           { data: { sessionId, reason } },
         ),
       );
-    this.pending.clear();
+    this.ended.resolve();
   }
 }
 
@@ -160,38 +213,67 @@ function setBusy(child: ChildProcess): void {
 }
 
 /**
- * Serves the advances of an `IsolatedProcess`, in its program. When the process that started it ends, the work yields and
- * this process ends: the sessions did not cause that end.
+ * Serves the advances of an `IsolatedProcess`, in its program. When the process that started it ends, and after SIGTERM or
+ * SIGINT, the work yields and this process ends: the sessions did not cause that end.
  */
 export function serveIsolated(advance: Advance): void {
   checkArgument('advance', advance, mustBe.function);
-  const controllers = new Map<number, AbortController>();
-  const reply = (message: Reply): void => void (process.connected && process.send?.(message));
-  const endWhenIdle = (): void => {
-    if (!process.connected && controllers.size === 0) process.exit();
-  };
-  process.on('disconnect', () => {
-    for (const controller of controllers.values()) controller.abort(new RunAbort('yield'));
-    endWhenIdle();
-  });
-  process.on('message', (request: Request) => {
-    if (request.type === 'advance') void serveCall(request);
-    else controllers.get(request.call)?.abort(new RunAbort('yield'));
-  });
+  const served = new ServedAdvances(advance);
+  process.on('disconnect', () => served.leave());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => served.leave());
+  process.on('message', (request: Request) => served.receive(request));
+}
 
-  async function serveCall({ call, sessionId, options }: AdvanceRequest): Promise<void> {
+class ServedAdvances {
+  private readonly advance: Advance;
+  private readonly controllers = new Map<number, AbortController>();
+  private isLeaving = false;
+  private beat: ReturnType<typeof setInterval> | undefined;
+
+  constructor(advance: Advance) {
+    this.advance = advance;
+  }
+
+  receive(request: Request): void {
+    if (request.type === 'yield') return this.controllers.get(request.call)?.abort(new RunAbort('yield'));
+    this.beat ??= setInterval(() => void reply({ type: 'alive' }), request.aliveEvery).unref();
+    void this.serve(request);
+  }
+
+  /** Makes the work yield, and ends the process after it. */
+  leave(): void {
+    this.isLeaving = true;
+    for (const controller of this.controllers.values()) controller.abort(new RunAbort('yield'));
+    this.endWhenIdle();
+  }
+
+  private async serve({ call, sessionId, options }: AdvanceRequest): Promise<void> {
     const controller = new AbortController();
-    controllers.set(call, controller);
+    this.controllers.set(call, controller);
+    if (this.isLeaving) controller.abort(new RunAbort('yield'));
     try {
-      const { error, ...result } = await advance(sessionId, { ...options, signal: controller.signal });
-      reply({ call, result: error === undefined ? result : { ...result, error: toErrorRecord(error) } });
+      const { error, ...result } = await this.advance(sessionId, { ...options, signal: controller.signal });
+      const sent = error === undefined ? result : { ...result, error: toErrorRecord(error) };
+      await reply({ type: 'result', call, result: sent });
     } catch (thrown) {
-      reply({ call, thrown: toErrorRecord(thrown) });
+      await reply({ type: 'thrown', call, error: toErrorRecord(thrown) });
     } finally {
-      controllers.delete(call);
-      endWhenIdle();
+      this.controllers.delete(call);
+      this.endWhenIdle();
     }
   }
+
+  private endWhenIdle(): void {
+    if (this.isLeaving && this.controllers.size === 0) process.exit();
+  }
+}
+
+/** Sends a message, and resolves when it was sent or the channel is closed. */
+function reply(message: Reply): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => resolve());
+    else resolve();
+  });
 }
 
 function errorOf({ message, code }: ErrorRecord): Error {

@@ -49,8 +49,8 @@ export interface SessionRuntimeOptions {
   /** Says how engines order and limit the work on a session. Default: no lane, and the priority 0. */
   readonly schedule?: (session: AgentSession) => Schedule;
   /**
-   * The number of attempts in a row at one step that may fail before the execution fails. An attempt fails when an error
-   * ends it, or its process dies while it works on no other session. Default: 5.
+   * The number of processes in a row that may die at one step of a session, while they work on no other session, before
+   * its execution fails. Also the number of failures of work in a row before the session is a dead letter. Default: 5.
    */
   readonly maxAttempts?: number;
   /**

@@ -187,13 +187,14 @@ export class SessionRuntime {
 
   /**
    * Works on a session as its state demands, for an engine: uses its inbox and continues an unfinished execution. After
-   * `maxAttempts` attempts in a row that ended with their process, the execution fails.
+   * `maxAttempts` processes in a row died while they worked on the session alone, the execution fails.
    *
-   * An error outside of the run, such as `AGENT_NOT_FOUND` or one of a hook, is recorded with the session and returned as
-   * `error`. The session is tried again after a pause that grows; after `maxAttempts` failures it is a dead letter, which
-   * `list({ waitingFor: 'retry' })` shows with its error and `retry()` revives.
-   * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; what the store throws when it is unreachable; the error of a save
-   * during the run: the session is then due when its claim expires, and the attempt counts as failed.
+   * An error outside of the execution, such as `AGENT_NOT_FOUND`, one of a hook or a save that the store refuses, is
+   * recorded with the session and returned as `error`. The session is tried again after a pause that grows; after
+   * `maxAttempts` failures it is a dead letter, which `list({ waitingFor: 'retry' })` shows with its error and `retry()`
+   * revives.
+   * @throws RangeError `ARGUMENT_INVALID` for `maxSteps`; what the store throws when it is unreachable: a session that was
+   * claimed is then due when its claim expires.
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);

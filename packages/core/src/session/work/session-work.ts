@@ -1,5 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { AgentEventListener } from '../../loop/events.ts';
+import { hasErrorCode } from '../../errors.ts';
+import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
 import { loopFrom } from './agent-catalog.ts';
 import { notifyParent, withoutEndedChildren } from './children.ts';
@@ -11,9 +13,7 @@ import type { WorkParts } from './runtime-options.ts';
 export interface SessionTask extends ClaimRequest {
   /** Changes the session. It may run the agent and save on the way. */
   readonly act: (session: AgentSession, work: TaskContext) => Promise<AgentSession> | AgentSession;
-  /**
-   * True when an engine retries the task: when the agent fails, the claim expires, which counts as a failed attempt.
-   */
+  /** True when an engine retries the task. */
   readonly isRetried?: boolean | undefined;
   readonly onEvent?: AgentEventListener | undefined;
 }
@@ -57,11 +57,16 @@ export async function workOn(held: HeldSession, task: SessionTask, parts: WorkPa
     return { session, released, hasMore: false };
   } catch (error) {
     const hasMore = task.isRetried === true && (await held.dropTooLargeItem(error));
-    if (task.isRetried && held.hasRun) held.abandon();
+    if (task.isRetried && isClaimUncertain(error)) held.abandon();
     else await held.release();
     if (!hasMore) throw error;
     return { session: held.latest, released: held.latest, hasMore };
   }
+}
+
+/** True when the worker cannot release its claim: the store does not reply, or another worker has the session. */
+function isClaimUncertain(error: unknown): boolean {
+  return isUnreachable(error) || hasErrorCode(error, 'SESSION_CONFLICT');
 }
 
 /** Runs the agent of a session that has work to do; returns any other session as it is. */

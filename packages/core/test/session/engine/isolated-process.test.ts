@@ -1,13 +1,18 @@
 import { RunAbort } from '@holdfast/core';
 import { IsolatedProcess, serveIsolated } from '@holdfast/core/engine';
+import type { IsolatedProcessOptions } from '@holdfast/core/engine';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 
 const program = new URL('../../support/isolated-worker.ts', import.meta.url);
 const execArgv = ['--conditions=@holdfast/source'];
 const started: IsolatedProcess[] = [];
 
-function isolatedProcess(module: URL | string = program): IsolatedProcess {
-  const isolated = new IsolatedProcess(module, { execArgv });
+function isolatedProcess(
+  module: URL | string = program,
+  options: IsolatedProcessOptions = {},
+): IsolatedProcess {
+  const isolated = new IsolatedProcess(module, { execArgv, ...options });
   started.push(isolated);
   return isolated;
 }
@@ -56,6 +61,32 @@ describe('an isolated process', () => {
     expect((await advance('a')).wake[0]).not.toBe(first.wake[0]);
   });
 
+  test.each(['block', 'disconnect'])('that stands still is killed: %s', async (sessionId) => {
+    const { advance } = isolatedProcess(program, { silentSeconds: 2 });
+    const first = await advance('a');
+    await expect(advance(sessionId)).rejects.toMatchObject({ data: { sessionId, reason: 'SIGKILL' } });
+    expect((await advance('a')).wake[0]).not.toBe(first.wake[0]);
+  });
+
+  test('that works is not killed, however long it takes', async () => {
+    const { advance } = isolatedProcess(program, { silentSeconds: 4 });
+    await advance('a');
+    const controller = new AbortController();
+    const waiting = advance('wait', { signal: controller.signal });
+    await setTimeout(4_500); // longer than the limit: the signs of life count
+    controller.abort(new RunAbort('yield'));
+    expect((await waiting).outcome).toEqual({ type: 'yield' });
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('that receives %s yields and ends', async (signal) => {
+    const { advance } = isolatedProcess();
+    const pid = Number((await advance('a')).wake[0]);
+    const waiting = advance('wait');
+    await advance('a'); // the process has begun the work before
+    process.kill(pid, signal);
+    expect((await waiting).outcome).toEqual({ type: 'yield' });
+  });
+
   test('that cannot start rejects each advance', async () => {
     const { advance } = isolatedProcess(new URL('no-such-program.ts', program));
     for (const id of ['a', 'b'])
@@ -74,6 +105,7 @@ describe('an isolated process', () => {
 test.each<readonly [string, () => unknown]>([
   ['no module', () => new IsolatedProcess(undefined as never)],
   ['an unknown option', () => new IsolatedProcess(program, { argv: [] } as never)],
+  ['a flag that is no list', () => new IsolatedProcess(program, { execArgv: '--inspect' } as never)],
   ['no advance', () => serveIsolated(undefined as never)],
 ])('%s is refused', (_, act) => {
   expect(act).toThrow(expect.objectContaining({ code: 'ARGUMENT_INVALID' }));
