@@ -1,4 +1,10 @@
-import { createAgentLoop, MemorySessionStore, SessionRuntime, tool } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  SessionConflictError,
+  SessionRuntime,
+  tool,
+} from '@holdfast/core';
 import type { AgentLoop, AgentSession, Clock, SessionStore } from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
 import type { EngineClock } from './engine-clock.ts';
@@ -97,10 +103,10 @@ export function sessionWorld(
   };
 }
 
-/** Wraps a store so that saves of a session of `poison` fail after its response, as if the process had died. */
+/** Wraps a store so that a worker leaves its claim of a `poison` session behind after the response, as if it had died. */
 function dying(store: SessionStore): SessionStore {
   const save: SessionStore['save'] = async (session, options) => {
-    if (hasAnswered(session)) throw new Error('The process has died.');
+    if (hasAnswered(session)) throw new SessionConflictError(session.sessionId, 'fenced', 1, 2);
     return store.save(session, options);
   };
   return new Proxy(store, {

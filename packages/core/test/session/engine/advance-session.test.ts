@@ -6,7 +6,7 @@ import {
   sendMessage,
   SessionRuntime,
 } from '@holdfast/core';
-import type { AgentCatalog, SessionRuntimeOptions } from '@holdfast/core';
+import type { AgentCatalog, AgentSession, SessionRuntimeOptions } from '@holdfast/core';
 import { DriverError } from '@holdfast/core/driver';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -63,6 +63,31 @@ describe('a session whose agent is not deployed', () => {
     expect(await worker.advance(sessionId)).toMatchObject({ outcome: { type: 'finished' } });
     expect((await worker.get(sessionId)).state.finalResponse).toBe('Fine.');
     expect((await worker.list()).sessions[0]).not.toHaveProperty('failure');
+  });
+});
+
+describe('a session whose saves a hook refuses during its run', () => {
+  test('is tried again after pauses, is no suspect, and continues once the hook works', async () => {
+    let isDown = true;
+    const beforeSave = (session: AgentSession) => {
+      if (isDown && session.state.lastStep) throw new Error('The key server does not reply.');
+      return session;
+    };
+    const made = await deployment(['Fine.', 'Fine.', 'Fine.'], { maxAttempts: 2, hooks: { beforeSave } });
+    const { worker, sessionId, clock, store } = made;
+    const first = await worker.advance(sessionId, { suspects: 'refuse' });
+    expect(first).toMatchObject({
+      outcome: { type: 'sleep' },
+      error: { message: 'The key server does not reply.' },
+    });
+    clock.advance(10_000);
+    const second = await worker.advance(sessionId, { suspects: 'refuse' });
+    expect(second.outcome).toEqual({ type: 'suspended' });
+    const { sessions } = await worker.list({ waitingFor: 'retry' });
+    expect(sessions).toMatchObject([{ sessionId, failure: { attempts: 2 } }]);
+    isDown = false;
+    expect((await worker.execute(sessionId, retry())).state.finalResponse).toBe('Fine.');
+    expect((await store.claim(sessionId, { workerId: 'w', leaseSeconds: 1 })).attempt).toBe(1);
   });
 });
 
