@@ -6,7 +6,6 @@ import type { AgentSession } from '../session.ts';
 import type {
   ClaimedSession,
   InboxPage,
-  RenewOptions,
   SessionClaim,
   SessionStore,
 } from '../session-store.ts';
@@ -39,6 +38,7 @@ export class HeldClaim {
   private readonly parts: ClaimParts;
   private readonly holder: ClaimHolder;
   private isOver = false;
+  private isShared = false;
   private stopHeartbeat: () => void = () => undefined;
 
   constructor(claimed: ClaimedSession, requestedAt: Instant, parts: ClaimParts, holder: ClaimHolder) {
@@ -66,8 +66,17 @@ export class HeldClaim {
   }
 
   /** Renews the claim and reads the inbox. Returns false when the renewal failed. */
-  async renew(options?: Pick<RenewOptions, 'isShared'>): Promise<boolean> {
-    return (await this.tryToRenew(options)) === undefined;
+  async renew(): Promise<boolean> {
+    return (await this.tryToRenew()) === undefined;
+  }
+
+  /**
+   * Tells the store that the worker now works on other sessions too. When the store does not reply, the next renewal
+   * tells it. Returns false in that case.
+   */
+  share(): Promise<boolean> {
+    this.isShared = true;
+    return this.renew();
   }
 
   /**
@@ -111,14 +120,13 @@ export class HeldClaim {
   }
 
   /** Renews the claim and reads the inbox. Returns the error of a failed renewal. */
-  private async tryToRenew(
-    options?: Pick<RenewOptions, 'isShared'>,
-  ): Promise<{ readonly error: unknown } | undefined> {
+  private async tryToRenew(): Promise<{ readonly error: unknown } | undefined> {
+    const { isShared } = this;
     const { store, clock, leaseSeconds } = this.parts;
     const requestedAt = clock.now();
     try {
       const renewed = await store.renew(this.claim, {
-        ...options,
+        ...(isShared && { isShared }),
         leaseSeconds,
         after: this.lastReadPosition,
         base: this.holder.base(),

@@ -90,7 +90,7 @@ export class HeldSession {
     const granted = await requestClaim(sessionId, request, parts);
     const { claimed } = granted;
     const held = new HeldSession(granted, request, parts);
-    granted.slot.claimed(claimed.claim.isAlone ? () => held.claim.renew({ isShared: true }) : undefined);
+    granted.slot.claimed(claimed.claim.isAlone ? () => held.claim.share() : undefined);
     report({ type: 'session-loaded', session: claimed.session });
     held.receive(claimed);
     try {

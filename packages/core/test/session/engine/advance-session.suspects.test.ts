@@ -1,5 +1,12 @@
-import { createAgentLoop, MemorySessionStore, sendMessage, SessionRuntime } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  sendMessage,
+  SessionRuntime,
+  StoreUnavailableError,
+} from '@holdfast/core';
 import type { Driver } from '@holdfast/core/driver';
+import type { RenewedClaim } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
@@ -8,10 +15,19 @@ import { settled } from '../../support/durable-world.ts';
 const definition = { name: 'assistant' };
 const LEASE = 30_000;
 
+/** A store that can stop replying to renewals. */
+class UnreliableStore extends MemorySessionStore {
+  isDown = false;
+  override async renew(...args: Parameters<MemorySessionStore['renew']>): Promise<RenewedClaim> {
+    if (this.isDown) throw new StoreUnavailableError('down', { isAmbiguous: false });
+    return super.renew(...args);
+  }
+}
+
 /** Processes that work on the sessions of one store, and die on the way. */
 function deployment() {
   const clock = manualClock(1_000_000);
-  const store = new MemorySessionStore({ clock });
+  const store = new UnreliableStore({ clock });
   let started = 0;
   /** Each process before this one has died: its timers, and so its heartbeats, do nothing. */
   let firstAlive = 0;
@@ -102,6 +118,27 @@ describe('after a death of a process with several sessions', () => {
       void dying.advance('suspect');
       await settled();
       void dying.execute('other', sendMessage('Hello'), { waitSeconds: 60 });
+      await settled();
+    }
+    restart();
+    const { attempt } = await store.claim('suspect', { workerId: 'w', leaseSeconds: 30 });
+    expect(attempt).toBe(1);
+  });
+
+  test('a death does not count when the store did not reply as the process began to work on another', async () => {
+    const { hangingWorker, dieOf, restart, createAll, store, clock } = deployment();
+    await createAll('suspect', 'other');
+    await dieOf('suspect');
+    for (let death = 1; death <= 2; death++) {
+      restart();
+      const dying = hangingWorker();
+      void dying.advance('suspect');
+      await settled();
+      store.isDown = true;
+      void dying.execute('other', sendMessage('Hello'), { waitSeconds: 60 });
+      await settled();
+      store.isDown = false;
+      clock.advance(LEASE / 3);
       await settled();
     }
     restart();
