@@ -1,6 +1,6 @@
 import type { Instant } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
-import { abortKind, RunAbort } from '../../loop/stopping/abort.ts';
+import { abortKind, RunAbort, unlessAborted } from '../../loop/stopping/abort.ts';
 import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
 import type { Checkpoint } from '../../loop/checkpoint.ts';
 import type { AgentEventListener } from '../../loop/events.ts';
@@ -90,7 +90,8 @@ export class HeldSession {
     const granted = await requestClaim(sessionId, request, parts);
     const { claimed } = granted;
     const held = new HeldSession(granted, request, parts);
-    granted.slot.claimed(claimed.claim.isAlone ? () => held.claim.share() : undefined);
+    const share = claimed.claim.isAlone ? () => held.claim.share() : undefined;
+    await unlessAborted(granted.slot.claimed(share), held.signal).catch(() => undefined);
     report({ type: 'session-loaded', session: claimed.session });
     held.receive(claimed);
     try {
@@ -263,7 +264,7 @@ async function requestClaim(
   { workerId, suspects }: ClaimRequest,
   { store, leaseSeconds, clock, cache, slots }: WorkParts,
 ): Promise<GrantedClaim> {
-  const slot = await slots.enter(suspects);
+  const slot = slots.enter(suspects);
   try {
     const askedAt = clock.now();
     const base = cache.get(sessionId);

@@ -11,10 +11,21 @@ type Share = () => Promise<unknown>;
 
 /** A place for the work on one session. */
 export interface WorkSlot extends Required<Pick<ClaimOptions, 'ifSuspect'>> {
-  /** Reports a claim. `share` is absent when the claim does not say that its worker works on no other session. */
-  readonly claimed: (share?: Share) => void;
+  /**
+   * Reports a claim, before any work under it. `share` is absent when the claim does not say that its worker works on no
+   * other session. Resolves when the store knows of the session that is no longer worked on alone.
+   */
+  readonly claimed: (share?: Share) => Promise<void>;
   /** Gives the place back. A second call does nothing. */
   readonly leave: () => void;
+}
+
+/** The session that was the first in an idle runtime. */
+interface FirstSession {
+  /** Resolves with its `share`, or with `undefined` when it is not worked on alone. */
+  readonly claim: Promise<Share | undefined>;
+  /** Resolves when it is shared. Absent while it is worked on alone. */
+  shared?: Promise<unknown>;
 }
 
 /**
@@ -23,33 +34,38 @@ export interface WorkSlot extends Required<Pick<ClaimOptions, 'ifSuspect'>> {
  */
 export class WorkSlots {
   private count = 0;
-  /** Resolves with the `share` of a session that is worked on alone. */
-  private alone: Promise<Share | undefined> | undefined;
+  private first: FirstSession | undefined;
 
-  /** Takes a place. A session that was worked on alone is no longer so, and the store knows it when this resolves. */
-  async enter(policy: SuspectPolicy): Promise<WorkSlot> {
+  /** Takes a place. */
+  enter(policy: SuspectPolicy): WorkSlot {
     const isFirst = this.count++ === 0;
-    const claim = Promise.withResolvers<Share | undefined>();
-    if (!isFirst) await this.shareFirst();
-    else if (policy !== 'refuse') this.alone = claim.promise;
-    return { ifSuspect: ifSuspect(policy, isFirst), claimed: claim.resolve, leave: this.leaveOnce(claim) };
+    const { promise, resolve } = Promise.withResolvers<Share | undefined>();
+    const entered: FirstSession = { claim: promise };
+    if (isFirst && policy !== 'refuse') this.first = entered;
+    const leave = this.leaveOnce(() => {
+      resolve(undefined);
+      if (this.first === entered) this.first = undefined;
+    });
+    const claimed = async (share?: Share): Promise<void> => {
+      resolve(share);
+      if (!isFirst) await this.shareFirst();
+    };
+    return { ifSuspect: ifSuspect(policy, isFirst), claimed, leave };
   }
 
+  /** Shares the first session once. A claim that fails shares nothing: its session takes no part in the work. */
   private async shareFirst(): Promise<void> {
-    const { alone } = this;
-    this.alone = undefined;
-    const share = await alone;
-    await share?.();
+    const { first } = this;
+    if (first) await (first.shared ??= first.claim.then((share) => share?.()));
   }
 
-  private leaveOnce({ promise, resolve }: PromiseWithResolvers<Share | undefined>): () => void {
+  private leaveOnce(onLeave: () => void): () => void {
     let hasLeft = false;
     return () => {
       if (hasLeft) return;
       hasLeft = true;
       this.count--;
-      resolve(undefined);
-      if (this.alone === promise) this.alone = undefined;
+      onLeave();
     };
   }
 }

@@ -9,40 +9,55 @@ describe('the first session of a runtime', () => {
     ['refuse', 'refuse', 'refuse'],
   ] as const)(
     'with the policy %s claims a suspect %s, and a second one %s',
-    async (policy, first, second) => {
+    (policy, first, second) => {
       const slots = new WorkSlots();
-      const one = await slots.enter(policy);
-      one.claimed();
-      const other = await slots.enter(policy);
+      const one = slots.enter(policy);
+      const other = slots.enter(policy);
       expect([one.ifSuspect, other.ifSuspect]).toEqual([first, second]);
       one.leave();
       one.leave();
       other.leave();
-      expect((await slots.enter(policy)).ifSuspect).toBe(first);
+      expect(slots.enter(policy).ifSuspect).toBe(first);
     },
   );
 
-  test('is shared before a second one gets its place', async () => {
+  test('is shared once, before the work on any other session begins', async () => {
     const slots = new WorkSlots();
     const order: string[] = [];
     const shared = Promise.withResolvers<void>();
-    const one = await slots.enter('alone');
-    const entering = slots.enter('accept').then(() => order.push('second'));
+    const one = slots.enter('alone');
+    const others = ['second', 'third'].map(async (name) => {
+      await slots.enter('accept').claimed();
+      order.push(name);
+    });
     await settled();
-    one.claimed(() => (order.push('share'), shared.promise));
+    void one.claimed(() => (order.push('share'), shared.promise));
     await settled();
     expect(order).toEqual(['share']);
     shared.resolve();
-    await entering;
-    await slots.enter('accept');
-    expect(order).toEqual(['share', 'second']);
+    await Promise.all(others);
+    await slots.enter('accept').claimed();
+    expect(order).toEqual(['share', 'second', 'third']);
+  });
+
+  test('is not shared with a session whose claim failed', async () => {
+    const slots = new WorkSlots();
+    const order: string[] = [];
+    void slots.enter('alone').claimed(async () => order.push('share'));
+    slots.enter('alone').leave();
+    await settled();
+    expect(order).toEqual([]);
   });
 
   test.each(['a claim that failed', 'an end'] as const)('blocks no second one after %s', async (how) => {
     const slots = new WorkSlots();
-    const one = await slots.enter('alone');
-    if (how === 'an end') one.claimed(() => Promise.reject(new Error('It is not alone any more.')));
+    const one = slots.enter('alone');
+    const other = slots.enter('accept');
+    const share = () => Promise.reject(new Error('It is not alone any more.'));
+    if (how === 'an end') void one.claimed(share);
     one.leave();
-    expect((await slots.enter('alone')).ifSuspect).toBe('alone');
+    await other.claimed();
+    other.leave();
+    expect(slots.enter('alone').ifSuspect).toBe('alone');
   });
 });

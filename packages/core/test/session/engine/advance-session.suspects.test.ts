@@ -125,6 +125,22 @@ describe('after a death of a process with several sessions', () => {
     expect(attempt).toBe(1);
   });
 
+  test('a death counts although the process refused another suspect session meanwhile', async () => {
+    const { hangingWorker, dieOf, restart, createAll, store } = deployment();
+    await createAll('poison', 'suspect');
+    await dieOf('poison', 'suspect');
+    for (let death = 1; death <= 2; death++) {
+      restart();
+      const dying = hangingWorker();
+      void dying.advance('poison');
+      expect((await dying.advance('suspect')).outcome).toEqual({ type: 'isolate' });
+      await expect(dying.execute('no such session', sendMessage('Hello'))).rejects.toThrow('does not exist');
+    }
+    restart();
+    const { attempt } = await store.claim('poison', { workerId: 'w', leaseSeconds: 30 });
+    expect(attempt).toBe(3);
+  });
+
   test('a death does not count when the store did not reply as the process began to work on another', async () => {
     const { hangingWorker, dieOf, restart, createAll, store, clock } = deployment();
     await createAll('suspect', 'other');
