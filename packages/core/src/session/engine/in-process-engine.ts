@@ -208,10 +208,13 @@ export class InProcessEngine implements ExecutionEngine {
     if (suspectWork || (isolated === undefined && activeWork.size > 0)) return;
     const sessionId = this.suspects.shift();
     if (sessionId === undefined) return;
-    serving.suspectWork = this.work(sessionId, serving, true).finally(() => {
-      serving.suspectWork = undefined;
-      this.startMore();
-    });
+    // In a later turn, as the other work: an advance that wakes a session at once must find this work started.
+    serving.suspectWork = Promise.resolve()
+      .then(() => this.work(sessionId, serving, true))
+      .finally(() => {
+        serving.suspectWork = undefined;
+        this.startMore();
+      });
   }
 
   /** True while this process must work on no other session than a suspect one. */

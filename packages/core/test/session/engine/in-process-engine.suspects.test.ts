@@ -134,4 +134,23 @@ describe('a suspect session', () => {
     await isolated.end('suspect');
     await stopping;
   });
+
+  test('has its own turn although its attempt wakes other sessions at once', async () => {
+    const engine = new InProcessEngine();
+    const main = gated(isolateSuspects);
+    let isFirstAttempt = true;
+    await engine.serve((sessionId, options = {}) => {
+      if (options.suspects === 'alone' && isFirstAttempt) void engine.wake('child');
+      isFirstAttempt &&= options.suspects !== 'alone';
+      return main.advance(sessionId, options);
+    });
+    await wakeAll(engine, 'suspect 1', 'suspect 2');
+    await main.end('suspect 1');
+    await main.end('suspect 2');
+    expect(main.started).toEqual(['suspect 1', 'suspect 2', 'suspect 1']);
+    await main.end('suspect 1');
+    expect(main.started.slice(3)).toEqual(['suspect 2']);
+    await main.end('suspect 2');
+    expect(main.started.slice(4)).toEqual(['child']);
+  });
 });
