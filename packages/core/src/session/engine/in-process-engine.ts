@@ -225,23 +225,24 @@ export class InProcessEngine implements ExecutionEngine {
   private async work(sessionId: string, serving: Serving, isSuspect: boolean): Promise<void> {
     const wakeup: Wakeup = { isRunning: true, isWanted: false };
     this.wakeups.set(sessionId, wakeup);
-    const advanced = await this.advance(sessionId, serving, isSuspect);
+    const report = (error: unknown): void =>
+      announceTo([(thrown: unknown) => serving.onError(thrown, sessionId)], error);
+    const advanced = await this.advance(sessionId, serving, isSuspect, report);
     this.wakeups.delete(sessionId);
-    if (advanced?.outcome.type === 'isolate' && !isSuspect) return this.addSuspect(sessionId);
-    if (isSuspect && (advanced === undefined || advanced.outcome.type === 'isolate'))
-      await this.wake(sessionId, { at: this.clock.now() + SUSPECT_PAUSE });
-    if (wakeup.isWanted) await this.wake(sessionId, scheduleOf(advanced));
-    if (advanced) await this.followUp(sessionId, advanced);
+    try {
+      await this.wakeAgain(sessionId, advanced, isSuspect, wakeup.isWanted);
+    } catch (error) {
+      report(error); // a result that is no AdvanceResult, such as one with an instant that is not a number
+    }
   }
 
   /** Works on a session. A suspect session takes one step, which clears it. Returns `undefined` after an error. */
   private async advance(
     sessionId: string,
-    { advance, isolated = advance, stopController: { signal }, onError }: Serving,
+    { advance, isolated = advance, stopController: { signal } }: Serving,
     isSuspect: boolean,
+    report: (error: unknown) => void,
   ): Promise<AdvanceResult | undefined> {
-    const report = (error: unknown): void =>
-      announceTo([(thrown: unknown) => onError(thrown, sessionId)], error);
     try {
       const advanced = isSuspect
         ? await isolated(sessionId, { signal, maxSteps: 1, suspects: 'alone' })
@@ -252,6 +253,20 @@ export class InProcessEngine implements ExecutionEngine {
       report(error);
       return undefined;
     }
+  }
+
+  /** Wakes the session and others as the result of the work demands. */
+  private async wakeAgain(
+    sessionId: string,
+    advanced: AdvanceResult | undefined,
+    isSuspect: boolean,
+    isWanted: boolean,
+  ): Promise<void> {
+    if (advanced?.outcome.type === 'isolate' && !isSuspect) return this.addSuspect(sessionId);
+    if (isSuspect && (advanced === undefined || advanced.outcome.type === 'isolate'))
+      await this.wake(sessionId, { at: this.clock.now() + SUSPECT_PAUSE });
+    if (isWanted) await this.wake(sessionId, scheduleOf(advanced));
+    if (advanced) await this.followUp(sessionId, advanced);
   }
 
   private addSuspect(sessionId: string): void {

@@ -6,6 +6,7 @@ import type { ManualClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
 import { settled } from '../../support/durable-world.ts';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
 const advanced = (type: 'finished' | 'suspended' | 'yield' = 'finished'): AdvanceResult => ({
   outcome: { type },
@@ -28,6 +29,37 @@ function watched(): { readonly clock: Clock & ManualClock; readonly timers: () =
   };
   return { clock: { ...clock, after }, timers: () => timers };
 }
+
+const unhandled = unhandledRejections();
+
+describe('results that the engine cannot follow', () => {
+  const finished: AdvanceOutcome = { type: 'finished' };
+  test.each<readonly [string, AdvanceResult]>([
+    ['an instant that is no number', { outcome: { type: 'sleep', until: Number.NaN }, wake: [] }],
+    ['a wake-up without an id', { outcome: finished, wake: [5 as never] }],
+    ['a lane that is no string', { outcome: { type: 'yield' }, wake: [], next: { lane: 5 as never, agentName: 'a' } }],
+    ['no outcome', {} as never],
+  ])('go to onError, and the work goes on: %s', async (_, broken) => {
+    for (const isSuspect of [false, true]) {
+      const engine = new InProcessEngine();
+      const seen: string[] = [];
+      const errors: unknown[] = [];
+      const isolated: Advance = async () => broken;
+      const advance: Advance = async (id) => {
+        seen.push(id);
+        if (id !== 'broken') return advanced();
+        return isSuspect ? { outcome: { type: 'isolate' }, wake: [] } : broken;
+      };
+      await engine.serve(advance, { isolated, concurrency: 1, onError: (_, id) => errors.push(id) });
+      for (const id of ['broken', 'other']) await engine.wake(id);
+      await settled();
+      await engine.wake('broken');
+      await settled();
+      expect([seen, errors]).toEqual([['broken', 'other', 'broken'], ['broken', 'broken']]);
+    }
+    expect(unhandled).toEqual([]);
+  });
+});
 
 describe('wake-ups', () => {
   test('one during work has the session looked at once more, many are one', async () => {
