@@ -145,6 +145,13 @@ export class StoreUnavailableError extends HoldfastError {
   }
 }
 
+/** The store was closed. It replies to no later request. */
+export class StoreClosedError extends StoreUnavailableError {
+  constructor() {
+    super('The session store is closed. Open it again.', { isAmbiguous: false });
+  }
+}
+
 /**
  * The storage accepts no more requests at present, even after retries. Nothing was written. Send requests more slowly.
  */

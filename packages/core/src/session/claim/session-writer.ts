@@ -3,7 +3,7 @@ import { pause } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { jitterOf } from '../../jitter.ts';
 import type { SessionConflictError } from '../session-errors.ts';
-import { isUnreachable } from '../session-errors.ts';
+import { isUnreachable, StoreClosedError } from '../session-errors.ts';
 import type { SessionEvent, SessionHooks } from '../work/session-events.ts';
 import { callHookAfterWrite } from '../work/session-events.ts';
 import type { AgentSession } from '../session.ts';
@@ -104,7 +104,7 @@ export async function writeSession(
     try {
       return await attemptSave(session, options, parts);
     } catch (error) {
-      if (!isUnreachable(error)) throw error;
+      if (!isUnreachable(error) || error instanceof StoreClosedError) throw error;
       const now = clock.now();
       window ??= { from: now, to: lease?.endsAt() ?? now };
       const delay = pauseAfter(attempt, options.operationId);

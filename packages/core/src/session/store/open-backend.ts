@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { readClock } from '../../clock.ts';
 import type { SessionBackend } from './session-backend.ts';
-import { StoreUnavailableError } from '../session-errors.ts';
+import { StoreClosedError } from '../session-errors.ts';
 
 /** A backend until it is closed, and the clock of the store. */
 export class OpenBackend {
@@ -21,7 +21,7 @@ export class OpenBackend {
   /** @throws StoreUnavailableError once it is closed. */
   get backend(): SessionBackend {
     if (this.closing === undefined) return this.opened;
-    throw new StoreUnavailableError('The session store is closed. Open it again.', { isAmbiguous: false });
+    throw new StoreClosedError();
   }
 
   /** @throws StoreUnavailableError once it is closed; TypeError `ARGUMENT_INVALID` for a clock that gives no instant. */

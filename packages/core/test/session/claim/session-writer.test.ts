@@ -178,6 +178,16 @@ describe('a save under a claim', () => {
     expect(made.clock.now()).toBeLessThan(START + LEASE / 3 + 2_000);
   });
 
+  test('to a store that was closed is attempted once', async () => {
+    const made = world({ act: () => made.store.close() });
+    const runtime = made.process([call(1), 'Never.']);
+    const { sessionId } = await runtime.create({ definition });
+    let failed: unknown;
+    void runtime.execute(sessionId, sendMessage('Go.')).catch((error: unknown) => (failed = error));
+    for (let turn = 0; turn < 5; turn++) await settled();
+    expect(failed).toMatchObject({ code: 'STORE_UNAVAILABLE', message: expect.stringContaining('closed') });
+  });
+
   test('is attempted three times when the lease is over already', async () => {
     const down = await downAfterCall(120, { leaseSeconds: 0.01 });
     expect(await down.elapse()).toMatchObject({ code: 'STORE_UNAVAILABLE' });
