@@ -3,12 +3,7 @@ import { callAfter } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
 import { INBOX_PAGE } from '../store/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
-import type {
-  ClaimedSession,
-  InboxPage,
-  SessionClaim,
-  SessionStore,
-} from '../session-store.ts';
+import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../session-store.ts';
 
 /** The worker of a claim. */
 interface ClaimHolder {

@@ -7,19 +7,16 @@ describe('the first session of a runtime', () => {
     ['accept', 'alone', 'accept'],
     ['alone', 'alone', 'refuse'],
     ['refuse', 'refuse', 'refuse'],
-  ] as const)(
-    'with the policy %s claims a suspect %s, and a second one %s',
-    (policy, first, second) => {
-      const slots = new WorkSlots();
-      const one = slots.enter(policy);
-      const other = slots.enter(policy);
-      expect([one.ifSuspect, other.ifSuspect]).toEqual([first, second]);
-      one.leave();
-      one.leave();
-      other.leave();
-      expect(slots.enter(policy).ifSuspect).toBe(first);
-    },
-  );
+  ] as const)('with the policy %s claims a suspect %s, and a second one %s', (policy, first, second) => {
+    const slots = new WorkSlots();
+    const one = slots.enter(policy);
+    const other = slots.enter(policy);
+    expect([one.ifSuspect, other.ifSuspect]).toEqual([first, second]);
+    one.leave();
+    one.leave();
+    other.leave();
+    expect(slots.enter(policy).ifSuspect).toBe(first);
+  });
 
   test('is shared once, before the work on any other session begins', async () => {
     const slots = new WorkSlots();

@@ -37,7 +37,10 @@ describe('results that the engine cannot follow', () => {
   test.each<readonly [string, AdvanceResult]>([
     ['an instant that is no number', { outcome: { type: 'sleep', until: Number.NaN }, wake: [] }],
     ['a wake-up without an id', { outcome: finished, wake: [5 as never] }],
-    ['a lane that is no string', { outcome: { type: 'yield' }, wake: [], next: { lane: 5 as never, agentName: 'a' } }],
+    [
+      'a lane that is no string',
+      { outcome: { type: 'yield' }, wake: [], next: { lane: 5 as never, agentName: 'a' } },
+    ],
     ['no outcome', {} as never],
   ])('go to onError, and the work goes on: %s', async (_, broken) => {
     for (const isSuspect of [false, true]) {
@@ -55,7 +58,10 @@ describe('results that the engine cannot follow', () => {
       await settled();
       await engine.wake('broken');
       await settled();
-      expect([seen, errors]).toEqual([['broken', 'other', 'broken'], ['broken', 'broken']]);
+      expect([seen, errors]).toEqual([
+        ['broken', 'other', 'broken'],
+        ['broken', 'broken'],
+      ]);
     }
     expect(unhandled).toEqual([]);
   });
