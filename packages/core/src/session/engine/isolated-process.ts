@@ -58,6 +58,8 @@ const checkOptions = optionsCheck<IsolatedProcessOptions>('IsolatedProcess', {
 });
 
 const SILENT_SECONDS = 60;
+/** How long the work of a process may take to yield when the process must end. */
+const LEAVE_MILLISECONDS = 30_000;
 /** How long the process may take to start. */
 const START_MILLISECONDS = 60_000;
 
@@ -240,9 +242,10 @@ class ServedAdvances {
     void this.serve(request);
   }
 
-  /** Makes the work yield, and ends the process after it. */
+  /** Makes the work yield, and ends the process after it, at the latest after some seconds. */
   leave(): void {
     this.isLeaving = true;
+    setTimeout(() => process.exit(), LEAVE_MILLISECONDS).unref();
     for (const controller of this.controllers.values()) controller.abort(new RunAbort('yield'));
     this.endWhenIdle();
   }

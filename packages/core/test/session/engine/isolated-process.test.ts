@@ -3,7 +3,9 @@ import { IsolatedProcess, serveIsolated } from '@holdfast/core/engine';
 import type { IsolatedProcessOptions } from '@holdfast/core/engine';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 
+const unhandled = unhandledRejections();
 const program = new URL('../../support/isolated-worker.ts', import.meta.url);
 const execArgv = ['--conditions=@holdfast/source'];
 const started: IsolatedProcess[] = [];
@@ -85,6 +87,14 @@ describe('an isolated process', () => {
     await advance('a'); // the process has begun the work before
     process.kill(pid, signal);
     expect((await waiting).outcome).toEqual({ type: 'yield' });
+  });
+
+  test('rejects an advance with options that cannot be sent, and ends without it', async () => {
+    const isolated = isolatedProcess();
+    await expect(isolated.advance('a', { maxSteps: 1n as never })).rejects.toThrow('BigInt');
+    await isolated.stop();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
   });
 
   test('that cannot start rejects each advance', async () => {
