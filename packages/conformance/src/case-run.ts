@@ -43,6 +43,7 @@ async function closingAfter<T>(work: Promise<T>, run: CaseRun): Promise<T> {
 export class CaseRun {
   private readonly operations = new Set<{ readonly name: string }>();
   private readonly closings: (() => Promise<void>)[] = [];
+  private isClosed = false;
 
   /**
    * Wraps a function of the harness that creates subjects, so that the run watches and closes them.
@@ -59,14 +60,21 @@ export class CaseRun {
     return async (...args) => {
       const created = await this.during(`harness.${name}`, create(...args));
       const close = once(() => this.during(`close of the ${kind}`, created.close()));
-      this.closings.push(close);
+      this.onClose(close);
       const during = this.during.bind(this);
       return { ...created, [kind]: watched(created[kind], kind, { during, results }), close };
     };
   }
 
+  /** Calls a function when the run closes its subjects, or at once if the run has closed them. */
+  onClose(act: () => Promise<void>): void {
+    this.closings.push(act);
+    if (this.isClosed) void act().catch(() => undefined); // the case has failed before
+  }
+
   /** Closes the subjects, the last one first. A failing `close` does not keep the other subjects open. */
   async close(): Promise<void> {
+    this.isClosed = true;
     const errors: unknown[] = [];
     for (const close of this.closings.toReversed()) await close().catch((error) => errors.push(error));
     if (errors.length > 0) throw errors[0];
@@ -78,7 +86,8 @@ export class CaseRun {
     return names.size > 0 ? `during ${[...names].join(', ')}` : 'between operations of its subject';
   }
 
-  private async during<T>(name: string, result: PromiseLike<T>): Promise<T> {
+  /** Awaits the result of an operation, which `progress` names until then. */
+  async during<T>(name: string, result: T | PromiseLike<T>): Promise<T> {
     const operation = { name };
     this.operations.add(operation);
     try {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { driverTests, engineTests, sessionStoreCosts, sessionStoreTests } from '@holdfast/conformance';
 import type { ConformanceTest, CreateStore } from '@holdfast/conformance';
 import { InProcessEngine, MemorySessionStore } from '@holdfast/core';
@@ -42,6 +43,7 @@ function storesWith(changes: Partial<SessionStore>, close = async () => undefine
 const CREATION = 'writes: create saves version 0 as version 1';
 const CALLS = 'conversations: calls and results of the conversation are sent in order';
 const WAKE = 'failures: a session whose advance threw can be woken again';
+const PROCESS = 'processes: a wake-up survives a process that dies as soon as wake has resolved';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
@@ -114,6 +116,23 @@ describe('a case that takes too long', () => {
     ],
   ])('fails: of %s', async (_, tests, name, during) => {
     await expect(runOf(tests(), name)()).rejects.toThrow(during);
+  });
+
+  test('fails: of a worker process that is never ready, and kills the process', async () => {
+    const exited = Promise.withResolvers<string | null>();
+    const tests = engineTests({
+      limitSeconds,
+      create: async () => ({ engine: new InProcessEngine(), close: async () => undefined }),
+      processes() {
+        const program = ['--eval', 'setInterval(() => undefined, 1_000)'];
+        const worker = spawn(process.execPath, program, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+        return worker.on('exit', (_, signal) => exited.resolve(signal));
+      },
+    });
+    await expect(runOf(tests, PROCESS)()).rejects.toThrow(
+      'during the start of a worker process, which must call runWorkerProcess.',
+    );
+    await expect(exited.promise).resolves.toBe('SIGKILL');
   });
 
   test('fails: the measurement of costs', async () => {

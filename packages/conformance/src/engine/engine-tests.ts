@@ -5,6 +5,7 @@ import { DEFAULT_LIMIT_SECONDS } from '../harness.ts';
 import { checkEngineHarness } from './engine-case.ts';
 import type { EngineHarness } from './engine-case.ts';
 import { engineCases } from './engine-cases.ts';
+import type { WorkerProcess } from './worker-messages.ts';
 
 /**
  * Converts the cases to tests of one engine. Cases that need a missing ability become skipped tests. With `node:test`
@@ -28,13 +29,29 @@ export function engineTests(harness: EngineHarness): readonly ConformanceTest[] 
   });
 }
 
-/** The harness for one run, which watches and closes its engines. */
+/** The harness for one run, which watches and closes its engines, and kills its processes. */
 function engineHarnessOf(harness: EngineHarness, run: CaseRun): EngineHarness {
-  const { create, reopen } = harness;
+  const { create, reopen, processes } = harness;
   const results = { serve: 'worker' };
   return {
     ...harness,
     create: run.creating('create', 'engine', create, results),
     ...(reopen && { reopen: run.creating('reopen', 'engine', reopen, results) }),
+    ...(processes && { processes: () => startUntilClose(processes, run) }),
   };
+}
+
+/** Starts a worker process. The run names the start until the process is ready, and kills the process at its end. */
+async function startUntilClose(
+  start: NonNullable<EngineHarness['processes']>,
+  run: CaseRun,
+): Promise<WorkerProcess> {
+  const worker = await run.during('harness.processes', start());
+  run.onClose(async () => void worker.kill('SIGKILL'));
+  const started = new Promise((resolve) => {
+    worker.on('message', resolve);
+    worker.on('exit', resolve);
+  });
+  void run.during('the start of a worker process, which must call runWorkerProcess', started);
+  return worker;
 }
