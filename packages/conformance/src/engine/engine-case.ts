@@ -53,8 +53,8 @@ export interface EngineAbilities {
 }
 
 /**
- * Creates the engines of the cases, and declares their abilities. The default of `limitSeconds` is 60 seconds, 1,000
- * times `turnMilliseconds` and 10 times `lockSeconds`.
+ * Creates the engines of the cases, and declares their abilities. The default of `limitSeconds` is 60 seconds,
+ * plus 1,000 times `turnMilliseconds`, plus, with `processes`, 10 times `lockSeconds`.
  */
 export interface EngineHarness extends Harness<CreateEngine>, EngineAbilities {}
 

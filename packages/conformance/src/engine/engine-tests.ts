@@ -18,8 +18,9 @@ import type { WorkerProcess } from './worker-messages.ts';
  */
 export function engineTests(harness: EngineHarness): readonly ConformanceTest[] {
   checkEngineHarness(harness);
-  const { turnMilliseconds = 0, lockSeconds = 30 } = harness;
-  const limitSeconds = harness.limitSeconds ?? DEFAULT_LIMIT_SECONDS + turnMilliseconds + 10 * lockSeconds;
+  const { turnMilliseconds = 0, lockSeconds = 30, processes } = harness;
+  const locks = processes ? 10 * lockSeconds : 0;
+  const limitSeconds = harness.limitSeconds ?? DEFAULT_LIMIT_SECONDS + turnMilliseconds + locks;
   return engineCases.map((one) => {
     const skip = one.needs !== undefined && !harness[one.needs];
     return conformanceTest(one, { skip, limitSeconds }, (run) => {
