@@ -86,12 +86,13 @@ export const laneCases: readonly UngroupedEngineCase[] = [
   engineCase(
     'after the outcome lost with a moment, the session is advanced at that moment',
     async (context) => {
-      const { engine, serve, clock, soon, looks, until } = context;
+      const { engine, serve, clock, soon, looks, until, quiet } = context;
       await serve(async () =>
         looks('a').length > 1 ? SUSPENDED : advanced({ type: 'lost', until: clock.now() + soon }),
       );
       await engine.wake('a');
       await until('"a" is advanced', () => looks('a').length > 0);
+      await quiet();
       await clock.pass(soon);
       await until('"a" is advanced again', () => looks('a').length > 1);
     },
