@@ -32,6 +32,22 @@ export const failureCases: readonly UngroupedEngineCase[] = [
     await engine.wake('a');
     await until('"a" is advanced again', () => looks('a').length > before);
   }),
+  engineCase('an advance that throws before it returns a promise ends its work', async (context) => {
+    const { engine, serve, looks, until, quiet, errors } = context;
+    let isDown = true;
+    await serve(() => {
+      if (isDown) throw new Error('No.');
+      return Promise.resolve(SUSPENDED);
+    }, 1);
+    await engine.wake('a');
+    await until('the error is reported', () => errors().length > 0);
+    await quiet();
+    isDown = false;
+    const before = looks('a').length;
+    for (const id of ['a', 'b']) await engine.wake(id);
+    await until('"a" is advanced again', () => looks('a').length > before);
+    await until('"b" is advanced', () => looks('b').length > 0);
+  }),
   engineCase('a wake-up during an advance that throws is not dropped', async (context) => {
     const { engine, serve, looks, until, gate } = context;
     const work = gate();

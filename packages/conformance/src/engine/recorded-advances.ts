@@ -42,17 +42,28 @@ export class RecordedAdvances {
     return this.looks.filter((look) => look.sessionId === sessionId);
   }
 
+  /** Records an act. If it throws before it returns a promise, so does the advance. */
   by(act: Act): Advance {
-    return async (sessionId, { signal, suspects } = {}) => {
+    return (sessionId, { signal, suspects } = {}) => {
       const look = { sessionId, at: this.clock.now(), signal, suspects };
       this.looks.push(look);
       if (this.underWay.includes(sessionId)) this.overlaps.push(sessionId);
       this.most = Math.max(this.most, this.underWay.push(sessionId));
+      const end = (): void => void this.underWay.splice(this.underWay.indexOf(sessionId), 1);
       try {
-        return await act(look);
-      } finally {
-        this.underWay.splice(this.underWay.indexOf(sessionId), 1);
+        return endAfter(act(look), end);
+      } catch (error) {
+        end();
+        throw error;
       }
     };
+  }
+}
+
+async function endAfter<T>(work: Promise<T>, end: () => void): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    end();
   }
 }

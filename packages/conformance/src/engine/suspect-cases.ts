@@ -5,6 +5,8 @@ import type { Act } from './recorded-advances.ts';
 import { FINISHED, ISOLATE, YIELD } from './recorded-advances.ts';
 
 const MINUTE = 60_000;
+/** A time in milliseconds to wait for an engine that tries again by itself. */
+const MOMENT = 100;
 const isSuspect = (sessionId: string): boolean => sessionId.startsWith('suspect');
 
 /** An advance that isolates suspect sessions and finishes the others. */
@@ -51,10 +53,10 @@ export const suspectCases: readonly UngroupedEngineCase[] = [
     await until('"late" is advanced', () => looks('late').length > 0);
   }),
   engineCase('`isolated` advances suspect sessions one at a time, beside others', async (context) => {
-    const { engine, serve, looks, until, quiet, gate } = context;
+    const { engine, serve, clock, looks, until, quiet, gate } = context;
     const work = gate();
     const isolatedIds: string[] = [];
-    await serve(isolating, undefined, undefined, async ({ sessionId, suspects }) => {
+    await serve(isolating, 2, undefined, async ({ sessionId, suspects }) => {
       assert.notEqual(suspects, 'refuse');
       isolatedIds.push(sessionId);
       await work.promise;
@@ -71,7 +73,10 @@ export const suspectCases: readonly UngroupedEngineCase[] = [
       .map(({ sessionId }) => sessionId);
     assert.deepEqual(new Set(inThisProcess), new Set(['suspect 1', 'suspect 2', 'other']));
     work.resolve();
-    await until('the other suspect session is isolated', () => isolatedIds.length === 2);
+    await until('the other suspect session is isolated', async () => {
+      await clock.pass(MOMENT);
+      return isolatedIds.length === 2;
+    });
     assert.deepEqual(new Set(isolatedIds), new Set(['suspect 1', 'suspect 2']));
   }),
   engineCase(

@@ -31,6 +31,24 @@ export const suspectDefects: Readonly<Record<string, Defect>> = {
     };
     return engine.serve(advanceAnywhere, others);
   }),
+  'lets suspect sessions wait in the places of others': serving(
+    ({ engine, clock }, advance, options = {}) => {
+      const { isolated, ...others } = options;
+      let last: Promise<unknown> = Promise.resolve();
+      const advanceInTurn: Advance = async (id, given) => {
+        const result = await advance(id, given);
+        if (isolated === undefined || result.outcome.type !== 'isolate') return result;
+        const work = last.then(() => isolated(id, { ...given, suspects: 'alone' }));
+        last = work.catch(() => undefined);
+        return work.catch((error: unknown) => ({
+          outcome: { type: 'sleep', until: clock.now() + 5_000 },
+          wake: [],
+          error,
+        }));
+      };
+      return engine.serve(advanceInTurn, others);
+    },
+  ),
   'lets this process work on suspect sessions': advancing(
     (advance) => (id, options) => advance(id, { ...options, suspects: 'alone' }),
   ),

@@ -51,9 +51,7 @@ class QueueWorker implements EngineWorker {
   private readonly polling: NodeJS.Timeout;
   /** The number of advances in this process, without those of suspect sessions. */
   private running = 0;
-  /** The number of suspect sessions, which wait for each other. */
-  private suspects = 0;
-  private lastSuspect: Promise<unknown> = Promise.resolve();
+  private isIsolating = false;
   private onIdle = () => {};
   private cancelTimer = () => {};
 
@@ -64,7 +62,16 @@ class QueueWorker implements EngineWorker {
     this.polling = setInterval(() => this.startMore(), options.pollSeconds * 1_000);
   }
 
+  /** Starts work on due sessions. If the queue fails, the next look tries again. */
   startMore(): void {
+    try {
+      this.takeSessions();
+    } catch (error) {
+      warn(error);
+    }
+  }
+
+  private takeSessions(): void {
     const { clock, lockSeconds, concurrency = 8 } = this.options;
     while (!this.stopController.signal.aborted && this.work.size < concurrency && !this.mustStayAlone()) {
       const lock = clock.newId();
@@ -96,17 +103,23 @@ class QueueWorker implements EngineWorker {
     const lost = new AbortController();
     const stopRenewal = this.renewRepeatedly(lock, () => lost.abort(new RunAbort('yield')));
     const signal = AbortSignal.any([this.stopController.signal, lost.signal]);
-    let result = await this.resultOf(sessionId, signal);
-    if (result?.outcome.type === 'isolate') result = await this.isolate(sessionId, signal);
-    stopRenewal();
+    const result = await this.resultOf(sessionId, signal).finally(stopRenewal);
     const following = result ? followingWakeUps(sessionId, result, this.options.clock.now()) : [];
     this.table.finish(lock, following, result?.outcome);
   }
 
   private async resultOf(sessionId: string, signal: AbortSignal): Promise<AdvanceResult | undefined> {
+    const result = await this.advanceBesideOthers(sessionId, signal);
+    return result?.outcome.type === 'isolate' ? this.isolate(sessionId, signal) : result;
+  }
+
+  private async advanceBesideOthers(
+    sessionId: string,
+    signal: AbortSignal,
+  ): Promise<AdvanceResult | undefined> {
     this.running++;
     try {
-      return await this.reported(sessionId, this.advance(sessionId, { signal, suspects: 'refuse' }));
+      return await this.reported(sessionId, () => this.advance(sessionId, { signal, suspects: 'refuse' }));
     } finally {
       this.running--;
       if (this.running === 0) this.onIdle();
@@ -115,31 +128,36 @@ class QueueWorker implements EngineWorker {
 
   /** Without an isolated process, a suspect session must be alone in this one. */
   private mustStayAlone(): boolean {
-    return this.options.isolated === undefined && this.suspects > 0;
+    return this.options.isolated === undefined && this.isIsolating;
   }
 
-  /** Advances suspect sessions one after the other. A session whose process died is tried again after its lock. */
+  /** Advances one suspect session at a time. The others sleep, and leave their places to other sessions. */
   private async isolate(sessionId: string, signal: AbortSignal): Promise<AdvanceResult> {
     const { isolated, clock, lockSeconds } = this.options;
-    this.suspects++;
-    const work = this.lastSuspect.then(async () => {
+    const sleep = (milliseconds: number): AdvanceResult => ({
+      outcome: { type: 'sleep', until: clock.now() + milliseconds },
+      wake: [],
+    });
+    if (this.isIsolating) return sleep(1_000);
+    this.isIsolating = true;
+    try {
       if (!isolated && this.running > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
       const advance = isolated ?? this.advance;
-      return this.reported(sessionId, advance(sessionId, { signal, suspects: 'alone', maxSteps: 1 }));
-    });
-    this.lastSuspect = work;
-    const result = await work;
-    this.suspects--;
-    if (result && result.outcome.type !== 'isolate') return result;
-    return { outcome: { type: 'sleep', until: clock.now() + lockSeconds * 1_000 }, wake: [] };
+      const options = { signal, suspects: 'alone', maxSteps: 1 } as const;
+      const result = await this.reported(sessionId, () => advance(sessionId, options));
+      const mustRepeat = result === undefined || result.outcome.type === 'isolate'; // its process died
+      return mustRepeat ? sleep(lockSeconds * 1_000) : result;
+    } finally {
+      this.isIsolating = false;
+    }
   }
 
   private async reported(
     sessionId: string,
-    work: Promise<AdvanceResult>,
+    work: () => Promise<AdvanceResult>,
   ): Promise<AdvanceResult | undefined> {
     try {
-      const result = await work;
+      const result = await work();
       if (result.error !== undefined) this.report(result.error, sessionId);
       return result;
     } catch (error) {
@@ -151,14 +169,23 @@ class QueueWorker implements EngineWorker {
   private renewRepeatedly(lock: string, onLost: () => void): () => void {
     const milliseconds = this.options.lockSeconds * 1_000;
     const renewLater = () => {
-      cancel = this.after(milliseconds / 3, () => {
-        const isRenewed = this.table.renew(lock, this.options.clock.now() + milliseconds);
-        return isRenewed ? renewLater() : onLost();
-      });
+      cancel = this.after(milliseconds / 3, () =>
+        this.isLost(lock, this.options.clock.now() + milliseconds) ? onLost() : renewLater(),
+      );
     };
     let cancel = () => {};
     renewLater();
     return () => cancel();
+  }
+
+  /** Renews a lock. Returns true if another worker has taken the session. */
+  private isLost(lock: string, lockedUntil: Instant): boolean {
+    try {
+      return !this.table.renew(lock, lockedUntil);
+    } catch (error) {
+      warn(error); // the next third of the lock tries again
+      return false;
+    }
   }
 
   /** Calls `startMore` at the instant of the next wake-up. */
@@ -177,15 +204,16 @@ class QueueWorker implements EngineWorker {
   }
 
   private report(error: unknown, sessionId: string): void {
-    const { onError = (thrown: unknown) => process.emitWarning(`"${sessionId}": ${String(thrown)}`) } =
-      this.options;
+    const { onError = (thrown: unknown) => warn(`"${sessionId}": ${String(thrown)}`) } = this.options;
     try {
       onError(error, sessionId);
     } catch (thrown) {
-      process.emitWarning(String(thrown)); // the work continues
+      warn(thrown); // the work continues
     }
   }
 }
+
+const warn = (error: unknown): void => process.emitWarning(String(error));
 
 /** Returns the wake-ups that the result of an advance requires. */
 function followingWakeUps(sessionId: string, { outcome, wake, next }: AdvanceResult, now: Instant): WakeUp[] {
