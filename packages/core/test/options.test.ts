@@ -136,6 +136,7 @@ const rows: readonly Row[] = [
   ['BackedSessionStore.prune', {}, (options) => store.prune(options)],
   ['InProcessEngine', {}, (options) => new InProcessEngine(options)],
   ['IsolatedProcess', {}, (options) => new IsolatedProcess('isolated.js', options)],
+  ['IsolatedProcess.stop', {}, (options) => new IsolatedProcess('isolated.js').stop(options)],
   ['InProcessEngine.wake', {}, (options) => engine().wake('a', options)],
   ['InProcessEngine.serve', {}, async (options) => (await engine().serve(advance, options)).stop()],
   ['InProcessEngine.stop', {}, async (options) => (await engine().serve(advance)).stop(options)],

@@ -57,6 +57,11 @@ const checkOptions = optionsCheck<IsolatedProcessOptions>('IsolatedProcess', {
   silentSeconds: mustBe.seconds,
 });
 
+const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('IsolatedProcess.stop', {
+  withinSeconds: mustBe.number(0, Number.MAX_VALUE),
+});
+
+const STOP_SECONDS = 10;
 const SILENT_SECONDS = 60;
 /** How long the work of a process may take to yield when the process must end. */
 const LEAVE_MILLISECONDS = 30_000;
@@ -101,9 +106,13 @@ export class IsolatedProcess {
     return this.child.advance(++this.calls, sessionId, options);
   };
 
-  /** Kills the process, and resolves when it has ended. Call it after the engine has stopped. */
-  async stop(): Promise<void> {
-    await this.child?.kill();
+  /**
+   * Makes the work in the process yield, and ends the process, at the latest after `withinSeconds` (default: 10). Call it
+   * after the engine has stopped. Resolves when the process has ended.
+   */
+  async stop(options: { readonly withinSeconds?: number | undefined } = {}): Promise<void> {
+    const { withinSeconds = STOP_SECONDS } = checkStopOptions(options);
+    await this.child?.stop(withinSeconds);
   }
 }
 
@@ -152,10 +161,12 @@ class Child {
     }
   }
 
-  kill(): Promise<void> {
+  async stop(withinSeconds: number): Promise<void> {
     setBusy(this.process);
-    this.process.kill('SIGKILL');
-    return this.ended.promise;
+    this.process.kill('SIGTERM');
+    const limit = setTimeout(() => this.process.kill('SIGKILL'), withinSeconds * 1_000);
+    await this.ended.promise;
+    clearTimeout(limit);
   }
 
   private send(request: Request): void {

@@ -103,6 +103,19 @@ describe('an isolated process', () => {
       await expect(advance(id)).rejects.toMatchObject({ data: { reason: 'exit code 1' } });
   });
 
+  test('lets its work yield when it is stopped, and is killed when the work takes too long', async () => {
+    const isolated = isolatedProcess();
+    await isolated.advance('a');
+    const waiting = isolated.advance('wait');
+    await isolated.advance('a'); // the process has begun the work before
+    await isolated.stop();
+    expect((await waiting).outcome).toEqual({ type: 'yield' });
+    await isolated.advance('a');
+    const ended = expect(isolated.advance('block')).rejects.toMatchObject({ data: { reason: 'SIGKILL' } });
+    await isolated.stop({ withinSeconds: 0 });
+    await ended;
+  });
+
   test('can be stopped twice, and before it started', async () => {
     const isolated = isolatedProcess();
     await isolated.stop();
