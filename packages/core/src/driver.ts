@@ -43,8 +43,11 @@ export type { EffectiveRequest, StepRequest, ToolChoice } from './state/inferenc
 export type {
   AiSdkResult,
   AiSdkSchema,
+  AnySchema,
   InputOf,
+  InputOfAny,
   OutputOf,
+  OutputOfAny,
   StandardIssue,
   StandardResult,
   StandardSchema,

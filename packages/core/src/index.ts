@@ -35,11 +35,12 @@ export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.
 export { tool } from './loop/tools/tool.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
 export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
-export type { Tool, ToolContext, ToolEffect, ToolRetry } from './loop/tools/tool.ts';
+export type { Tool, ToolEffect, ToolRetry } from './loop/tools/tool.ts';
+export type { ToolContext } from './loop/tools/tool-context.ts';
 export { toolResult } from './loop/tools/tool-result.ts';
 export { subagent } from './agents/subagent.ts';
 export { structuredOutput } from './agents/structured-output.ts';
-export type { StructuredOutput, StructuredOutputOptions } from './agents/structured-output.ts';
+export type { StructuredOutput } from './agents/structured-output.ts';
 export type { Hook, HookContext } from './loop/hooks/hook.ts';
 export {
   cancellation,
@@ -55,7 +56,6 @@ export {
 export { costOf } from './loop/stopping/model-prices.ts';
 export type { ModelPrices } from './loop/stopping/model-prices.ts';
 export { summarize } from './agents/summarize.ts';
-export type { SummarizeOptions } from './agents/summarize.ts';
 export {
   allSections,
   conversationWithCurrentToolTrace,
@@ -101,6 +101,8 @@ export type {
 export type { SessionEvent, SessionHooks } from './session/work/session-events.ts';
 export type { SavePolicy } from './session/work/save-policy.ts';
 export {
+  answer,
+  answerError,
   approve,
   changeModel,
   changeStatus,
@@ -113,6 +115,7 @@ export {
   writeMetadata,
 } from './session/actions/actions.ts';
 export type { ActionContext, SessionAction } from './session/actions/actions.ts';
+export { pendingQuestions } from './session/actions/answer.ts';
 export { pendingApprovals } from './session/actions/approval.ts';
 export type { InboxContent } from './session/actions/inbox-content.ts';
 

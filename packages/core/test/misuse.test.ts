@@ -41,6 +41,8 @@ const add = tool(init);
 const price = { input: 1, output: 2 };
 const at = 0;
 const nothing = (): undefined => undefined;
+const { execute: _, ...asked } = init;
+const withoutExecute = (changes: object) => () => tool(given({ ...asked, ...changes }));
 const withTool = (changes: object) => () => createAgentLoop({ driver, tools: [{ ...add, ...changes }] });
 const withChoice = (toolChoice: unknown) => () =>
   createAgentLoop({ driver, tools: [add], toolChoice: given(toolChoice) });
@@ -92,6 +94,13 @@ const rows: readonly Row[] = [
     () => AgentBuilder.of().withTools(given({ ...add, effect: 1 })),
     'effect of tool "add"',
   ],
+  ['a question, effect', withoutExecute({ effect: 'once' }), 'tool "add" has no execute, so its calls wait'],
+  ['a question, timeoutSeconds', withoutExecute({ timeoutSeconds: 5 }), 'set answerTimeoutSeconds instead'],
+  ['a question, retry', withoutExecute({ retry: { maxAttempts: 2 } }), 'remove retry'],
+  ['a question, reconcile', withoutExecute({ reconcile: nothing }), 'remove reconcile'],
+  ['a tool, execute is undefined', withoutExecute({ execute: undefined }), 'pass a function, or omit it'],
+  ['a tool, outputSchema', () => tool(given({ ...init, outputSchema: {} })), 'without execute'],
+  ['a tool, answerTimeoutSeconds', () => tool(given({ ...init, answerTimeoutSeconds: 5 })), 'omit execute'],
   [
     'a subagent without toTask',
     () => subagent(given({ name: 'ask', description: 'Asks.', loop, inputSchema: { type: 'object' } })),

@@ -6,6 +6,8 @@ import {
   AgentBuilder,
   AgentSession,
   AgentState,
+  answer,
+  answerError,
   approve,
   assistantMessage,
   cancellation,
@@ -51,6 +53,7 @@ const schema = { type: 'object' } as const;
 const prices = { m: { input: 1, output: 2 } };
 const definition = { name: 'helper' };
 const state = AgentState.empty();
+const question = { name: 'ask', description: 'Asks.', inputSchema: schema };
 const init = { name: 'add', description: 'Adds.', inputSchema: schema, execute: () => 1 };
 const store = new MemorySessionStore();
 const runtime = new SessionRuntime({ store, agents: { helper: loop } });
@@ -65,6 +68,7 @@ const rows: readonly Row[] = [
   ['loop.iterate', {}, (options) => loop.iterate(state, options)],
   ['loop.stream', {}, (options) => loop.stream(state, options).result],
   ['tool', init, (options) => tool(options)],
+  ['tool, without execute', question, (options) => tool(options), ['outputSchema']],
   ['tool, retry', { maxAttempts: 2 }, (retry) => tool({ ...init, retry })],
   ['toolResult', { value: 1 }, (options) => toolResult(options), ['value', 'modelOutput', 'metadata']],
   ['ToolResult', { value: 1 }, (options) => new ToolResult(options), ['value', 'modelOutput', 'metadata']],
@@ -108,6 +112,12 @@ const rows: readonly Row[] = [
     ['input'],
   ],
   [
+    'SessionRuntime.enqueue, an answer',
+    { type: 'answer', toolExecutionId: 'x', error: 'No.' },
+    (content) => runtime.enqueue(sessionId, content),
+    ['value'],
+  ],
+  [
     'SessionRuntime.enqueue, an ended child',
     { type: 'child-ended', sessionId: 'x' },
     (content) => runtime.enqueue(sessionId, content),
@@ -123,6 +133,8 @@ const rows: readonly Row[] = [
   ],
   ['approve', {}, (options) => approve('x', options), ['input']],
   ['deny', {}, (options) => deny('x', options)],
+  ['answer', {}, (options) => answer('x', 1, options)],
+  ['answerError', {}, (options) => answerError('x', 'No.', options)],
   ['MemorySessionStore', {}, (options) => new MemorySessionStore(options)],
   ['BackedSessionStore', {}, (options) => new BackedSessionStore(new MemoryBackend(), options)],
   [
@@ -199,7 +211,7 @@ AgentContext AgentStep AgentStop Continuation InferenceResponse LineageCache Lis
 DriverError HoldfastError InboxFullError SessionBusyError SessionConflictError SessionNotFoundError SessionSuspectError SessionTooLargeError StateFormatError StoreThrottledError StoreUnavailableError ToolExecutionBlockedError
 agentDefinition executionIdOf hasErrorCode invalidArgument isExecutionOf isForceStop isTerminal isTrace metadataKey newStepMessageIds reasoningOf snapshotVersion stopSignal textOf toJsonObject toJsonValue toolCallsOf
 allSections applyOutcome cancellation conversationWithCurrentToolTrace costOf deadline finishReason messageCompiler nextAction eventListener redactedListener retryLimit selectedSections stepsLimit summaryCompiler timeLimit tokenLimit 
-changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals resume retry serveIsolated sweep withDecision writeMetadata
+changeModel changeStatus changeSystemPrompt clearHistory pendingApprovals pendingQuestions resume retry serveIsolated sweep withAnswer withDecision writeMetadata
 applySavePlan compareDueSessions compareListedSessions recordDueAt matchesDueQuery matchesSessionQuery isAfterCursor isExpired isItemWaiting listedSession planSave readSessionRecord recordName restoreSession contentParts waitingForOf waitingItemCount waitingPositions
 checkArgument optionsCheck
 `

@@ -82,6 +82,7 @@ export const WAKE_AT = START + 3_600_000;
 /** One list for each type of waiting. */
 export const WAITINGS = {
   approval: [{ type: 'approval', toolExecutionId: TOOL_EXECUTION }],
+  answer: [{ type: 'answer', toolExecutionId: TOOL_EXECUTION, until: WAKE_AT }],
   until: [{ type: 'until', until: WAKE_AT }],
   retry: [{ type: 'retry', error: { name: 'DriverError', message: 'Too many requests.' }, until: WAKE_AT }],
   child: [{ type: 'child', sessionId: SessionId.parse('child'), toolExecutionId: TOOL_EXECUTION }],

@@ -10,7 +10,7 @@ import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
 import type { ParentRun } from '../loop/parent-run.ts';
 import { runningToolOf } from '../loop/tools/running-tool.ts';
-import type { ToolContext } from '../loop/tools/tool.ts';
+import type { ToolContext } from '../loop/tools/tool-context.ts';
 
 type Nesting = Pick<ParentRun, 'depth' | 'maxDepth'>;
 
@@ -109,9 +109,12 @@ export class SubagentRun {
   }
 }
 
-const CAN_WAIT_INSIDE: ReadonlySet<Waiting['type']> = new Set(['approval', 'until', 'retry']);
+const CAN_WAIT_INSIDE: ReadonlySet<Waiting['type']> = new Set(['approval', 'answer', 'until', 'retry']);
 
-/** True when the agent waits only for entries that can be resolved inside a call: decisions, instants and retries. */
+/**
+ * True when the agent waits only for entries that can be resolved inside a call: decisions, answers, instants and
+ * retries.
+ */
 function canBeWaitedFor({ execution }: AgentState): boolean {
   const waiting = execution?.waiting ?? [];
   return waiting.length > 0 && waiting.every(({ type }) => CAN_WAIT_INSIDE.has(type));

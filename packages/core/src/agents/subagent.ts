@@ -12,7 +12,8 @@ import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { StructuredOutput } from './structured-output.ts';
 import { SubagentRun, depthExceeded, nestingOf, subagentFailed } from './subagent-run.ts';
 import { SUBAGENT_ADVICE } from '../loop/option-advice.ts';
-import type { Tool, ToolContext } from '../loop/tools/tool.ts';
+import type { Tool } from '../loop/tools/tool.ts';
+import type { ToolContext } from '../loop/tools/tool-context.ts';
 import { nameInMessages, TIME_LIMIT, tool, TOOL_NAME } from '../loop/tools/tool.ts';
 import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 
@@ -168,7 +169,7 @@ export function subagent(init: AnySubagentInit): Tool {
       return output ? inTime(() => output.readAsync(agent)) : agent.finalResponse;
     },
   });
-  return Object.freeze({ ...subagentTool, isResumable: true });
+  return Object.freeze({ ...subagentTool, isResumable: true, toolsInside: () => loopOf().tools });
 }
 
 function promptOf(args: unknown): string {

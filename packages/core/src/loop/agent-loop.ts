@@ -117,6 +117,8 @@ export interface RunOptions {
  * RangeError `ARGUMENT_INVALID` for a value that is not a state and for invalid limits.
  */
 export interface AgentLoop {
+  /** The tools of the agent, by name. A loop that an application wrote itself may omit them. */
+  readonly tools?: ReadonlyMap<string, Tool>;
   /** Runs until the execution ends, waits or is aborted, and returns the last state. */
   run(state: AgentState, options?: RunOptions): Promise<AgentState>;
   /**
@@ -203,7 +205,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     return streamOf(runOptions, (streamed) => resultOf(startRun(loop, state, streamed)));
   }
 
-  return Object.freeze({ run, iterate, stream });
+  return Object.freeze({ tools: parts.tools, run, iterate, stream });
 }
 
 function redactedListeners(

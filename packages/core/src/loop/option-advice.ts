@@ -88,6 +88,26 @@ export const TOOL_ADVICE: Advice = {
   isResumable: 'add it to the tool, as in { ...tool(init), isResumable: true }',
 };
 
+const WAITS = 'has no execute, so its calls wait for an answer';
+
+/** Advice for options of `tool()` that a tool without `execute` cannot have. */
+export const QUESTION_ADVICE: Advice = {
+  execute:
+    'has the value undefined for execute: pass a function, or omit it to let calls wait for an answer.',
+  timeoutSeconds: `${WAITS}: set answerTimeoutSeconds instead of timeoutSeconds.`,
+  retry: `${WAITS}: remove retry, because the loop runs no attempts.`,
+  effect: `${WAITS}: remove effect, because the loop runs no code that a crash could repeat.`,
+  reconcile: `${WAITS}: remove reconcile, because a call without its answer keeps waiting.`,
+};
+
+/** Advice for options of `tool()` that a tool with `execute` cannot have. */
+export const EXECUTE_ADVICE: Advice = {
+  outputSchema:
+    'has both execute and outputSchema: outputSchema checks the answers to a tool without execute.',
+  answerTimeoutSeconds:
+    'has both execute and answerTimeoutSeconds: set timeoutSeconds, or omit execute to let calls wait for an answer.',
+};
+
 export const SUBAGENT_ADVICE: Advice = {
   agent: 'pass its loop, as in loop: researchLoop',
   driver: 'pass it to its loop, as in loop: createAgentLoop({ driver })',

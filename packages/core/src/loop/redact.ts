@@ -3,6 +3,7 @@ import type { JsonValue } from '../json.ts';
 import { compact, isJsonObject, toJsonValue } from '../json.ts';
 import { AgentState } from '../state/agent-state.ts';
 import { AgentContext } from '../state/context.ts';
+import type { Answer } from '../state/execution/answer.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import { Continuation, stopSignal } from '../state/execution/continuation.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
@@ -257,15 +258,20 @@ function redactedCall(call: ToolExecution['call'], redact: Redact): ToolExecutio
 }
 
 function redactedTool(execution: ToolExecution, redact: Redact): ToolExecution {
-  const { call, outcome, approval, progress } = execution;
+  const { call, outcome, approval, progress, answer } = execution;
   const decision = approval?.decision && compact({ ...approval.decision, by: undefined, reason: undefined });
   return ToolExecution.fromJSON({
     ...execution.toJSON(),
     call: redactedCall(call, redact),
     outcome: outcome && redactedOutcome(outcome, redact),
     approval: approval && compact({ ...approval, decision }),
+    answer: answer && redactedAnswer(answer, redact),
     progress: progress === undefined ? undefined : redact(progress),
   });
+}
+
+function redactedAnswer({ at, outcome }: Answer, redact: Redact): Answer {
+  return outcome ? { at, outcome: redactedOutcome(outcome, redact) } : { at };
 }
 
 function redactedOutcome(outcome: ToolOutcome, redact: Redact): ToolOutcome {

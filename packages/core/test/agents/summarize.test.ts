@@ -10,7 +10,8 @@ import {
 } from '@holdfast/core';
 import { List } from '@holdfast/core/driver';
 import { stopSignal, summaryCompiler } from '@holdfast/core/engine';
-import type { Hook, Message, SummarizeOptions, ToolCallPart } from '@holdfast/core';
+import type { SummarizeOptions } from '@holdfast/core/engine';
+import type { Hook, Message, ToolCallPart } from '@holdfast/core';
 import { scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import type { ScriptedAnswer, ScriptedDriver } from '@holdfast/core/testing';
 import fc from 'fast-check';

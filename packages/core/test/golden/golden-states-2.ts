@@ -1,4 +1,4 @@
-import type { AgentState, LlmConfig, ToolCallPart } from '@holdfast/core';
+import type { AgentState, LlmConfig, ToolCallPart, ToolExecution } from '@holdfast/core';
 import type { ToolExecutionId } from '@holdfast/core/engine';
 import { steppedClock } from '@holdfast/core/testing';
 import { Story } from './golden-states.ts';
@@ -76,6 +76,34 @@ export const goldenStates2: Readonly<Record<string, () => AgentState>> = {
       .runs()
       .changes((execution) => execution.withProgress({ parcels: [1, 2] }).withWaitingInside(waiting))
       .do((state, at) => state.withExecutionStatus('suspended', at, waiting)).state;
+  },
+  /** A call waits for its answer, until an instant. */
+  'waits-for-answer': () => {
+    const story = asked()
+      .answers({ content: [call('call_1')], usage })
+      .runs()
+      .changes((execution) =>
+        execution.withWaitingInside([
+          { type: 'answer', toolExecutionId: execution.id, until: Date.UTC(2026, 10, 23) },
+        ]),
+      );
+    return story.do((state, at) =>
+      state.withExecutionStatus('suspended', at, state.currentStep?.toolExecutions[0]?.waitingInside),
+    ).state;
+  },
+  /** One call has the outcome of its answer. The answer to another is saved, and its outcome is not recorded yet. */
+  answered: () => {
+    const answers = (by: string | undefined, value: number) => (execution: ToolExecution, at: number) =>
+      execution
+        .withWaitingInside([{ type: 'answer', toolExecutionId: execution.id }])
+        .withAnswer({ at, ...(by && { by }), outcome: { type: 'succeeded', value } });
+    return asked()
+      .answers({ content: [call('call_1'), call('call_2')], usage })
+      .runs()
+      .changes(answers('ann', 4))
+      .changes((execution, at) => execution.withOutcome({ type: 'succeeded', value: 4 }, at))
+      .runs()
+      .changes(answers(undefined, 5)).state;
   },
   /** A call that was in doubt twice has requested approval for the second time. */
   'asked-again': () => {

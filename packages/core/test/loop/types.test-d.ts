@@ -23,6 +23,7 @@ import type {
   Tool,
   ToolContext,
   ToolExecution,
+  ToolExecutionOf,
 } from '@holdfast/core';
 import type { AiSdkSchema } from '@holdfast/core/driver';
 import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
@@ -94,8 +95,18 @@ tool({
 tool({ ...named, inputSchema: pair, execute: ({ a }: { readonly a: string }) => a });
 // @ts-expect-error a tool needs a schema
 tool({ ...named, execute: () => 1 });
-// @ts-expect-error a tool does something
-tool({ ...named, inputSchema: pair });
+// A tool without execute is a question: its value is the answer.
+expectTypeOf(tool({ ...named, inputSchema: pair })).toExtend<Tool<{ a: number }>>();
+const asks = tool({ ...named, inputSchema: pair, outputSchema: z.object({ city: z.string() }) });
+expectTypeOf<ToolExecutionOf<typeof asks>['value']>().toEqualTypeOf<{ readonly city: string } | undefined>();
+expectTypeOf<ToolExecutionOf<typeof asks>['args']['a']>().toEqualTypeOf<number>();
+tool({ ...named, inputSchema: pair, needsApproval: ({ a }) => a > 5, answerTimeoutSeconds: 60 });
+const asksAnything = tool({ ...named, inputSchema: { type: 'object' } });
+expectTypeOf<ToolExecutionOf<typeof asksAnything>['value']>().toEqualTypeOf<JsonValue | undefined>();
+// @ts-expect-error a question runs no code that could be repeated
+tool({ ...named, inputSchema: pair, effect: 'once' });
+// @ts-expect-error the answer to a tool with code is what the code returns
+tool({ ...named, inputSchema: pair, outputSchema: pair, execute: () => 1 });
 // @ts-expect-error a time-out is a number
 tool({ ...named, inputSchema: pair, execute: () => 1, timeoutSeconds: '5' });
 // @ts-expect-error how often is to be said

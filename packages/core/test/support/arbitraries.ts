@@ -262,6 +262,7 @@ const waitings: fc.Arbitrary<readonly Waiting[] | undefined> = fc.option(
         { toolExecutionId: executionIds },
       ),
       fc.record({ type: fc.constant('approval' as const), toolExecutionId: executionIds }),
+      record<Waiting>({ type: fc.constant('answer'), toolExecutionId: executionIds }, { until: fc.nat() }),
     ),
     { minLength: 1, maxLength: 2 },
   ),

@@ -3,11 +3,14 @@ import {
   AgentSession,
   AgentState,
   AgentStop,
+  answer,
   approve,
   createAgentLoop,
   deny,
   MemorySessionStore,
   pendingApprovals,
+  pendingQuestions,
+  resume,
   RunAbort,
   sendMessage,
   SessionRuntime,
@@ -68,19 +71,38 @@ function weatherWith(options: object): Tool {
   return tool({ ...base, execute: () => 'sunny', ...options });
 }
 
+const askCity = tool({
+  name: 'askCity',
+  description: 'Asks the user for a city.',
+  inputSchema: { type: 'object' },
+  outputSchema: { type: 'string' },
+  answerTimeoutSeconds: 60,
+});
+
 const definition: AgentDefinition = { name: 'guide' };
 
 function runtimeOf(script: readonly ScriptedAnswer[] = [], options: Partial<SessionRuntimeOptions> = {}) {
   const clock = manualClock(NOON);
   const store = new MemorySessionStore({ clock, maxInboxItems: 1 });
   const approved = weatherWith({ needsApproval: true });
-  const guide = createAgentLoop({ driver: scriptedDriver(...script), tools: [approved], clock });
+  const guide = createAgentLoop({ driver: scriptedDriver(...script), tools: [approved, askCity], clock });
   return { clock, store, runtime: new SessionRuntime({ store, clock, agents: { guide }, ...options }) };
 }
 
 async function createdSession(script?: readonly ScriptedAnswer[]) {
   const world = runtimeOf(script);
   return { ...world, session: await world.runtime.create({ sessionId: 'trip-1', definition }) };
+}
+
+/** A session whose model has requested two answers. */
+async function askedSession() {
+  const calls = [
+    ['askCity', {}],
+    ['askCity', {}],
+  ] as const;
+  const world = await createdSession([{ calls }, 'Done.']);
+  const { state } = await world.runtime.execute('trip-1', sendMessage('Weather?'));
+  return { ...world, asked: pendingQuestions(state).map(({ id }) => id) };
 }
 
 async function busySession() {
@@ -119,6 +141,30 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
     thrownBy(() => {
       throw new AgentStop({ reason: 'stopRequested', message: 'The shop is closed.', source: 'shop' });
     }),
+  ANSWER_GIVEN: () =>
+    thrownBy(async () => {
+      const { runtime, asked } = await askedSession();
+      const [first = '', second = ''] = asked;
+      await runtime.execute('trip-1', answer(first, 'Oslo', { by: 'Ada' }));
+      await runtime.execute('trip-1', answer(first, 'Bergen'));
+      await runtime.execute('trip-1', answer(second, 'Bergen'));
+    }),
+  ANSWER_INVALID: () =>
+    thrownBy(async () => {
+      const { runtime, asked } = await askedSession();
+      await runtime.execute('trip-1', answer(asked[0] ?? '', 5));
+    }),
+  ANSWER_NOT_FOUND: () =>
+    thrownBy(async () => {
+      const { runtime } = await createdSession();
+      await runtime.execute('trip-1', answer('00000000-0000-4000-8000-000000000000', 'Oslo'));
+    }),
+  ANSWER_TIMEOUT: async () => {
+    const { runtime, clock } = await askedSession();
+    clock.advance(60_000);
+    const { state } = await runtime.execute('trip-1', resume());
+    return state.steps[0]?.toolExecutions[0]?.error;
+  },
   APPROVAL_DECIDED: () =>
     thrownBy(async () => {
       const { runtime } = await createdSession([

@@ -1,5 +1,6 @@
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
 import { interruptedOutcome } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { RunningTool } from './running-tool.ts';
@@ -13,14 +14,28 @@ import { succeededOutcome } from './tool-runner.ts';
  */
 export type Resolution = 'retry' | 'requestApproval' | ToolOutcome;
 
-/** Resolves a call in doubt by the effect that its tool declares. Without its tool, the call becomes `interrupted`. */
+/**
+ * Resolves a call in doubt by its answer, or by the effect that its tool declares. Without its tool, the call becomes
+ * `interrupted`.
+ */
 export async function resolveInDoubt(run: RunState, execution: ToolExecution): Promise<Resolution> {
   const tool = run.loop.tools.get(execution.name);
+  const answered = execution.answer?.outcome;
+  if (answered) return outcomeOfAnswer(answered, tool, run);
   if (tool === undefined) return interruptedOutcome(execution);
   if (mayRepeat(tool)) return 'retry';
   const found = tool.reconcile && (await reconcileCall(run, tool, execution));
   if (found) return found;
   return tool.effect === 'ask' ? 'requestApproval' : interruptedOutcome(execution);
+}
+
+/** Returns the outcome of an answered call, as if its tool had returned the value or thrown the error. */
+function outcomeOfAnswer(answered: ToolOutcome, tool: Tool | undefined, { loop }: RunState): ToolOutcome {
+  try {
+    return answered.type === 'succeeded' && tool ? succeededOutcome(tool, answered.value, loop) : answered;
+  } catch (error) {
+    return Object.freeze({ type: 'failed', error: toErrorRecord(error) });
+  }
 }
 
 /** True when the call can safely run again under the same idempotency key. */

@@ -13,7 +13,7 @@ import type { AgentEvent, EventBody } from '../events.ts';
 import type { ParentRun } from '../parent-run.ts';
 import type { RunState } from '../run-state.ts';
 import { stepAtWork } from '../stepper.ts';
-import type { ToolContext } from './tool.ts';
+import type { ToolContext } from './tool-context.ts';
 
 /** A symbol and not a name, so that a tool does not see the member and cannot imitate it. */
 const SELF = Symbol('RunningTool');
@@ -85,6 +85,20 @@ export class RunningTool implements ToolContext {
   /** Aborts when the run is aborted, also by a yield, and at the step deadline. */
   get runSignal(): AbortSignal {
     return this.#run.signal;
+  }
+
+  /** Lets the call wait for its answer. The wait survives the end of the process. */
+  waitForAnswer(timeoutSeconds: number | undefined): void {
+    const until = this.clock.now() + Math.ceil((timeoutSeconds ?? Infinity) * 1000);
+    this.#change((execution) =>
+      execution.withWaitingInside([
+        {
+          type: 'answer',
+          toolExecutionId: execution.id,
+          ...(Number.isSafeInteger(until) && { until }),
+        },
+      ]),
+    );
   }
 
   // For subagents

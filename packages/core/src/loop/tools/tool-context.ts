@@ -1,10 +1,50 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
+import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
+import type { JsonValue } from '../../json.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionBudget } from '../../state/execution/budget.ts';
+import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
+import type { AgentEvent } from '../events.ts';
 import { neverSignal } from '../stopping/abort.ts';
-import type { ToolContext } from './tool.ts';
+
+/**
+ * The facts of the call that a tool receives, and the functions that it can call. After the attempt has completed or
+ * timed out, calls of these functions have no effect.
+ */
+export interface ToolContext {
+  /** The id that the model gave the call. */
+  readonly toolCallId: string;
+  /**
+   * The idempotency key of the call. Every attempt at the call has the same key. Pass it to services that support
+   * idempotency keys. A step that was not saved before its process died starts again, with new calls and new keys.
+   */
+  readonly idempotencyKey: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** Aborts when the run is aborted, at the step deadline, and at the tool's timeout. */
+  readonly signal: AbortSignal;
+  /** The agent as it was when the attempt began. */
+  readonly state: AgentState;
+  readonly clock: Clock;
+  /** The progress that an earlier attempt at this call saved with `saveProgress`. */
+  readonly progress: JsonValue | undefined;
+  /** Saves progress in the state for a later attempt. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
+  readonly saveProgress: (progress: JsonValue) => void;
+  /**
+   * Adds the tool's own usage, such as the inference of a subagent, to the usage of the execution.
+   * @throws HoldfastError `CONTEXT_INVALID` for invalid numbers.
+   */
+  readonly addUsage: (usage: Usage | CallUsage) => void;
+  /** The remaining budget of the loop. */
+  readonly remaining: () => ExecutionBudget;
+  /** Passes an event from inside the tool to the listeners of the run. */
+  readonly emit: (event: AgentEvent) => void;
+}
+
+/** The facts of a call that `needsApproval` receives. */
+export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
 
 const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
   toolCallId: mustBe.string,

@@ -5,7 +5,7 @@ import type { ToolExecutionId } from '../../state/values/ids.ts';
 import type { ToolCallPart } from '../../state/messages/messages.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import { indexOfExecution } from '../../state/execution/tool-executions.ts';
-import { interruptedOutcome } from '../../state/execution/tool-outcome.ts';
+import { outcomeAtEnd } from '../../state/execution/tool-outcome.ts';
 import type { RunState } from '../run-state.ts';
 import { resolveInDoubt } from './resolve-in-doubt.ts';
 import { stepAtWork } from '../stepper.ts';
@@ -92,7 +92,7 @@ export class ToolRound {
   async closeInterrupted(executions: readonly ToolExecution[]): Promise<void> {
     for (const running of executions) {
       const at = this.run.now();
-      await this.finish(running.withCheckedOutcome(interruptedOutcome(running), at), at);
+      await this.finish(running.withCheckedOutcome(outcomeAtEnd(running), at), at);
     }
   }
 

@@ -12,8 +12,10 @@ import { abortKind, CallSuspended, canAbort, unlessAborted } from '../stopping/a
 import { truncate } from './truncate.ts';
 import { RESUMABLE_GRACE_SECONDS, withinGrace } from '../stopping/grace.ts';
 import type { RunningTool } from './running-tool.ts';
-import type { Tool, ToolContext } from './tool.ts';
-import { isPause, toolNotFound } from './tool.ts';
+import { runningToolOf } from './running-tool.ts';
+import type { Tool } from './tool.ts';
+import type { ToolContext } from './tool-context.ts';
+import { isPause } from './tool.ts';
 import { ToolResult } from './tool-result.ts';
 import type { ValidationResult } from './tool-schema.ts';
 
@@ -88,6 +90,10 @@ function startAttempt(
   context: ToolContext,
 ): unknown {
   const args = requireValid(attempt.execution, checked);
+  if (tool.validateAnswer) {
+    runningToolOf(context)?.waitForAnswer(tool.answerTimeoutSeconds);
+    throw new CallSuspended();
+  }
   attempt.running = tool;
   return tool.execute(args, context);
 }
@@ -275,4 +281,10 @@ function asToolError(name: string, error: unknown): unknown {
   return new HoldfastError('TOOL_FAILED', `Tool "${name}" threw a value that is not an Error.`, {
     cause: error,
   });
+}
+
+/** The error for a call of an unknown tool. */
+export function toolNotFound(name: string, known: Iterable<string>): HoldfastError {
+  const names = [...known].join(', ') || 'none';
+  return new HoldfastError('TOOL_NOT_FOUND', `Unknown tool "${name}". Known tools: ${names}.`);
 }

@@ -61,6 +61,25 @@ export type OutputOf<Schema extends StandardSchema> =
 export type InputOf<Schema extends StandardSchema> =
   Schema extends StandardSchema<unknown, infer Input> ? Input : never;
 
+/** A schema of any kind that `tool()` accepts. */
+export type AnySchema = StandardSchema | AiSdkSchema | JsonObject;
+
+/** The input type of a schema. The type of a JSON Schema is unknown. */
+export type InputOfAny<Schema extends AnySchema> =
+  Schema extends StandardSchema<unknown, infer Input>
+    ? Input
+    : Schema extends AiSdkSchema<infer Output>
+      ? Output
+      : unknown;
+
+/** The output type of a schema. The type of a JSON Schema is unknown. */
+export type OutputOfAny<Schema extends AnySchema> =
+  Schema extends StandardSchema<infer Output>
+    ? Output
+    : Schema extends AiSdkSchema<infer Output>
+      ? Output
+      : unknown;
+
 /** A checked value, or all its problems. */
 export type CheckResult<T> = { readonly value: T } | { readonly issues: readonly string[] };
 
@@ -91,16 +110,33 @@ export function toolSchema(toolName: string, schema: unknown, jsonSchema?: objec
   const subjectName = `tool "${toolName}"`;
   const purpose: SchemaPurpose = { subjectName, subject: 'the arguments', code: 'TOOL_SCHEMA_INVALID' };
   const { jsonSchema: shown, check } = modelSchema(purpose, schema, jsonSchema);
-  return {
-    jsonSchema: shown,
-    validate: (input) => {
-      const found = check(input);
-      return found instanceof Promise ? found.then(toValidated) : toValidated(found);
-    },
-  };
+  return { jsonSchema: shown, validate: validator(check) };
+}
+
+/**
+ * Returns the check of the answers to a tool; without a schema, every answer is valid.
+ * @throws HoldfastError `TOOL_SCHEMA_INVALID` for a value that is not a schema.
+ */
+export function answerSchema(toolName: string, schema: unknown): ToolSchema<unknown>['validate'] {
+  if (schema === undefined) return (value) => ({ value });
+  const subjectName = `the answers to tool "${toolName}"`;
+  return validator(valueCheck({ subjectName, subject: 'the answer', code: 'TOOL_SCHEMA_INVALID' }, schema));
 }
 
 type Check = ModelSchema['check'];
+
+/** Returns the check of a schema, which needs no JSON Schema form when it can check values itself. */
+function valueCheck(purpose: SchemaPurpose, schema: unknown): Check {
+  if (isStandardSchema(schema)) return standardCheck(schema);
+  return (isAiSdkSchema(schema) ? aiSdkCheck(schema) : undefined) ?? modelSchema(purpose, schema).check;
+}
+
+function validator(check: Check): ToolSchema<unknown>['validate'] {
+  return (input) => {
+    const found = check(input);
+    return found instanceof Promise ? found.then(toValidated) : toValidated(found);
+  };
+}
 
 /**
  * Creates a schema from a Standard Schema, a schema of the AI SDK or a JSON Schema.

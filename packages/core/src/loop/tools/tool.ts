@@ -3,51 +3,22 @@ import type { ArgumentCheck } from '../../arguments.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isPlainObject } from '../../json.ts';
-import type { Clock } from '../../clock.ts';
-import type { AgentState } from '../../state/agent-state.ts';
-import type { ExecutionBudget } from '../../state/execution/budget.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';
 import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
-import type { CallUsage, Usage } from '../../state/inference/usage.ts';
 import type { ToolDescription } from '../inference/driver.ts';
-import type { AgentEvent } from '../events.ts';
-import { TOOL_ADVICE } from '../option-advice.ts';
-import type { AiSdkSchema, InputOf, OutputOf, StandardSchema, ValidationResult } from './tool-schema.ts';
-import { toolSchema } from './tool-schema.ts';
-
-/**
- * The facts of the call that a tool receives, and the functions that it can call. After the attempt has completed or
- * timed out, calls of these functions have no effect.
- */
-export interface ToolContext {
-  /** The id that the model gave the call. */
-  readonly toolCallId: string;
-  /**
-   * The idempotency key of the call. Every attempt at the call has the same key. Pass it to services that support
-   * idempotency keys. A step that was not saved before its process died starts again, with new calls and new keys.
-   */
-  readonly idempotencyKey: string;
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-  /** Aborts when the run is aborted, at the step deadline, and at the tool's timeout. */
-  readonly signal: AbortSignal;
-  /** The agent as it was when the attempt began. */
-  readonly state: AgentState;
-  readonly clock: Clock;
-  /** The progress that an earlier attempt at this call saved with `saveProgress`. */
-  readonly progress: JsonValue | undefined;
-  /** Saves progress in the state for a later attempt. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
-  readonly saveProgress: (progress: JsonValue) => void;
-  /**
-   * Adds the tool's own usage, such as the inference of a subagent, to the usage of the execution.
-   * @throws HoldfastError `CONTEXT_INVALID` for invalid numbers.
-   */
-  readonly addUsage: (usage: Usage | CallUsage) => void;
-  /** The remaining budget of the loop. */
-  readonly remaining: () => ExecutionBudget;
-  /** Passes an event from inside the tool to the listeners of the run. */
-  readonly emit: (event: AgentEvent) => void;
-}
+import { EXECUTE_ADVICE, QUESTION_ADVICE, TOOL_ADVICE } from '../option-advice.ts';
+import type { ApprovalContext, ToolContext } from './tool-context.ts';
+import type {
+  AiSdkSchema,
+  AnySchema,
+  InputOf,
+  InputOfAny,
+  OutputOf,
+  OutputOfAny,
+  StandardSchema,
+  ValidationResult,
+} from './tool-schema.ts';
+import { answerSchema, toolSchema } from './tool-schema.ts';
 
 /**
  * How often a call is attempted when the tool throws or times out, and the pauses between attempts. There are no
@@ -80,9 +51,6 @@ export type ToolEffect = 'readOnly' | 'idempotent' | 'ask' | 'once';
 export type ReconcileResult =
   | { readonly status: 'done'; readonly value: unknown }
   | { readonly status: 'notDone' | 'unknown' };
-
-/** The facts of a call that `needsApproval` receives. */
-export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
 
 /**
  * A function that a model can request. Create a tool with `tool()`, which infers the types of its arguments and
@@ -121,6 +89,15 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
   needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
   /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number | undefined;
+  /**
+   * Present for a tool without `execute`, whose calls wait for an answer: returns the checked answer, or the problem
+   * with it. The loop does not call `execute` of such a tool.
+   */
+  validateAnswer?(value: JsonValue): ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
+  /** Seconds after which a call without an answer fails; no limit when absent. */
+  readonly answerTimeoutSeconds?: number | undefined;
+  /** The tools of the agent that a call runs, by name. @internal */
+  readonly toolsInside?: (() => ReadonlyMap<string, Tool> | undefined) | undefined;
 }
 
 /** The options of `tool()`. */
@@ -152,10 +129,23 @@ export interface ToolInit<Args, Result> {
   readonly approvalTimeoutSeconds?: number;
 }
 
-type AnyToolInit = ToolInit<never, unknown> & {
-  readonly inputSchema: unknown;
-  readonly jsonSchema?: object;
-};
+/** The options of `tool()` for a tool without `execute`: a person, a page or another system answers its calls. */
+export interface QuestionInit<Args> extends Pick<
+  ToolInit<Args, unknown>,
+  'name' | 'description' | 'toModelOutput' | 'needsApproval' | 'approvalTimeoutSeconds'
+> {
+  readonly execute?: never;
+  /** Seconds after which a call without an answer fails, and the model reads it; no limit when absent. */
+  readonly answerTimeoutSeconds?: number;
+}
+
+type AnyToolInit = Omit<ToolInit<never, unknown>, 'execute'> &
+  Pick<QuestionInit<never>, 'answerTimeoutSeconds'> & {
+    readonly execute?: ToolInit<never, unknown>['execute'];
+    readonly inputSchema: unknown;
+    readonly jsonSchema?: object;
+    readonly outputSchema?: unknown;
+  };
 
 const EFFECTS: readonly ToolEffect[] = ['readOnly', 'idempotent', 'ask', 'once'];
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -197,7 +187,8 @@ const checkInit = optionsCheck<AnyToolInit>(
     description: mustBe.required(mustBe.string),
     inputSchema: mustBe.anything, // see toolSchema
     jsonSchema: mustBe.object,
-    execute: mustBe.required(mustBe.function),
+    outputSchema: mustBe.anything, // see answerSchema
+    execute: mustBe.function,
     toModelOutput: mustBe.function,
     timeoutSeconds: TIME_LIMIT,
     retry: mustBe.object,
@@ -208,6 +199,7 @@ const checkInit = optionsCheck<AnyToolInit>(
       accepts: (value) => typeof value === 'boolean' || typeof value === 'function',
     },
     approvalTimeoutSeconds: TIME_LIMIT,
+    answerTimeoutSeconds: TIME_LIMIT,
   },
   TOOL_ADVICE,
 );
@@ -233,6 +225,9 @@ const checkFinishedTool = optionsCheck<Tool>(
     reconcile: mustBe.function,
     needsApproval: NEEDS_APPROVAL,
     approvalTimeoutSeconds: TIME_LIMIT,
+    validateAnswer: mustBe.function,
+    answerTimeoutSeconds: TIME_LIMIT,
+    toolsInside: { ...mustBe.function, isInternal: true },
     types: { ...mustBe.anything, isInternal: true },
   },
   TOOL_ADVICE,
@@ -250,13 +245,19 @@ const GENERATORS: readonly string[] = ['[object AsyncGeneratorFunction]', '[obje
 
 function checkTool(init: AnyToolInit): void {
   const owner = nameInMessages('tool', init);
-  const { retry } = checkInit(init, owner);
-  const { execute } = init as { readonly execute: unknown };
+  const { retry, execute } = checkInit(init, owner);
+  refuseOptions(init, owner, execute === undefined ? QUESTION_ADVICE : EXECUTE_ADVICE);
   if (GENERATORS.includes(Object.prototype.toString.call(execute))) {
     const advice = 'Return the result, or a promise of it, instead of yielding it.';
     throw invalidArgument(`execute of ${owner} is a generator function. ${advice}`, TypeError);
   }
   if (retry !== undefined) checkRetry(retry, `the retry of ${owner}`);
+}
+
+/** Refuses the options that make no sense with `execute`, or without it. */
+function refuseOptions(init: AnyToolInit, owner: string, advice: Readonly<Record<string, string>>): void {
+  const found = Object.keys(advice).find((name) => name in init);
+  if (found !== undefined) throw invalidArgument(`${owner} ${advice[found]}`, TypeError);
 }
 
 /** Names the tool in messages, such as `tool "add"`. */
@@ -265,6 +266,28 @@ export function nameInMessages(kind: string, init: { readonly name?: unknown } |
   return typeof name === 'string' ? `${kind} ${JSON.stringify(name)}` : kind;
 }
 
+/**
+ * Creates a tool without `execute`: a question to a person, a page or another system. Its call waits until `answer()` or
+ * `answerError()` completes it. The value of the answer fits `outputSchema`, and is the result of the call.
+ *
+ * @example
+ * const askDate = tool({
+ *   name: 'askDate',
+ *   description: 'Asks the user for a date.',
+ *   inputSchema: z.object({ reason: z.string() }),
+ *   outputSchema: z.iso.date(),
+ * });
+ * @throws as `tool()` with `execute` does.
+ */
+export function tool<Schema extends AnySchema, Answer extends AnySchema = JsonObject>(
+  init: QuestionInit<OutputOfAny<Schema>> & {
+    readonly inputSchema: Schema;
+    /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
+    readonly jsonSchema?: object;
+    /** The schema of the answer. Default: any JSON. */
+    readonly outputSchema?: Answer;
+  },
+): Tool<InputOfAny<Schema>, OutputOfAny<Answer>>;
 /**
  * Creates a tool from a function and a schema of its arguments: a Standard Schema or a schema of the AI SDK, from which
  * the types of the arguments are inferred, or a JSON Schema.
@@ -298,7 +321,7 @@ export function tool<Args = JsonObject, Result = unknown>(
 ): Tool<Args, Result>;
 export function tool(init: AnyToolInit): Tool {
   checkTool(init);
-  const { name, approvalTimeoutSeconds, toModelOutput, needsApproval } = init;
+  const { name, execute, approvalTimeoutSeconds, toModelOutput, needsApproval } = init;
   const { jsonSchema, validate } = toolSchema(name, init.inputSchema, init.jsonSchema);
   const asksPerson = typeof needsApproval === 'function' ? needsApproval : needsApproval && (() => true);
   return Object.freeze({
@@ -306,15 +329,35 @@ export function tool(init: AnyToolInit): Tool {
     description: init.description,
     inputSchema: jsonSchema,
     validate,
-    execute: (args: unknown, context: ToolContext) => init.execute(args as never, context),
     timeoutSeconds: init.timeoutSeconds,
     retry: init.retry,
-    effect: init.effect ?? 'once',
+    ...(execute
+      ? {
+          execute: (args: unknown, context: ToolContext) => execute.call(init, args as never, context),
+          effect: init.effect ?? 'once',
+        }
+      : questionMembers(init)),
     ...(toModelOutput && { toModelOutput }),
     ...(init.reconcile && { reconcile: init.reconcile.bind(init) }),
     ...(asksPerson && { needsApproval: asksPerson }),
     ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
   });
+}
+
+/** The members of a tool whose calls wait for an answer. To request an answer again has no further effect. */
+function questionMembers({
+  name,
+  outputSchema,
+  answerTimeoutSeconds,
+}: AnyToolInit): Pick<Tool, 'execute' | 'effect' | 'validateAnswer' | 'answerTimeoutSeconds'> {
+  return {
+    execute: () => {
+      throw invalidArgument(`Tool "${name}" has no execute: an answer completes its calls.`, TypeError);
+    },
+    effect: 'readOnly',
+    validateAnswer: answerSchema(name, outputSchema),
+    ...(answerTimeoutSeconds !== undefined && { answerTimeoutSeconds }),
+  };
 }
 
 /** True for a finite number of seconds of at least 0. */
@@ -337,12 +380,6 @@ export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
     byName.set(item.name, item);
   }
   return byName;
-}
-
-/** The error for a call of an unknown tool. */
-export function toolNotFound(name: string, known: Iterable<string>): HoldfastError {
-  const names = [...known].join(', ') || 'none';
-  return new HoldfastError('TOOL_NOT_FOUND', `Unknown tool "${name}". Known tools: ${names}.`);
 }
 
 /** The error of a call that hooks blocked. The message lists their reasons, one on each line. */

@@ -4,11 +4,13 @@ import type { AgentStep } from '../../state/execution/step.ts';
 import { waitingForRetry } from '../../state/inference/inference-failure.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { AgentState } from '../../state/agent-state.ts';
+import { HoldfastError } from '../../errors.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
 import { toJsonValue } from '../../json.ts';
 import { waitingOfCall } from '../stepper.ts';
 import type { Tool } from './tool.ts';
 
-/** The entries that a step waits for: decisions, and the instants at which their approval timeouts expire. */
+/** The entries that a step waits for: decisions, answers, and the instants at which their approval timeouts expire. */
 export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>): readonly Waiting[] {
   if (step.pendingRetry) return [waitingForRetry(step.pendingRetry)];
   const awaitingApproval = step.toolExecutions.filter(({ isAwaitingApproval }) => isAwaitingApproval);
@@ -32,12 +34,17 @@ export function waitingOfStep(step: AgentStep, tools: ReadonlyMap<string, Tool>)
   return [...decisions, ...inside, ...moments];
 }
 
+/** Returns the state of the subagent inside a call. @throws StateFormatError when that state is unreadable. */
+export function subagentState({ progress }: ToolExecution): AgentState {
+  return AgentState.fromJSON(structuredClone(progress));
+}
+
 /** Changes the state of the subagent inside a call. @throws StateFormatError when that state is unreadable. */
 export function withSubagentState(
   execution: ToolExecution,
   change: (state: AgentState) => AgentState,
 ): ToolExecution {
-  const before = AgentState.fromJSON(structuredClone(execution.progress));
+  const before = subagentState(execution);
   const after = change(before);
   if (after === before) return execution;
   return execution.withProgress(toJsonValue(after)).withWaitingInside(after.execution?.waiting ?? []);
@@ -47,7 +54,8 @@ const EXPIRED = 'The approval timeout passed without a decision.';
 
 /**
  * Applies the timeouts of a suspended execution: an `until` entry whose instant has passed is removed, and a call whose
- * approval timeout has passed is denied. When no entry remains, the execution continues.
+ * approval timeout has passed is denied. A call whose answer timeout has passed fails. When no entry remains, the
+ * execution continues.
  */
 export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState {
   if (state.status !== 'suspended') return state;
@@ -59,11 +67,11 @@ export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState
   for (const execution of state.currentStep?.toolExecutions ?? []) {
     const step = changed.currentStep;
     if (step === undefined) continue;
-    const inside = execution.waitingInside.length > 0;
+    const inside = execution.waitingInside.length > 0 && !execution.isAwaitingAnswer;
     if (!inside && !ids.has(execution.id)) continue;
     const passed = inside
       ? withSubagentState(execution, (state_) => withTimeoutsApplied(state_, now))
-      : execution.withDecision({ type: 'denied', at: now, reason: EXPIRED });
+      : withCallExpired(execution, now);
     changed = changed.withCurrentStep(step.withToolExecution(passed), now);
   }
   const remaining = waiting.filter(
@@ -75,9 +83,18 @@ export function withTimeoutsApplied(state: AgentState, now: Instant): AgentState
     : changed.withExecutionStatus('suspended', now, remaining);
 }
 
+/** Returns a call after its timeout: without its answer, or denied. */
+function withCallExpired(execution: ToolExecution, at: Instant): ToolExecution {
+  if (!execution.isAwaitingAnswer) return execution.withDecision({ type: 'denied', at, reason: EXPIRED });
+  const message = `Tool "${execution.name}" was not answered before its answer timeout.`;
+  const error = toErrorRecord(new HoldfastError('ANSWER_TIMEOUT', message));
+  return execution.withAnswer({ at, outcome: { type: 'failed', error } });
+}
+
 /** True when the instant of an entry, or the instant at which it fails, has passed. */
 function isOver(entry: Waiting, now: Instant): boolean {
   if (entry.type === 'until') return entry.until <= now;
+  if (entry.type === 'answer') return (entry.until ?? Infinity) <= now;
   return entry.type === 'retry' && Math.min(entry.until ?? Infinity, entry.failAt ?? Infinity) <= now;
 }
 

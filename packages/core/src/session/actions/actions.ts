@@ -3,6 +3,8 @@ import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { HoldfastError } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
+import { toJsonValue } from '../../json.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { nextAction } from '../../loop/stepper.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
 import { MessageStore } from '../../state/messages/message-store.ts';
@@ -12,6 +14,8 @@ import { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { MetadataKey } from '../../state/metadata.ts';
 import type { Decision } from './approval.ts';
 import { withDecision } from './approval.ts';
+import type { GivenAnswer } from './answer.ts';
+import { withAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
 import type { InboxContent } from './inbox-content.ts';
 import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
@@ -31,6 +35,8 @@ export interface ActionContext {
    * session.
    */
   save(session: AgentSession): Promise<AgentSession>;
+  /** Returns the loop of a session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
+  loop(session: AgentSession): AgentLoop;
   /** The clock of the runtime. An action takes the time and ids from it. */
   readonly clock: Clock;
   /** The signal of the caller: `ExecuteOptions.signal`. `run` obeys it without being passed it. */
@@ -171,6 +177,64 @@ function decide(decision: Decision): SessionAction {
       return context.run(session.withState(withDecision(session.state, decision, context.clock.now())));
     },
     { item: { content: { type: 'decision', ...decision } as const } },
+  );
+}
+
+/** Options of `answer` and `answerError`. */
+export type AnswerOptions = Pick<GivenAnswer, 'by'>;
+
+const ANSWER_OPTIONS = { by: mustBe.string };
+const checkAnswerOptions = optionsCheck<AnswerOptions>('answer', ANSWER_OPTIONS);
+const checkErrorOptions = optionsCheck<AnswerOptions>('answerError', ANSWER_OPTIONS);
+
+/**
+ * Answers a call of a tool without `execute`, and resumes the execution. The value is the result of the call. Of several
+ * answers to one call the first counts.
+ * @param call the tool execution that waits, or its id
+ * @throws HoldfastError `NOT_JSON` for a value that JSON cannot hold. The action throws `ANSWER_INVALID` for a value that
+ * does not fit the tool's `outputSchema`, and the call still waits; `ANSWER_NOT_FOUND` when no such call waits;
+ * `ANSWER_GIVEN` when the call was answered before or its answer timeout has passed; `AGENT_NOT_FOUND` or
+ * `TOOL_NOT_FOUND` when the runtime does not have the agent or its tool.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active.
+ * @throws SessionBusyError while another worker holds a claim, unless `whenBusy` is `enqueue`.
+ */
+export function answer(
+  call: ToolExecution | string,
+  value: unknown,
+  options: AnswerOptions = {},
+): SessionAction {
+  const checkedOptions = checkAnswerOptions(options);
+  return answerWith({ toolExecutionId: idOf(call), value: toJsonValue(value), ...checkedOptions });
+}
+
+/**
+ * Answers a call of a tool without `execute` with an error: the call fails, and the model reads the message.
+ * @throws as `answer` does, except for the value.
+ */
+export function answerError(
+  call: ToolExecution | string,
+  message: string,
+  options: AnswerOptions = {},
+): SessionAction {
+  const error = checkArgument('The message of answerError', message, mustBe.string);
+  return answerWith({ toolExecutionId: idOf(call), error, ...checkErrorOptions(options) });
+}
+
+function idOf(call: ToolExecution | string): string {
+  checkArgument('The tool call', call, CALL);
+  return typeof call === 'string' ? call : call.id;
+}
+
+function answerWith(given: GivenAnswer): SessionAction {
+  return Object.assign(
+    async (session: AgentSession, context: ActionContext): Promise<AgentSession> => {
+      requireActive(session);
+      const { tools } = context.loop(session);
+      return context.run(
+        session.withState(await withAnswer(session.state, given, tools, context.clock.now())),
+      );
+    },
+    { item: { content: { type: 'answer', ...given } as const } },
   );
 }
 

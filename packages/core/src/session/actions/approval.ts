@@ -4,11 +4,11 @@ import type { Instant } from '../../clock.ts';
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonValue } from '../../json.ts';
 import { withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
-import { AgentState } from '../../state/agent-state.ts';
+import type { AgentState } from '../../state/agent-state.ts';
 import { requireState } from '../../state/require-state.ts';
 import type { Approval, ApprovalDecision } from '../../state/execution/approval.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
-import type { Waiting } from '../../state/execution/waiting.ts';
+import { executionAround, waitingCalls, withoutWaitingFor } from './waiting-calls.ts';
 
 /** A decision of a person on a tool call that waits for approval. */
 export interface Decision {
@@ -46,12 +46,7 @@ export const DECISION_CHECKS: OptionChecks<Decision> = {
  */
 export function pendingApprovals(state: AgentState): readonly ToolExecution[] {
   requireState(state, 'pendingApprovals');
-  const executions = state.currentStep?.toolExecutions ?? [];
-  return executions.flatMap((execution) => {
-    if (execution.isAwaitingApproval) return [execution];
-    if (execution.waitingInside.length === 0) return [];
-    return pendingApprovals(AgentState.fromJSON(structuredClone(execution.progress)));
-  });
+  return waitingCalls(state, ({ isAwaitingApproval }) => isAwaitingApproval);
 }
 
 /**
@@ -86,25 +81,6 @@ export function withDecision(before: AgentState, decided: Decision, at: Instant)
   };
   const changed = state.withCurrentStep(step.withToolExecution(execution.withDecision(recorded, call)), at);
   return withoutWaitingFor(changed, toolExecutionId, at);
-}
-
-/** Returns the tool execution of the subagent in which the call waits. */
-function executionAround(state: AgentState, toolExecutionId: string): ToolExecution | undefined {
-  return state.currentStep?.toolExecutions.find(({ waitingInside }) =>
-    waitingInside.some((waiting) => isFor(waiting, toolExecutionId)),
-  );
-}
-
-function withoutWaitingFor(state: AgentState, toolExecutionId: string, at: Instant): AgentState {
-  if (state.status !== 'suspended') return state;
-  const waiting = (state.execution?.waiting ?? []).filter((entry) => !isFor(entry, toolExecutionId));
-  return waiting.length === 0
-    ? state.withExecutionStatus('inProgress', at)
-    : state.withExecutionStatus('suspended', at, waiting);
-}
-
-function isFor(waiting: Waiting, toolExecutionId: string): boolean {
-  return 'toolExecutionId' in waiting && waiting.toolExecutionId === toolExecutionId;
 }
 
 /** True when the person saw this request. Without `requestedAt`, only a first request is certainly the one seen. */

@@ -9,6 +9,9 @@ import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
 import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import type { GivenAnswer } from './answer.ts';
+import { ANSWER_CHECKS, requireOneResult, withAnswer } from './answer.ts';
 import { DECISION_CHECKS, withDecision } from './approval.ts';
 import { withRetry } from './retry.ts';
 import type { Decision } from './approval.ts';
@@ -27,6 +30,8 @@ export type InboxContent =
   /** Ends the execution `stopped`. A worker at work aborts its run as soon as it reads the item. */
   | { readonly type: 'stop'; readonly reason?: string }
   | ({ readonly type: 'decision' } & Decision)
+  /** Answers a call, as `answer()` and `answerError()` do. */
+  | ({ readonly type: 'answer' } & GivenAnswer)
   /** Repeats the failed inference, as `retry()` does. */
   | { readonly type: 'retry' }
   /**
@@ -52,6 +57,12 @@ export const MESSAGE_CONTENT: ArgumentCheck = {
 const TYPE = mustBe.anything;
 type OfType<Type extends InboxContent['type']> = Extract<InboxContent, { readonly type: Type }>;
 
+const checkAnswer = optionsCheck<OfType<'answer'>>('an inbox answer', { type: TYPE, ...ANSWER_CHECKS });
+
+function checkedAnswer<Given extends OfType<'answer'>>(content: Given): Given {
+  return requireOneResult(checkAnswer(content));
+}
+
 const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<OfType<Type>> } = {
   message: optionsCheck<OfType<'message'>>(
     'an inbox message',
@@ -60,6 +71,7 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
   ),
   stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
   decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
+  answer: checkedAnswer,
   retry: optionsCheck<OfType<'retry'>>('an inbox retry', { type: TYPE }),
   'child-ended': optionsCheck<OfType<'child-ended'>>('an inbox child-ended', {
     type: TYPE,
@@ -84,9 +96,13 @@ export function checkedContent(content: InboxContent): InboxContent {
  * Returns the state as it will be after a worker has used the item. The caller that enqueued a message receives this
  * state: it must not take the response to an earlier message for the response to its own.
  */
-export function expectedState(state: AgentState, item: EnqueuedItem, clock: Clock): AgentState {
-  const ready = mustWaitForEnd(state, item) ? state.forNextExecution(clock.now()) : state;
-  return withInboxItem(ready, item, clock).state;
+export async function expectedState(
+  state: AgentState,
+  item: EnqueuedItem,
+  parts: ItemParts,
+): Promise<AgentState> {
+  const ready = mustWaitForEnd(state, item) ? state.forNextExecution(parts.clock.now()) : state;
+  return (await withInboxItem(ready, item, parts)).state;
 }
 
 /**
@@ -104,13 +120,26 @@ export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
   return typeof reason === 'string' ? reason : 'An inbox item requested the stop.';
 }
 
+/** The parts of a runtime that the use of an item needs. */
+export interface ItemParts {
+  readonly clock: Clock;
+  /** Returns the loop of the session's agent, for an answer. @throws HoldfastError `AGENT_NOT_FOUND`. */
+  readonly loop: () => AgentLoop;
+}
+
 /**
  * Returns the state after an item was used. An item that cannot be used is ignored, with the reason: it must not block
  * other items.
+ * @throws HoldfastError `AGENT_NOT_FOUND` for an answer when the runtime does not have the agent.
  */
-export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Clock): AppliedItem {
+export async function withInboxItem(
+  state: AgentState,
+  item: EnqueuedItem,
+  { clock, loop }: ItemParts,
+): Promise<AppliedItem> {
   if (!isJsonObject(item.content)) return { state, ignored: 'The content is not an object.' };
   const content = item.content as unknown as InboxContent;
+  const tools = content.type === 'answer' ? loop().tools : undefined;
   const at = clock.now();
   try {
     switch (content.type) {
@@ -126,6 +155,8 @@ export function withInboxItem(state: AgentState, item: EnqueuedItem, clock: Cloc
         return { state: withStop(state, stopReasonOf(item) as string, at) };
       case 'decision': // decided when it was enqueued, however late a worker uses it
         return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
+      case 'answer':
+        return { state: await withAnswer(state, content, tools, Math.min(at, item.enqueuedAt)) };
       case 'retry': {
         const retried = withRetry(state, at);
         return retried === state

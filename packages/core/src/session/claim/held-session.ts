@@ -11,6 +11,7 @@ import type { ClaimedSession, InboxPage } from '../session-store.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
+import { loopFrom } from '../work/agent-catalog.ts';
 import { savesAt } from '../work/save-policy.ts';
 import { callHookAfterWrite, callSessionHook } from '../work/session-events.ts';
 import type { SaveLease } from './session-writer.ts';
@@ -104,9 +105,10 @@ export class HeldSession {
   }
 
   /** Returns the session after using the inbox items that can be used now. The next save removes the used items. */
-  withInbox(session: AgentSession): AgentSession {
-    const { clock, report } = this.parts;
-    return this.inbox.apply(session, clock, (item, reason) =>
+  async withInbox(session: AgentSession): Promise<AgentSession> {
+    const { clock, report, agents } = this.parts;
+    const parts = { clock, loop: () => loopFrom(agents, session) };
+    return this.inbox.apply(session, parts, (item, reason) =>
       report({ type: 'inbox-item-ignored', session, item, reason }),
     );
   }
@@ -216,7 +218,7 @@ export class HeldSession {
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
       const session = this.latest.withState(state);
-      const ready = isBetweenSteps ? this.withInbox(session) : session;
+      const ready = isBetweenSteps && this.inbox.hasUnused ? await this.withInbox(session) : session;
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
       return (isDue ? await this.saveDuringRun(ready) : ready).state;
     },

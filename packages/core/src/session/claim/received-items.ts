@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { ItemParts } from '../actions/inbox-content.ts';
 import { mustWaitForEnd, stopReasonOf, withInboxItem } from '../actions/inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemRef } from '../session-store.ts';
@@ -39,25 +39,27 @@ export class ReceivedItems {
   }
 
   /** Returns the session after using the items that can be used now. A session that is not active uses none. */
-  apply(
+  async apply(
     session: AgentSession,
-    clock: Clock,
+    parts: ItemParts,
     onIgnored: (item: InboxItem, reason: string) => void,
-  ): AgentSession {
+  ): Promise<AgentSession> {
     if (session.status !== 'active' || this.unused.length === 0) return session;
     let { state } = session;
-    const waiting: InboxItem[] = [];
-    for (const item of this.unused) {
+    const items = [...this.unused];
+    const [waiting, used]: [InboxItem[], InboxItem[]] = [[], []];
+    for (const item of items) {
       if (mustWaitForEnd(state, item)) {
         waiting.push(item);
         continue;
       }
-      const used = withInboxItem(state, item, clock);
-      this.usedItems = [...this.usedItems, item];
-      state = used.state;
-      if (used.ignored !== undefined) onIgnored(item, used.ignored);
+      const applied = await withInboxItem(state, item, parts);
+      used.push(item);
+      state = applied.state;
+      if (applied.ignored !== undefined) onIgnored(item, applied.ignored);
     }
-    this.unused = waiting;
+    this.usedItems = [...this.usedItems, ...used];
+    this.unused = [...waiting, ...this.unused.slice(items.length)]; // further items were read meanwhile
     return session.withState(state);
   }
 

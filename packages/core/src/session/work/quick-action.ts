@@ -1,11 +1,13 @@
 import { invalidArgument } from '../../errors.ts';
 import type { SessionAction } from '../actions/actions.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { loopFrom } from './agent-catalog.ts';
 import type { AgentSession } from '../session.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { WorkParts } from './runtime-options.ts';
 import { writeSession } from '../claim/session-writer.ts';
 
-type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache'>;
+type QuickParts = Pick<WorkParts, 'store' | 'hooks' | 'report' | 'clock' | 'cache' | 'agents'>;
 
 /**
  * Executes a quick action on a loaded session, and saves the result. It takes no claim.
@@ -17,10 +19,11 @@ export async function executeQuickAction(
   parts: QuickParts,
   signal: AbortSignal | undefined,
 ): Promise<AgentSession> {
-  const { hooks, clock } = parts;
+  const { hooks, clock, agents } = parts;
+  const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
   const loaded = await callSessionHook(hooks, 'afterLoad', base);
   const actionResult = requireSession(
-    await action(loaded, { run: refuse, save: refuse, clock, signal }),
+    await action(loaded, { run: refuse, save: refuse, loop, clock, signal }),
     'An action',
   );
   const changed = await callSessionHook(hooks, 'afterAction', actionResult);

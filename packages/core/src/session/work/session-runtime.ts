@@ -17,6 +17,8 @@ import { SessionNotFoundError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
 import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
 import { advanceSession } from '../engine/advance-session.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { loopFrom } from './agent-catalog.ts';
 import { HeldSession } from '../claim/held-session.ts';
 import { continueExecution, workOn } from './session-work.ts';
 import type { SessionTask } from './session-work.ts';
@@ -134,9 +136,10 @@ export class SessionRuntime {
   }
 
   private taskOf(action: SessionAction, { signal, onEvent }: ExecuteOptions): SessionTask {
-    const { clock, hooks } = this.parts;
+    const { clock, hooks, agents } = this.parts;
+    const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
     const act: SessionTask['act'] = async (session, { run, save }) => {
-      const actionResult = await action(session, { run, save, clock, signal });
+      const actionResult = await action(session, { run, save, loop, clock, signal });
       return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
     };
     return { act, workerId: this.newWorkerId(), suspects: 'accept', signal, onEvent };
@@ -156,11 +159,13 @@ export class SessionRuntime {
     if (item === undefined || choice !== 'enqueue') throw busy;
     const session = await this.get(sessionId);
     requireActive(session);
-    const { clock } = this.parts;
+    const { clock, agents } = this.parts;
     const { id = clock.newId(), content } = item;
     await this.enqueue(sessionId, content, { id });
     const enqueued = { id, content: content as never, enqueuedAt: clock.now() };
-    const expected = session.withState(expectedState(session.state, enqueued, clock));
+    const expected = session.withState(
+      await expectedState(session.state, enqueued, { clock, loop: () => loopFrom(agents, session) }),
+    );
     // The worker that held the session may have died, and then no other worker would read the inbox.
     const task = this.taskOf(resume(), options);
     const held = await HeldSession.claim(sessionId, task, this.parts).catch(undefinedIfBusy);
@@ -168,7 +173,7 @@ export class SessionRuntime {
   }
 
   /**
-   * Adds an item to the inbox of a session: a message, a decision, a retry or a request to stop. The worker at work or
+   * Adds an item to the inbox of a session: a message, a decision, an answer, a retry or a request to stop. The worker at work or
    * the next one uses it. `enqueue` wakes no worker: call `wake` of the engine afterwards. Returns `false` when an item
    * with this id waits or was among the last used ones.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`

@@ -83,7 +83,7 @@ async function withInboxAndChildren(
   before: AgentSession,
   { store, clock }: WorkParts,
 ): Promise<AgentSession> {
-  const session = held.withInbox(before);
+  const session = await held.withInbox(before);
   return session.withState(await withoutEndedChildren(session.state, store, clock.now()));
 }
 
@@ -95,7 +95,7 @@ async function preparedSession(held: HeldSession, parts: WorkParts): Promise<Age
   if (latest.state.hasActiveExecution)
     return held.withInbox(await held.save(withExecutionGivenUp(latest, maxAttempts, clock)));
   // No execution was active, so an inbox item caused the failures.
-  return withExecutionGivenUp(held.withInbox(latest), maxAttempts, clock);
+  return withExecutionGivenUp(await held.withInbox(latest), maxAttempts, clock);
 }
 
 function withExecutionGivenUp(session: AgentSession, maxAttempts: number, clock: Clock): AgentSession {

@@ -108,13 +108,14 @@ export function versionOf(execution: ExecutionFields, versionOfSteps = versionOf
   const hasNewMembers =
     llmConfig !== undefined ||
     fallback !== undefined ||
-    some(waiting, isRetry) ||
+    some(waiting, isNewWaiting) ||
     !errors.every(isUnresolved);
   return Math.max(versionOfSteps, hasNewMembers ? 2 : 1, versionOfCurrent);
 }
 
-function isRetry({ type }: Waiting): boolean {
-  return type === 'retry';
+/** True for an entry of a type that version 1 does not have. */
+function isNewWaiting({ type }: Waiting): boolean {
+  return type === 'retry' || type === 'answer';
 }
 
 /** Returns the lowest format version that can hold the closed steps, from the index `from` on. */
@@ -192,8 +193,8 @@ function readCourse(
   if (completedAt !== undefined && completedAt < startedAt)
     reader.fail('completedAt at or after startedAt', completedAt);
   const waiting = reader.optional(members, 'waiting', readWaitings);
-  if (reader.version < 2 && waiting?.some(isRetry))
-    reader.fail('no waiting for a retry before version 2', status);
+  if (reader.version < 2 && waiting?.some(isNewWaiting))
+    reader.fail('no waiting for a retry or an answer before version 2', status);
   if ((waiting !== undefined) !== (status === 'suspended'))
     reader.fail('waiting with the status suspended, and only then', status);
   return { status, startedAt, completedAt, waiting };

@@ -94,8 +94,8 @@ function isResolved(error: ErrorRecord): boolean {
 }
 
 /** True for a tool execution with a member that version 1 does not have. */
-function hasNewMember({ waitingInside, approval }: ToolExecution): boolean {
-  return waitingInside.length > 0 || approval?.requestNumber !== undefined;
+function hasNewMember({ waitingInside, approval, answer }: ToolExecution): boolean {
+  return waitingInside.length > 0 || answer !== undefined || approval?.requestNumber !== undefined;
 }
 
 /** Reads the members of a step that follows `previous`. */

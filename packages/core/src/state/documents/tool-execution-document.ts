@@ -2,6 +2,8 @@ import type { Instant } from '../../clock.ts';
 import type { DocumentReader, Members, Read } from '../../document.ts';
 import { isInstant, readCount, readInstant, readJson } from '../../document.ts';
 import type { JsonValue } from '../../json.ts';
+import type { Answer } from '../execution/answer.ts';
+import { readAnswer } from '../execution/answer.ts';
 import type { Approval } from '../execution/approval.ts';
 import { readApproval } from '../execution/approval.ts';
 import type { ToolOutcome } from '../execution/tool-outcome.ts';
@@ -19,6 +21,7 @@ export interface ToolExecutionFields {
   readonly call: ToolCallPart;
   readonly attempt: number;
   readonly approval: Approval | undefined;
+  readonly answer: Answer | undefined;
   readonly startedAt: Instant | undefined;
   readonly completedAt: Instant | undefined;
   readonly outcome: ToolOutcome | undefined;
@@ -45,6 +48,7 @@ const NAMES = [
   'usage',
   'progress',
   'waitingInside',
+  'answer',
 ] as const;
 
 /** The member names of a stored tool execution. */
@@ -58,7 +62,7 @@ export function writeToolExecution(
   call: ToolCallReference,
   outcome: object | undefined,
 ): object {
-  const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside } = execution;
+  const { id, attempt, approval, startedAt, completedAt, usage, progress, waitingInside, answer } = execution;
   const document: ToolExecutionDocument = { id, ...call };
   if (attempt !== 1) document.attempt = attempt;
   if (approval !== undefined) document.approval = approval;
@@ -68,6 +72,7 @@ export function writeToolExecution(
   if (usage !== Usage.none) document.usage = usage.toJSON();
   if (progress !== undefined) document.progress = progress;
   if (waitingInside.length > 0) document.waitingInside = waitingInside;
+  if (answer !== undefined) document.answer = answer;
   return document;
 }
 
@@ -96,11 +101,14 @@ export function readToolExecution(
   reader.requireVersion(2, members, 'waitingInside');
   if (waitingInside !== undefined && (startedAt === undefined || outcome !== undefined))
     reader.fail('waitingInside only for a running call', members);
+  const answer =
+    members['answer'] === undefined ? undefined : readAnswerOf(reader, members, startedAt, outcome);
   return {
     id: ToolExecutionId.is(id) ? id : reader.required(members, 'id', ToolExecutionId.read),
     call,
     attempt: attempt === undefined ? undefined : reader.required(members, 'attempt', readLaterAttempt),
     approval: approval === undefined ? undefined : reader.required(members, 'approval', readApproval),
+    answer,
     startedAt,
     completedAt,
     outcome,
@@ -109,4 +117,20 @@ export function readToolExecution(
     waitingInside:
       waitingInside === undefined ? undefined : reader.required(members, 'waitingInside', readWaitings),
   };
+}
+
+/** Reads the answer of a started call. The answer of a call with an outcome has none of its own. */
+function readAnswerOf(
+  reader: DocumentReader,
+  members: Members,
+  startedAt: Instant | undefined,
+  outcome: ToolOutcome | undefined,
+): Answer {
+  reader.requireVersion(2, members, 'answer');
+  const answer = reader.required(members, 'answer', readAnswer);
+  if (startedAt === undefined || members['waitingInside'] !== undefined)
+    reader.fail('answer only for a started call that waits for no event', members);
+  if ((answer.outcome === undefined) !== (outcome !== undefined))
+    reader.fail('one outcome: of the answer, or of the call', members);
+  return answer;
 }

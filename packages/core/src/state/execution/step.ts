@@ -28,7 +28,7 @@ import { requireObject, wrongArgument } from '../../arguments.ts';
 import { STEP_NAMES } from '../documents/step-document.ts';
 import { ToolExecution } from './tool-execution.ts';
 import { callsWithout, executionOf, putExecutions } from './tool-executions.ts';
-import { interruptedOutcome } from './tool-outcome.ts';
+import { outcomeAtEnd } from './tool-outcome.ts';
 
 /** The type of a step. It is derived and never stored. */
 export type StepType = 'toolExecution' | 'finalResponse' | 'error';
@@ -327,7 +327,7 @@ export function withCallsEnded(step: AgentStep, at: Instant): AgentStep {
   if (!some(toolExecutions, isInDoubt)) return step;
   return step.withToolExecutions(
     toolExecutions.map((execution) =>
-      isInDoubt(execution) ? execution.withCheckedOutcome(interruptedOutcome(execution), at) : execution,
+      isInDoubt(execution) ? execution.withCheckedOutcome(outcomeAtEnd(execution), at) : execution,
     ),
   );
 }

@@ -19,6 +19,8 @@ import {
   TOOL_EXECUTION_NAMES,
   writeToolExecution,
 } from '../documents/tool-execution-document.ts';
+import type { Answer } from './answer.ts';
+import { readAnswer, recordedAnswer } from './answer.ts';
 import type { Approval, ApprovalDecision } from './approval.ts';
 import { readDecision, requestedApproval } from './approval.ts';
 import type { Waiting } from './waiting.ts';
@@ -37,6 +39,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
   readonly attempt: number;
   /** The approval; present when the call needs one. */
   readonly approval: Approval | undefined;
+  /** The answer, for a tool without `execute`; absent before. */
+  readonly answer: Answer | undefined;
   /** When the attempt started; absent before. */
   readonly startedAt: Instant | undefined;
   readonly completedAt: Instant | undefined;
@@ -50,8 +54,8 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
    */
   readonly progress: JsonValue | undefined;
   /**
-   * The events that the running call waits for, such as an approval of a call of a subagent. The loop sets them, and
-   * resumes the call when one of the events has occurred. Empty for any other call.
+   * The events that the running call waits for, such as its answer or an approval of a call of a subagent. The loop
+   * sets them, and resumes the call when one of the events has occurred. Empty for any other call.
    */
   readonly waitingInside: readonly Waiting[];
 
@@ -61,6 +65,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     this.call = fields.call;
     this.attempt = fields.attempt ?? 1;
     this.approval = fields.approval;
+    this.answer = fields.answer;
     this.startedAt = fields.startedAt;
     this.completedAt = fields.completedAt;
     this.outcome = fields.outcome;
@@ -136,6 +141,12 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.approval !== undefined && this.approval.decision === undefined && this.outcome === undefined;
   }
 
+  /** True while the call, of a tool without `execute`, waits for its answer. */
+  get isAwaitingAnswer(): boolean {
+    const [waiting] = this.waitingInside;
+    return waiting?.type === 'answer' && waiting.toolExecutionId === this.id;
+  }
+
   /** True when the call is approved and not started since. */
   get isApproved(): boolean {
     return (
@@ -194,6 +205,15 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     return this.with({ approval }).withOutcome({ type: 'denied', error }, checkedDecision.at);
   }
 
+  /**
+   * Returns the execution with its answer, or `this` when it waits for none. The loop then records the outcome.
+   * @throws HoldfastError `CONTEXT_INVALID` for an invalid answer. @internal
+   */
+  withAnswer(answer: Answer): ToolExecution {
+    if (!this.isAwaitingAnswer) return this;
+    return this.with({ answer: checkedCopy('answer', answer, readAnswer), waitingInside: NOTHING });
+  }
+
   /** Returns the execution with another valid call. @internal */
   forCall(call: ToolCallPart): ToolExecution {
     return call === this.call ? this : this.with({ call });
@@ -227,6 +247,7 @@ export class ToolExecution<Args extends JsonValue = JsonValue, Value extends Jso
     draft(next).startedAt = startedAt;
     draft(next).completedAt = completedAt;
     draft(next).outcome = outcome;
+    if (this.answer) draft(next).answer = recordedAnswer(this.answer);
     draft(next).waitingInside = NOTHING;
     return freeze(next);
   }

@@ -95,6 +95,19 @@ export function interruptedOutcome({ name }: { readonly name: string }, cause?: 
   return interruptedWith(message, cause);
 }
 
+/** Returns the outcome of a started call at the end of its execution. An answer that was given counts. */
+export function outcomeAtEnd(execution: {
+  readonly name: string;
+  readonly isAwaitingAnswer: boolean;
+  readonly answer: { readonly outcome?: ToolOutcome } | undefined;
+}): ToolOutcome {
+  const { name, isAwaitingAnswer, answer } = execution;
+  if (answer?.outcome) return answer.outcome;
+  return isAwaitingAnswer
+    ? interruptedWith(`Tool "${name}" was not answered before the execution ended.`)
+    : interruptedOutcome(execution);
+}
+
 /** Returns the outcome of an interrupted call. */
 export function interruptedWith(message: string, cause?: unknown): ToolOutcome {
   const error = toErrorRecord(new HoldfastError('TOOL_INTERRUPTED', message, { cause }));

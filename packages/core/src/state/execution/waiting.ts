@@ -6,12 +6,13 @@ import { readErrorRecord } from '../values/error-record.ts';
 import { SessionId, ToolExecutionId } from '../values/ids.ts';
 
 /**
- * An event that a suspended execution waits for: a decision, an instant, a child session, a message of a person, or
- * another call of the model. A `retry` without `until` waits until a caller executes `retry()`. At `failAt` the
- * execution fails.
+ * An event that a suspended execution waits for: a decision, an answer, an instant, a child session, a message of a
+ * person, or another call of the model. A `retry` without `until` waits until a caller executes `retry()`. At `failAt`
+ * the execution fails. At the `until` of an `answer`, the call fails.
  */
 export type Waiting =
   | { readonly type: 'approval'; readonly toolExecutionId: ToolExecutionId }
+  | { readonly type: 'answer'; readonly toolExecutionId: ToolExecutionId; readonly until?: Instant }
   | { readonly type: 'until'; readonly until: Instant; readonly toolExecutionId?: ToolExecutionId }
   | { readonly type: 'child'; readonly sessionId: SessionId; readonly toolExecutionId?: ToolExecutionId }
   | {
@@ -23,10 +24,18 @@ export type Waiting =
     }
   | { readonly type: 'input' };
 
-export const WAITING_TYPES: readonly Waiting['type'][] = ['approval', 'until', 'child', 'retry', 'input'];
+export const WAITING_TYPES: readonly Waiting['type'][] = [
+  'approval',
+  'answer',
+  'until',
+  'child',
+  'retry',
+  'input',
+];
 
 const readWaiting: Read<Waiting> = readVariant('type', {
   approval: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read }),
+  answer: shapeOf({ type: readString, toolExecutionId: ToolExecutionId.read, 'until?': readInstant }),
   until: shapeOf({ type: readString, until: readInstant, 'toolExecutionId?': ToolExecutionId.read }),
   child: shapeOf({ type: readString, sessionId: SessionId.read, 'toolExecutionId?': ToolExecutionId.read }),
   retry: shapeOf({
@@ -46,5 +55,6 @@ export const readWaitings: Read<readonly Waiting[]> = (reader, value) =>
 /** The moments at which an entry wakes its session. */
 export function momentsOfWaiting(waiting: Waiting): readonly Instant[] {
   if (waiting.type === 'until') return [waiting.until];
+  if (waiting.type === 'answer') return waiting.until === undefined ? [] : [waiting.until];
   return waiting.type === 'retry' ? [waiting.until ?? [], waiting.failAt ?? []].flat() : [];
 }

@@ -42,6 +42,26 @@ const facts: Readonly<Record<string, (state: AgentState) => void>> = {
     expect([state.status, execution?.isRunning, nextAction(state).type]).toEqual(['suspended', true, 'wait']);
     expect(state.execution?.waiting).toEqual(execution?.waitingInside);
   },
+  'waits-for-answer': (state) => {
+    const [execution] = state.currentStep?.toolExecutions ?? [];
+    expect([state.status, execution?.isAwaitingAnswer, nextAction(state).type]).toEqual([
+      'suspended',
+      true,
+      'wait',
+    ]);
+    expect(state.execution?.waiting).toEqual([
+      { type: 'answer', toolExecutionId: execution?.id, until: Date.UTC(2026, 10, 23) },
+    ]);
+  },
+  answered: (state) => {
+    const [first, second] = state.currentStep?.toolExecutions ?? [];
+    expect([first?.value, first?.answer]).toEqual([4, { at: expect.any(Number), by: 'ann' }]);
+    expect([second?.isRunning, second?.answer]).toEqual([
+      true,
+      { at: expect.any(Number), outcome: { type: 'succeeded', value: 5 } },
+    ]);
+    expect(nextAction(state).type).toBe('resolveTools');
+  },
   'asked-again': (state) => {
     const [execution] = state.currentStep?.toolExecutions ?? [];
     expect(execution?.approval).toEqual({ requestedAt: expect.any(Number), requestNumber: 2 });

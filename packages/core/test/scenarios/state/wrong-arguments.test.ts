@@ -150,7 +150,7 @@ const subjects: readonly Subject[] = [
       withProgress: [{ a: 1 }],
       withNextAttempt: [T],
     },
-    internal: ['with', 'withCheckedOutcome', 'forCall', 'withNewProgress', 'withWaitingInside'],
+    internal: ['with', 'withAnswer', 'withCheckedOutcome', 'forCall', 'withNewProgress', 'withWaitingInside'],
   },
   {
     name: 'InferenceResponse',

@@ -1,0 +1,146 @@
+import type { OptionChecks } from '../../arguments.ts';
+import { mustBe } from '../../arguments.ts';
+import type { Instant } from '../../clock.ts';
+import { HoldfastError, invalidArgument } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
+import { toJsonValue } from '../../json.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import { toolNotFound } from '../../loop/tools/tool-runner.ts';
+import { subagentState, withSubagentState, withTimeoutsApplied } from '../../loop/tools/waiting.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { Answer } from '../../state/execution/answer.ts';
+import type { ToolExecution } from '../../state/execution/tool-execution.ts';
+import type { ToolOutcome } from '../../state/execution/tool-outcome.ts';
+import { requireState } from '../../state/require-state.ts';
+import { toErrorRecord } from '../../state/values/error-record.ts';
+import { executionAround, waitingCalls, withoutWaitingFor } from './waiting-calls.ts';
+
+/** An answer to a call of a tool without `execute`. It has a `value` or an `error`. */
+export interface GivenAnswer {
+  /** The id of the tool execution, as the `waiting` of the execution names it. */
+  readonly toolExecutionId: string;
+  /** The value of the call, which must fit the tool's `outputSchema`. */
+  readonly value?: JsonValue;
+  /** The reason why there is no value, which the model reads. The call fails. */
+  readonly error?: string;
+  /** The person or system that answered: any name or id that the application uses. */
+  readonly by?: string;
+}
+
+export const ANSWER_CHECKS: OptionChecks<GivenAnswer> = {
+  toolExecutionId: mustBe.required(mustBe.string),
+  value: mustBe.anything,
+  error: mustBe.string,
+  by: mustBe.string,
+};
+
+/** Returns an answer that has a value or an error. @throws TypeError `ARGUMENT_INVALID` for any other answer. */
+export function requireOneResult<T extends GivenAnswer>(given: T): T {
+  if ((given.value === undefined) !== (given.error === undefined)) return given;
+  throw invalidArgument('An answer has either a value or an error. Pass null for an empty value.', TypeError);
+}
+
+/**
+ * Returns the tool executions that wait for an answer, those of subagents included.
+ * @throws TypeError `ARGUMENT_INVALID` for a value that is not an AgentState.
+ */
+export function pendingQuestions(state: AgentState): readonly ToolExecution[] {
+  requireState(state, 'pendingQuestions');
+  return waitingCalls(state, ({ isAwaitingAnswer }) => isAwaitingAnswer);
+}
+
+/**
+ * Returns the state with an answer that fits the `outputSchema` of its tool. The next run of the loop records the
+ * outcome of the call. When no other wait remains, the execution resumes.
+ * @param tools the tools of the agent: `loop.tools`
+ * @throws HoldfastError `ANSWER_NOT_FOUND` for a call that neither waits for an answer nor was answered in this step.
+ * @throws HoldfastError `ANSWER_GIVEN` when the call was answered before or its answer timeout has passed.
+ * @throws HoldfastError `ANSWER_INVALID` for a value that does not fit; the call still waits. `TOOL_NOT_FOUND` when the
+ * agent does not have the tool; `NOT_JSON` for a value that JSON cannot hold.
+ * @throws TypeError `ARGUMENT_INVALID` for an answer with both a value and an error, or neither.
+ */
+export async function withAnswer(
+  before: AgentState,
+  given: GivenAnswer,
+  tools: AgentLoop['tools'],
+  at: Instant,
+): Promise<AgentState> {
+  requireState(before, 'withAnswer');
+  requireOneResult(given);
+  const state = withTimeoutsApplied(before, at);
+  const question = questionIn(state, given.toolExecutionId, tools);
+  if (question === undefined) throw notFound(state, given.toolExecutionId);
+  const outcome = await outcomeOf(question, given);
+  const answer = { at, outcome, ...(given.by !== undefined && { by: given.by }) };
+  return withCheckedAnswer(state, given.toolExecutionId, answer, at);
+}
+
+/** A call that waits for an answer, and the tools of the agent that requested it. */
+interface Question {
+  readonly execution: ToolExecution;
+  readonly tools: AgentLoop['tools'];
+}
+
+/** Finds the call in the state, or in a subagent. @throws HoldfastError `ANSWER_GIVEN`. */
+function questionIn(
+  state: AgentState,
+  toolExecutionId: string,
+  tools: AgentLoop['tools'],
+): Question | undefined {
+  const execution = state.currentStep?.toolExecutions.find(({ id }) => id === toolExecutionId);
+  if (execution?.answer) throw alreadyAnswered(execution);
+  if (execution) return execution.isAwaitingAnswer ? { execution, tools } : undefined;
+  const around = executionAround(state, toolExecutionId);
+  return (
+    around && questionIn(subagentState(around), toolExecutionId, tools?.get(around.name)?.toolsInside?.())
+  );
+}
+
+async function outcomeOf({ execution, tools }: Question, given: GivenAnswer): Promise<ToolOutcome> {
+  if (given.error !== undefined) return { type: 'failed', error: toErrorRecord(new Error(given.error)) };
+  const tool = tools?.get(execution.name);
+  if (tool === undefined) throw toolNotFound(execution.name, tools?.keys() ?? []);
+  const value = toJsonValue(given.value);
+  const checked = (await tool.validateAnswer?.(value)) ?? { value };
+  if ('problem' in checked) throw invalidAnswer(execution, checked.problem);
+  return { type: 'succeeded', value: toJsonValue(checked.value) };
+}
+
+function withCheckedAnswer(
+  state: AgentState,
+  toolExecutionId: string,
+  answer: Answer,
+  at: Instant,
+): AgentState {
+  const step = state.currentStep;
+  const execution =
+    step?.toolExecutions.find(({ id }) => id === toolExecutionId) ?? executionAround(state, toolExecutionId);
+  if (step === undefined || execution === undefined) return state;
+  const answered =
+    execution.id === toolExecutionId
+      ? execution.withAnswer(answer)
+      : withSubagentState(execution, (child) => withCheckedAnswer(child, toolExecutionId, answer, at));
+  return withoutWaitingFor(state.withCurrentStep(step.withToolExecution(answered), at), toolExecutionId, at);
+}
+
+function notFound(state: AgentState, toolExecutionId: string): HoldfastError {
+  const ids = pendingQuestions(state).map(({ id }) => id);
+  const message = `No tool call "${toolExecutionId}" waits for an answer. Waiting tool calls: ${ids.join(', ') || 'none'}.`;
+  return new HoldfastError('ANSWER_NOT_FOUND', message, { data: { toolExecutionId, waiting: ids } });
+}
+
+function alreadyAnswered({ id, answer }: ToolExecution): HoldfastError {
+  const isLate = answer?.outcome?.type === 'failed' && answer.outcome.error.code === 'ANSWER_TIMEOUT';
+  const by = answer?.by === undefined ? '' : ` by ${answer.by}`;
+  const message = isLate
+    ? `The answer timeout of tool call "${id}" has passed.`
+    : `Tool call "${id}" was already answered${by}. The first answer counts.`;
+  return new HoldfastError('ANSWER_GIVEN', message, {
+    data: { toolExecutionId: id, at: answer?.at, ...(answer?.by !== undefined && { by: answer.by }) },
+  });
+}
+
+function invalidAnswer({ id, name }: ToolExecution, problem: string): HoldfastError {
+  const message = `The answer to tool call "${id}" of tool "${name}" is not valid: ${problem}. The call still waits.`;
+  return new HoldfastError('ANSWER_INVALID', message, { data: { toolExecutionId: id, problem } });
+}

@@ -1,0 +1,29 @@
+import type { Instant } from '../../clock.ts';
+import type { Read } from '../../document.ts';
+import { orderedReader, readInstant, readString } from '../../document.ts';
+import type { ToolOutcome } from './tool-outcome.ts';
+import { readOutcome } from './tool-outcome.ts';
+
+/** The answer to a call of a tool without `execute`. A call has at most one answer. */
+export interface Answer {
+  /** When the answer was given, or when the answer timeout passed. */
+  readonly at: Instant;
+  /** The person or system that answered, in the application's terms. */
+  readonly by?: string;
+  /** The outcome of the call, until the loop has recorded it. */
+  readonly outcome?: ToolOutcome;
+}
+
+/** Reads an answer. */
+export const readAnswer: Read<Answer> = orderedReader({
+  at: readInstant,
+  'by?': readString,
+  'outcome?': readOutcome,
+});
+
+/** Returns the answer of a call that has its outcome. */
+export function recordedAnswer(answer: Answer | undefined): Answer | undefined {
+  if (answer?.outcome === undefined) return answer;
+  const { outcome: _, ...recorded } = answer;
+  return Object.freeze(recorded);
+}
