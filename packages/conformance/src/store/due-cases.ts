@@ -30,6 +30,7 @@ const RULES: readonly Rule[] = [
   ['a completed execution', stateAfterSteps, undefined],
   ['a failed execution', (state) => state.withFailure(new Error('No.'), START), undefined],
   ['an execution that waits for approval', (state) => stateWaiting(state, WAITINGS.approval), undefined],
+  ['an execution that waits for an answer', (state) => stateWaiting(state, WAITINGS.answer), SLEEP],
   ['an execution that waits for input', (state) => stateWaiting(state, WAITINGS.input), undefined],
   ['an execution that waits for a child', (state) => stateWaiting(state, WAITINGS.child), undefined],
   ['an execution that waits for an instant', (state) => stateWaiting(state, WAITINGS.until), SLEEP],

@@ -84,7 +84,7 @@ const changes = [
     for (const [kind, waiting] of Object.entries(WAITINGS)) {
       const running = session.state.withExecutionStatus('inProgress', START);
       session = await store.save(session.withState(stateWaiting(running, waiting)), { base: session });
-      for (const waitingFor of ['approval', 'until', 'child', 'input'] as const)
+      for (const waitingFor of ['approval', 'answer', 'until', 'child', 'input'] as const)
         assert.deepEqual(await idsOf(store, { waitingFor }), waitingFor === kind ? ['a'] : [], waitingFor);
     }
     await store.save(session.withState(session.state.withExecutionStatus('inProgress', START)));
