@@ -29,11 +29,13 @@ export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
 export { applyOutcome, nextAction } from './loop/stepper.ts';
 export type { NextAction, StepperOutcome } from './loop/stepper.ts';
 export { ToolExecutionBlockedError } from './loop/tools/tool.ts';
-export type { QuestionInit, ReconcileResult, ToolInit } from './loop/tools/tool.ts';
+export type { RunArguments } from './loop/agent-loop.ts';
+export type { IfContextNeeded, ToolFactory } from './loop/run-context.ts';
+export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/tool.ts';
 export type { ApprovalContext } from './loop/tools/tool-context.ts';
 export { ToolResult } from './loop/tools/tool-result.ts';
 export type { ToolResultInit } from './loop/tools/tool-result.ts';
-export type { SubagentInit, SubagentTask, ToTask } from './agents/subagent.ts';
+export type { CallerContext, SubagentInit, SubagentTask, ToRunContext, ToTask } from './agents/subagent.ts';
 export type {
   HookPoint,
   HookResult,
@@ -55,6 +57,7 @@ export type { AbortKind } from './loop/stopping/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';
 export type { AgentEventType, EventBody } from './loop/events.ts';
 export type { AgentEventOf } from './observe/observe.ts';
+export type { RequireRunContext, RunContextFactory } from './session/work/runtime-options.ts';
 export type { SessionOrder } from './session/session-store.ts';
 export { withAnswer } from './session/actions/answer.ts';
 export type { GivenAnswer } from './session/actions/answer.ts';

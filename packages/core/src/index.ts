@@ -33,6 +33,7 @@ export type { ErrorRecord } from './state/values/error-record.ts';
 export { createAgentLoop } from './loop/agent-loop.ts';
 export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.ts';
 export { tool } from './loop/tools/tool.ts';
+export { toolFor } from './loop/run-context.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
 export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
 export type { Tool, ToolEffect, ToolRetry } from './loop/tools/tool.ts';

@@ -138,6 +138,35 @@ const rows: readonly Row[] = [
     withChoice({ toolName: 'add', strict: true }),
     'toolChoice of createAgentLoop',
   ],
+  ['a run context under another name', () => loop.run(state, given({ context: 1 })), 'use "runContext"'],
+  [
+    'a run context of a loop',
+    () => createAgentLoop(given({ driver, runContext: 1 })),
+    'pass it to each run, as in loop.run(state, { runContext })',
+  ],
+  [
+    'a tool with a run context',
+    () => tool(given({ ...init, runContext: 1 })),
+    'create the tool with toolFor',
+  ],
+  [
+    'a runtime with a context',
+    () => new SessionRuntime(given({ store, agents: {}, context: nothing })),
+    'use "runContext", a function from the session',
+  ],
+  [
+    'execute with a context',
+    async () => {
+      const helper = new SessionRuntime({ store, agents: {} });
+      return helper.execute('a', sendMessage('Hi.'), given({ context: 1 }));
+    },
+    'use "runContext"',
+  ],
+  [
+    'a subagent with a run context that is no function',
+    () => subagent(given({ name: 'ask', description: 'Asks.', loop, runContext: { user: 'ada' } })),
+    'runContext of subagent "ask" must be a function',
+  ],
   ...['activeTools', 'prepareStep', 'stopWhen', 'maxSteps', 'onStepFinish', 'experimental_telemetry'].map(
     (name): Row => [
       `the loop option ${name}`,

@@ -32,6 +32,7 @@ import {
   summarize,
   systemMessage,
   tool,
+  toolFor,
   toolResult,
   userMessage,
 } from '@holdfast/core';
@@ -64,11 +65,12 @@ const { sessionId } = await runtime.create({ definition });
 /** All functions of core that take options; beside each, options whose values another function judges. */
 const rows: readonly Row[] = [
   ['createAgentLoop', { driver }, (options) => createAgentLoop(options)],
-  ['loop.run', {}, (options) => loop.run(state, options)],
-  ['loop.iterate', {}, (options) => loop.iterate(state, options)],
-  ['loop.stream', {}, (options) => loop.stream(state, options).result],
+  ['loop.run', {}, (options) => loop.run(state, options), ['runContext']],
+  ['loop.iterate', {}, (options) => loop.iterate(state, options), ['runContext']],
+  ['loop.stream', {}, (options) => loop.stream(state, options).result, ['runContext']],
   ['tool', init, (options) => tool(options)],
   ['tool, without execute', question, (options) => tool(options), ['outputSchema']],
+  ['toolFor', init, (options) => toolFor()(options)],
   ['tool, retry', { maxAttempts: 2 }, (retry) => tool({ ...init, retry })],
   ['toolResult', { value: 1 }, (options) => toolResult(options), ['value', 'modelOutput', 'metadata']],
   ['ToolResult', { value: 1 }, (options) => new ToolResult(options), ['value', 'modelOutput', 'metadata']],
@@ -83,7 +85,7 @@ const rows: readonly Row[] = [
   ['consoleObserver', {}, (options) => consoleObserver(options)],
   ['AgentBuilder.of', { driver }, (options) => AgentBuilder.of(options)],
   ['AgentBuilder.withSettings', { driver }, (options) => AgentBuilder.of().withSettings(options)],
-  ['toolContext', {}, (options) => toolContext(options), ['progress']],
+  ['toolContext', {}, (options) => toolContext(options), ['progress', 'runContext']],
   ['ExecutionBudget.of', { maxSteps: 1 }, (options) => ExecutionBudget.of(options)],
   ['ExecutionBudget.remaining', {}, (options) => ExecutionBudget.unlimited().remaining(options)],
   ['AgentState.empty', {}, (options) => AgentState.empty(options)],
@@ -97,7 +99,7 @@ const rows: readonly Row[] = [
   ['AgentSession.create', { definition }, (options) => AgentSession.create(options)],
   ['SessionRuntime', { store, agents: {} }, (options) => new SessionRuntime(options)],
   ['SessionRuntime.create', { definition }, (options) => runtime.create(options)],
-  ['SessionRuntime.execute', {}, (options) => runtime.execute(sessionId, resume(), options)],
+  ['SessionRuntime.execute', {}, (options) => runtime.execute(sessionId, resume(), options), ['runContext']],
   ['SessionRuntime.enqueue', {}, (options) => runtime.enqueue(sessionId, { type: 'stop' }, options)],
   [
     'SessionRuntime.enqueue, a message',

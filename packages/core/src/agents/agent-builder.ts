@@ -19,18 +19,21 @@ import { toolsByName } from '../loop/tools/tool.ts';
 
 /**
  * Adds an ability to an agent, such as a memory: a function that receives a builder and returns it with tools, hooks or
- * settings added. It reads the builder's current options in `builder.options`.
+ * settings added. It reads the builder's current options in `builder.options`. `Needed` is the type of the run context
+ * that the added tools and hooks need.
  * @example
  * const memory: Capability = (builder) => builder.withTools(remember, recall).withHooks(showMemories);
  */
-export type Capability = (builder: AgentBuilder) => AgentBuilder;
+export type Capability<Needed = unknown> = <Context>(
+  builder: AgentBuilder<Context>,
+) => AgentBuilder<Context & Needed>;
 
 /**
  * Creates a capability from the options in a definition. The options come from a file without checks: check them, and
  * throw an error if they are invalid.
  * @example const memory: CapabilityFactory = (options) => memoryOf(memoryOptions.parse(options));
  */
-export type CapabilityFactory = (options: JsonObject) => Capability;
+export type CapabilityFactory<Needed = unknown> = (options: JsonObject) => Capability<Needed>;
 
 /** The options of a loop with a single value; the other options are lists. */
 export type AgentSettings = Omit<AgentLoopOptions, 'tools' | 'hooks' | 'listeners'>;
@@ -41,11 +44,12 @@ const checkSettings = optionsCheck<Partial<AgentSettings>>('withSettings', LOOP_
   ...BUILDER_ADVICE,
 });
 
-type AgentBuilderFields = Pick<AgentBuilder, 'options' | 'capabilityFactories'>;
+type AgentBuilderFields<Context> = Pick<AgentBuilder<Context>, 'options' | 'capabilityFactories'>;
 
 /**
  * Holds the options of `createAgentLoop` as an immutable value, from which any number of loops and agents can be built.
- * Each `with…` method and `use` returns a changed copy, or `this` when nothing changes.
+ * Each `with…` method and `use` returns a changed copy, or `this` when nothing changes. `Context` is the type of the run
+ * context that the tools, hooks and capabilities together need.
  *
  * @example
  * const builder = AgentBuilder.of({ driver, prices })
@@ -55,13 +59,13 @@ type AgentBuilderFields = Pick<AgentBuilder, 'options' | 'capabilityFactories'>;
  * const writer = builder.build({ name: 'writer', tools: ['search'], budget: { maxSteps: 5 } });
  * const runtime = new SessionRuntime({ store, agents: ({ definition }) => builder.build(definition) });
  */
-export class AgentBuilder {
+export class AgentBuilder<in Context = unknown> {
   /** The options of `createAgentLoop` for the loops of this builder. */
-  readonly options: Readonly<Partial<AgentLoopOptions>>;
+  readonly options: Readonly<Partial<AgentLoopOptions<Context>>>;
   /** The factories of the capabilities that definitions name. */
-  readonly capabilityFactories: Readonly<Record<string, CapabilityFactory>>;
+  readonly capabilityFactories: Readonly<Record<string, CapabilityFactory<Context>>>;
 
-  private constructor({ options, capabilityFactories }: AgentBuilderFields) {
+  private constructor({ options, capabilityFactories }: AgentBuilderFields<Context>) {
     this.options = options;
     this.capabilityFactories = capabilityFactories;
     Object.freeze(this);
@@ -70,6 +74,7 @@ export class AgentBuilder {
   /**
    * Creates a builder with these options. @throws RangeError or TypeError `ARGUMENT_INVALID` as `createAgentLoop` does.
    */
+  static of<Context = unknown>(options?: Partial<AgentLoopOptions<Context>>): AgentBuilder<Context>;
   static of(options: Partial<AgentLoopOptions> = {}): AgentBuilder {
     const { tools = [], hooks = [], listeners = [], ...settings } = checkOptions(options);
     const empty = { options: Object.freeze({}), capabilityFactories: Object.freeze({}) };
@@ -87,7 +92,7 @@ export class AgentBuilder {
    * `undefined` resets a setting to its default; the driver has no default.
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown setting or an invalid value.
    */
-  withSettings(settings: Partial<AgentSettings>): AgentBuilder {
+  withSettings(settings: Partial<AgentSettings>): AgentBuilder<Context> {
     const { budget } = checkSettings(settings);
     if ('driver' in settings) requireDriver(settings.driver);
     if (budget === undefined) return this.withOptions(settings);
@@ -100,7 +105,8 @@ export class AgentBuilder {
   }
 
   /** Returns a builder with additional tools. @throws RangeError `ARGUMENT_INVALID` for a duplicate name. */
-  withTools(...tools: Tool[]): AgentBuilder {
+  withTools<Needed = unknown>(...tools: Tool<unknown, unknown, Needed>[]): AgentBuilder<Context & Needed>;
+  withTools(...tools: Tool<unknown, unknown, Context>[]): AgentBuilder<Context> {
     const all = withAdded(this.options.tools, tools);
     toolsByName(all ?? []);
     return this.withOptions({ tools: all });
@@ -111,7 +117,8 @@ export class AgentBuilder {
    * in the order in which they were added, by the application or by capabilities.
    * @throws TypeError `ARGUMENT_INVALID` for a value that is not a hook.
    */
-  withHooks(...hooks: Hook[]): AgentBuilder {
+  withHooks<Needed = unknown>(...hooks: Hook<Needed>[]): AgentBuilder<Context & Needed>;
+  withHooks(...hooks: Hook<Context>[]): AgentBuilder<Context> {
     requireHooks(hooks);
     return this.withOptions({ hooks: withAdded(this.options.hooks, hooks) });
   }
@@ -120,7 +127,7 @@ export class AgentBuilder {
    * Returns a builder with additional listeners.
    * @throws TypeError `ARGUMENT_INVALID` for a value that is not a function.
    */
-  withListeners(...listeners: AgentEventListener[]): AgentBuilder {
+  withListeners(...listeners: AgentEventListener[]): AgentBuilder<Context> {
     for (const listener of listeners) checkArgument('A listener', listener, mustBe.function);
     return this.withOptions({ listeners: withAdded(this.options.listeners, listeners) });
   }
@@ -131,7 +138,12 @@ export class AgentBuilder {
    * @throws RangeError `ARGUMENT_INVALID` for a duplicate name; TypeError `ARGUMENT_INVALID` for a value that is not a
    * function.
    */
-  withCapabilityFactories(factories: Readonly<Record<string, CapabilityFactory>>): AgentBuilder {
+  withCapabilityFactories<Needed = unknown>(
+    factories: Readonly<Record<string, CapabilityFactory<Needed>>>,
+  ): AgentBuilder<Context & Needed>;
+  withCapabilityFactories(
+    factories: Readonly<Record<string, CapabilityFactory<Context>>>,
+  ): AgentBuilder<Context> {
     checkArgument('factories', factories, mustBe.object);
     for (const [name, factory] of Object.entries(factories)) {
       if (typeof factory !== 'function') {
@@ -153,7 +165,7 @@ export class AgentBuilder {
    * Returns a builder with a capability, which receives everything that was added before it.
    * @throws TypeError `ARGUMENT_INVALID` for a value that is not a capability; any error that the capability throws.
    */
-  use(capability: Capability): AgentBuilder {
+  use<Needed = unknown>(capability: Capability<Needed>): AgentBuilder<Context & Needed> {
     if (typeof capability !== 'function')
       throw invalidArgument(
         `A capability must be a function, found ${describeValue(capability)}.`,
@@ -168,8 +180,8 @@ export class AgentBuilder {
   // Results
 
   /** Creates a loop from the options. @throws as `createAgentLoop` does, also without a driver. */
-  toLoop(): AgentLoop {
-    return createAgentLoop(this.options as AgentLoopOptions);
+  toLoop(): AgentLoop<Context> {
+    return createAgentLoop(this.options as AgentLoopOptions<Context>);
   }
 
   /**
@@ -182,16 +194,16 @@ export class AgentBuilder {
    * and a `toolChoice` of a tool that the agent may not use; `CONTEXT_INVALID` for an invalid definition; other errors
    * as `toLoop` does.
    */
-  build(definition: AgentDefinition): Agent {
+  build(definition: AgentDefinition): Agent<Context> {
     const checked = agentDefinition(definition);
     return agentOf(checked, this.withCapabilitiesOf(checked).options);
   }
 
-  private withCapabilitiesOf({ name: agent, capabilities = {} }: AgentDefinition): AgentBuilder {
+  private withCapabilitiesOf({ name: agent, capabilities = {} }: AgentDefinition): AgentBuilder<Context> {
     const { capabilityFactories: factories } = this;
     const missing = Object.keys(capabilities).filter((name) => !Object.hasOwn(factories, name));
     if (missing.length > 0) throw missingNames(agent, 'capabilities', missing, Object.keys(factories));
-    return Object.entries(capabilities).reduce<AgentBuilder>((builder, [name, options]) => {
+    return Object.entries(capabilities).reduce<AgentBuilder<Context>>((builder, [name, options]) => {
       try {
         return builder.use((factories[name] as CapabilityFactory)(options));
       } catch (cause) {
@@ -202,10 +214,10 @@ export class AgentBuilder {
     }, this);
   }
 
-  private withOptions(changes: { readonly [K in keyof AgentLoopOptions]?: unknown }): AgentBuilder {
+  private withOptions(changes: { readonly [K in keyof AgentLoopOptions]?: unknown }): AgentBuilder<Context> {
     const names = Object.keys(changes) as (keyof AgentLoopOptions)[];
     if (names.every((name) => changes[name] === this.options[name])) return this;
-    const options = compact({ ...this.options, ...changes }) as Partial<AgentLoopOptions>;
+    const options = compact({ ...this.options, ...changes }) as Partial<AgentLoopOptions<Context>>;
     return new AgentBuilder({ options, capabilityFactories: this.capabilityFactories });
   }
 }

@@ -15,7 +15,7 @@ import type { Tool } from '../loop/tools/tool.ts';
  * const state = await writer.run(writer.start('Write a haiku.'));
  * const runtime = new SessionRuntime({ store, agents: { writer } });
  */
-export interface Agent extends AgentLoop {
+export interface Agent<in Context = unknown> extends AgentLoop<Context> {
   readonly definition: AgentDefinition;
   /**
    * Creates a state with the system prompt, model settings and metadata of the definition, and a user message if
@@ -26,6 +26,10 @@ export interface Agent extends AgentLoop {
 }
 
 /** Creates the agent of a checked definition, from options that include the tools and hooks of its capabilities. */
+export function agentOf<Context>(
+  definition: AgentDefinition,
+  options: Partial<AgentLoopOptions<Context>>,
+): Agent<Context>;
 export function agentOf(definition: AgentDefinition, options: Partial<AgentLoopOptions>): Agent {
   const { clock = systemClock } = options;
   // createAgentLoop throws when the driver is missing.

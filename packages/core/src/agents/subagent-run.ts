@@ -46,6 +46,7 @@ export class SubagentRun {
     loop: AgentLoop,
     begin: () => Promise<AgentState>,
     budget: ExecutionBudget,
+    runContextOf: () => Promise<unknown>,
   ): Promise<AgentState> {
     const { signal, remaining } = this.context;
     const previous = this.previousState();
@@ -53,6 +54,7 @@ export class SubagentRun {
     const first = previous ?? (await begin());
     this.known = first;
     const last = await loop.run(first, {
+      runContext: await runContextOf(),
       signal,
       budget,
       onEvent: this.listener(),

@@ -21,7 +21,7 @@ import type { OutputOf, StandardSchema } from '../loop/tools/tool-schema.ts';
 export type SubagentTask = string | readonly UserPart[] | AgentState;
 
 /** The options of a subagent. */
-export interface SubagentInit<Args> {
+export interface SubagentInit<Args, Own = unknown> {
   /** 1 to 64 letters, digits, `_` or `-`, as for a tool. */
   readonly name: string;
   /** For the model: what the agent does and when to call it. */
@@ -29,7 +29,7 @@ export interface SubagentInit<Args> {
   /**
    * The loop of the agent. A function is called for each call of the agent, so a loop can contain itself as a subagent.
    */
-  readonly loop: AgentLoop | (() => AgentLoop);
+  readonly loop: AgentLoop<Own> | (() => AgentLoop<Own>);
   readonly systemPrompt?: string;
   /** Default: the model settings of the calling agent. */
   readonly llmConfig?: LlmConfig;
@@ -54,7 +54,19 @@ export interface SubagentInit<Args> {
 }
 
 /** Creates the task of a subagent from the arguments of the call. */
-export type ToTask<Args> = (args: Args, context: ToolContext) => SubagentTask | Promise<SubagentTask>;
+export type ToTask<Args, Context = unknown> = (
+  args: Args,
+  context: ToolContext<Context>,
+) => SubagentTask | Promise<SubagentTask>;
+
+/** Returns the run context of a subagent. It receives the run context of the calling agent. */
+export type ToRunContext<Own> = (runContext: never) => Own | Promise<Own>;
+
+/**
+ * The run context that the calling agent needs: the one that `runContext` of the subagent receives, or without this
+ * function the one of the subagent.
+ */
+export type CallerContext<Own, To> = To extends (runContext: infer Context) => unknown ? Context : Own;
 
 /** The default of `maxDepth`. */
 const DEFAULT_MAX_DEPTH = 3;
@@ -63,6 +75,7 @@ type AnySubagentInit = SubagentInit<never> & {
   readonly inputSchema?: unknown;
   readonly jsonSchema?: object;
   readonly toTask?: ToTask<never>;
+  readonly runContext?: ((runContext: unknown) => unknown) | undefined;
 };
 
 const checkSubagent = optionsCheck<AnySubagentInit>(
@@ -82,6 +95,7 @@ const checkSubagent = optionsCheck<AnySubagentInit>(
     inputSchema: mustBe.anything, // see toolSchema
     jsonSchema: mustBe.object,
     toTask: mustBe.function,
+    runContext: mustBe.function,
   },
   SUBAGENT_ADVICE,
 );
@@ -103,6 +117,8 @@ const PROMPT: JsonObject = Object.freeze({
  * response is the result of the call. By default the model writes the task as `{ prompt }`; with an `inputSchema`,
  * `toTask` creates the task from the arguments.
  *
+ * The agent receives the run context of the caller, or the one that `runContext` returns.
+ *
  * The agent's usage counts in the caller's usage as it occurs. The caller's listeners receive the agent's events inside
  * events of type `subagent`. The agent's state is the progress of the call, so a resumed run continues inside the
  * agent: responses are not requested again, and completed tools do not run again. When a tool of the agent needs
@@ -115,23 +131,37 @@ const PROMPT: JsonObject = Object.freeze({
  * const loop = createAgentLoop({ driver, tools: [research] });
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value or a missing loop.
  */
-export function subagent(
-  init: SubagentInit<{ readonly prompt: string }> & {
+export function subagent<Own = unknown, To extends ToRunContext<Own> | undefined = undefined>(
+  init: SubagentInit<{ readonly prompt: string }, Own> & {
+    readonly runContext?: To;
     readonly inputSchema?: undefined;
-    readonly toTask?: ToTask<{ readonly prompt: string }>;
+    readonly toTask?: ToTask<{ readonly prompt: string }, CallerContext<Own, To>>;
   },
-): Tool;
-export function subagent<Schema extends StandardSchema>(
-  init: SubagentInit<OutputOf<Schema>> & {
+): Tool<unknown, unknown, CallerContext<Own, To>>;
+export function subagent<
+  Schema extends StandardSchema,
+  Own = unknown,
+  To extends ToRunContext<Own> | undefined = undefined,
+>(
+  init: SubagentInit<OutputOf<Schema>, Own> & {
+    readonly runContext?: To;
     readonly inputSchema: Schema;
     /** The JSON Schema of the arguments, for a schema that cannot describe itself. */
     readonly jsonSchema?: object;
-    readonly toTask: ToTask<OutputOf<Schema>>;
+    readonly toTask: ToTask<OutputOf<Schema>, CallerContext<Own, To>>;
   },
-): Tool;
-export function subagent<Args = JsonObject>(
-  init: SubagentInit<Args> & { readonly inputSchema: JsonObject; readonly toTask: ToTask<Args> },
-): Tool;
+): Tool<unknown, unknown, CallerContext<Own, To>>;
+export function subagent<
+  Args = JsonObject,
+  Own = unknown,
+  To extends ToRunContext<Own> | undefined = undefined,
+>(
+  init: SubagentInit<Args, Own> & {
+    readonly runContext?: To;
+    readonly inputSchema: JsonObject;
+    readonly toTask: ToTask<Args, CallerContext<Own, To>>;
+  },
+): Tool<unknown, unknown, CallerContext<Own, To>>;
 export function subagent(init: AnySubagentInit): Tool {
   checkSubagent(init, nameInMessages('subagent', init));
   const { name, description, timeoutSeconds, toModelOutput, jsonSchema, inputSchema = PROMPT } = init;
@@ -162,14 +192,26 @@ export function subagent(init: AnySubagentInit): Tool {
       const begin = async (): Promise<AgentState> =>
         stateFor(init, await inTime(() => toTask(args, context)), context);
       const run = new SubagentRun(name, context, nesting);
-      const agent = await run.toEnd(loopOf(), begin, budget);
+      const agent = await run.toEnd(loopOf(), begin, budget, () =>
+        inTime(() => runContextFor(init, context)),
+      );
       if (!agent.hasFinalResponse || agent.status !== 'completed') throw subagentFailed(name, agent);
       if (init.toResult) return inTime(() => init.toResult?.(agent, args));
       const { output } = init;
       return output ? inTime(() => output.readAsync(agent)) : agent.finalResponse;
     },
   });
-  return Object.freeze({ ...subagentTool, isResumable: true, toolsInside: () => loopOf().tools });
+  const needsContext = typeof loop !== 'function' && loop.needsRunContext && init.runContext === undefined;
+  return Object.freeze({
+    ...subagentTool,
+    isResumable: true,
+    toolsInside: () => loopOf().tools,
+    ...(needsContext && { needsRunContext: true }),
+  });
+}
+
+function runContextFor({ runContext }: Pick<AnySubagentInit, 'runContext'>, caller: ToolContext): unknown {
+  return runContext ? runContext(caller.runContext) : caller.runContext;
 }
 
 function promptOf(args: unknown): string {

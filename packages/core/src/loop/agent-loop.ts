@@ -30,19 +30,21 @@ import type { ToolChoice } from '../state/inference/request.ts';
 import type { BudgetLimits } from '../state/execution/budget.ts';
 import { LOOP_ADVICE, RUN_ADVICE } from './option-advice.ts';
 import type { ParentRun } from './parent-run.ts';
+import type { IfContextNeeded } from './run-context.ts';
+import { needsRunContext } from './run-context.ts';
 import type { Hook } from './hooks/hook.ts';
 import { HookChain } from './hooks/hook-chain.ts';
 import type { Tool } from './tools/tool.ts';
 import { toolsByName } from './tools/tool.ts';
 
-export interface AgentLoopOptions {
+export interface AgentLoopOptions<Context = unknown> {
   /** Calls the model. */
   readonly driver: Driver;
   /** The tools that the model can request; default none. */
-  readonly tools?: readonly Tool[];
+  readonly tools?: readonly Tool<unknown, unknown, Context>[];
   /** Default `auto`. */
   readonly toolChoice?: ToolChoice;
-  readonly hooks?: readonly Hook[];
+  readonly hooks?: readonly Hook<Context>[];
   /**
    * The limits of one execution. Without `maxSteps`, an execution may take 20 steps; `Infinity` sets no limit, as in
    * `ExecutionBudget.unlimited()`. `maxCost` requires `prices`.
@@ -84,7 +86,7 @@ export interface AgentLoopOptions {
   readonly fallback?: FallbackOptions | FallbackOptions['models'];
 }
 
-export interface RunOptions {
+export interface RunOptions<Context = unknown> {
   /**
    * Aborts the run. A `RunAbort` as the reason determines what the abort means; any other reason cancels the execution.
    */
@@ -99,9 +101,21 @@ export interface RunOptions {
   readonly checkpoint?: Checkpoint | undefined;
   /** The `onExhausted` of this run, when the loop's `inferenceRetry` sets none. */
   readonly onExhausted?: 'suspend' | 'fail' | undefined;
+  /**
+   * The value that tools, hooks and `needsApproval` of this run receive, such as the user and the clients of a request.
+   * It is in no state, event or error, and no model sees it.
+   */
+  readonly runContext?: Context | undefined;
   /** The run that executes this run as a tool. @internal */
   readonly parent?: ParentRun | undefined;
 }
+
+/** The options of a run. They are required when the tools of the loop need a run context. */
+export type RunArguments<Context> = IfContextNeeded<
+  Context,
+  [options: RunOptions<Context> & { readonly runContext: Context }],
+  [options?: RunOptions<Context>]
+>;
 
 /**
  * A function from state to state: it takes steps until the execution ends, waits or is aborted. A loop stores nothing
@@ -114,19 +128,22 @@ export interface RunOptions {
  *
  * Errors that a driver, tool or hook throws are recorded in the returned state. The loop itself throws only for invalid
  * arguments and a failed checkpoint. `iterate` and `stream` throw at once, and `run` rejects, with a TypeError or
- * RangeError `ARGUMENT_INVALID` for a value that is not a state and for invalid limits.
+ * RangeError `ARGUMENT_INVALID` for a value that is not a state and for invalid limits, and with `RUN_CONTEXT_MISSING`
+ * for a run without the run context that a tool needs.
  */
-export interface AgentLoop {
+export interface AgentLoop<in Context = unknown> {
+  /** True when a tool of the loop needs a run context. */
+  readonly needsRunContext?: boolean;
   /** The tools of the agent, by name. A loop that an application wrote itself may omit them. */
   readonly tools?: ReadonlyMap<string, Tool>;
   /** Runs until the execution ends, waits or is aborted, and returns the last state. */
-  run(state: AgentState, options?: RunOptions): Promise<AgentState>;
+  run(state: AgentState, ...options: RunArguments<Context>): Promise<AgentState>;
   /**
    * Yields the state after every step, and the final state. A reader that stops early stops the run between two steps.
    */
-  iterate(state: AgentState, options?: RunOptions): AsyncGenerator<AgentState, undefined>;
+  iterate(state: AgentState, ...options: RunArguments<Context>): AsyncGenerator<AgentState, undefined>;
   /** Streams all events, including text as it arrives; `result` is the last state. */
-  stream(state: AgentState, options?: RunOptions): EventStream<AgentState>;
+  stream(state: AgentState, ...options: RunArguments<Context>): EventStream<AgentState>;
 }
 
 /** The options with a single value; the other options are lists. */
@@ -167,6 +184,7 @@ const checkRunOptions = optionsCheck<RunOptions>(
     previousState: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
     checkpoint: mustBe.objectWith('an object with save()', ['save']),
     onExhausted: mustBe.oneOf(['suspend', 'fail']),
+    runContext: mustBe.anything,
     parent: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
@@ -180,15 +198,23 @@ const checkRunOptions = optionsCheck<RunOptions>(
  * const loop = createAgentLoop({ driver, tools: [add] });
  * const state = await loop.run(AgentState.empty().withUserMessage('What is 2 + 2?'));
  */
+export function createAgentLoop<Context = unknown>(options: AgentLoopOptions<Context>): AgentLoop<Context>;
 export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const parts = loopParts(checkLoopOptions(options));
   const { listeners = [], redact } = options;
 
   function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
-    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent } = runOptions;
+    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent, runContext } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
     const heard = redact ? redactedListeners(all, redact) : all;
-    return new AgentRun(state, loop, { signal, listeners: heard, previousState, checkpoint, parent });
+    return new AgentRun(state, loop, {
+      signal,
+      listeners: heard,
+      previousState,
+      checkpoint,
+      parent,
+      runContext,
+    });
   }
 
   async function run(state: AgentState, runOptions: RunOptions = {}): Promise<AgentState> {
@@ -205,7 +231,8 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
     return streamOf(runOptions, (streamed) => resultOf(startRun(loop, state, streamed)));
   }
 
-  return Object.freeze({ tools: parts.tools, run, iterate, stream });
+  const { tools, toolList } = parts;
+  return Object.freeze({ tools, run, iterate, stream, needsRunContext: needsRunContext(toolList) });
 }
 
 function redactedListeners(

@@ -15,6 +15,7 @@ import type { CostLimitOptions } from './stopping/guards.ts';
 import type { HookChain } from './hooks/hook-chain.ts';
 import { parentBudget } from './parent-run.ts';
 import type { ParentRun } from './parent-run.ts';
+import { requireRunContext } from './run-context.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** The parts of a loop; see `AgentLoopOptions`. */
@@ -46,24 +47,29 @@ export interface RunParts {
   readonly checkpoint?: Checkpoint | undefined;
   /** The run that executes this run as a tool. */
   readonly parent?: ParentRun | undefined;
+  /** The value for tools and hooks. */
+  readonly runContext?: unknown;
 }
 
 /** The options of a run that change its loop. */
-interface LoopChanges extends Pick<RunParts, 'parent'> {
+interface LoopChanges extends Pick<RunParts, 'parent' | 'runContext'> {
   readonly budget?: BudgetLimits | undefined;
   readonly onExhausted?: RetryPolicy['onExhausted'];
 }
 
 /**
- * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits.
+ * The loop for one run of a state. @throws `ARGUMENT_INVALID` for a value that is not a state, and for invalid limits;
+ * `RUN_CONTEXT_MISSING`.
  */
 export function loopFor(
   state: AgentState,
   loop: LoopParts,
-  { budget, parent, onExhausted }: LoopChanges,
+  { budget, parent, onExhausted, runContext }: LoopChanges,
 ): LoopParts {
-  if (state instanceof AgentState) return withRunLimits(withRunRetry(loop, onExhausted), budget, parent);
-  throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
+  if (!(state instanceof AgentState))
+    throw invalidArgument(`A loop runs an AgentState, found ${describeValue(state)}.`, TypeError);
+  requireRunContext(loop.toolList, runContext);
+  return withRunLimits(withRunRetry(loop, onExhausted), budget, parent);
 }
 
 function withRunRetry(loop: LoopParts, onExhausted: LoopChanges['onExhausted']): LoopParts {

@@ -11,6 +11,7 @@ const LISTENERS = 'pass listeners, as in listeners: [eventListener("step-complet
 const CHANGES =
   'pass a hook that changes the request of a step, as in hooks: [{ beforeInference: (request) => ({ request: { ...request, toolChoice: "none" } }) }]';
 const TELEMETRY = 'pass a listener that records events, as in listeners: [(event) => record(event)]';
+const CONTEXT = 'pass it to each run, as in loop.run(state, { runContext })';
 const SIGNAL = 'pass it to the run, as in loop.run(state, { signal })';
 
 export const LOOP_ADVICE: Advice = {
@@ -42,6 +43,9 @@ export const LOOP_ADVICE: Advice = {
   experimental_telemetry: TELEMETRY,
   telemetry: TELEMETRY,
   experimental_output: OUTPUT,
+  context: CONTEXT,
+  runContext: CONTEXT,
+  experimental_context: CONTEXT,
   providerOptions: SETTINGS,
   signal: SIGNAL,
   abortSignal: SIGNAL,
@@ -51,6 +55,8 @@ export const LOOP_ADVICE: Advice = {
 
 export const RUN_ADVICE: Advice = {
   abortSignal: 'use "signal"',
+  context: 'use "runContext"',
+  experimental_context: 'use "runContext"',
   listeners: 'pass one listener, as in onEvent: listener',
   maxSteps: BUDGET,
   maxTokens: BUDGET,
@@ -67,6 +73,7 @@ export const BUILDER_ADVICE: Advice = {
 
 const ARGUMENTS = 'pass the schema of the arguments, as in inputSchema: z.object({ city: z.string() })';
 const EXECUTE = 'pass the function, as in execute: ({ a, b }) => a + b';
+const RUN_CONTEXT = 'create the tool with toolFor, as in toolFor<Shop>()(init)';
 const TIMEOUT = 'set it in seconds, as in timeoutSeconds: 30';
 
 export const TOOL_ADVICE: Advice = {
@@ -85,6 +92,9 @@ export const TOOL_ADVICE: Advice = {
   requiresApproval: 'use "needsApproval"',
   readOnly: 'set effect: "readOnly"',
   idempotent: 'set effect: "idempotent"',
+  context: RUN_CONTEXT,
+  runContext: RUN_CONTEXT,
+  needsRunContext: RUN_CONTEXT,
   isResumable: 'add it to the tool, as in { ...tool(init), isResumable: true }',
 };
 
@@ -110,6 +120,7 @@ export const EXECUTE_ADVICE: Advice = {
 
 export const SUBAGENT_ADVICE: Advice = {
   agent: 'pass its loop, as in loop: researchLoop',
+  context: 'use "runContext", a function from the run context of the calling agent',
   driver: 'pass it to its loop, as in loop: createAgentLoop({ driver })',
   tools: 'pass them to its loop, as in loop: createAgentLoop({ driver, tools })',
   model: 'set llmConfig: { model: "openai:gpt-5" }',

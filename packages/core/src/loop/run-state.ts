@@ -27,6 +27,8 @@ export class RunState {
   readonly loop: LoopParts;
   readonly listeners: readonly AgentEventListener[];
   readonly parent: ParentRun | undefined;
+  /** The value for tools and hooks. It must not enter the state, events or errors. */
+  readonly runContext: unknown;
   readonly signals: RunSignals;
   readonly checkpointer: Checkpointer;
   /** True while the end is prepared, which is announced as one change. */
@@ -42,6 +44,7 @@ export class RunState {
     this.checkpointer = new Checkpointer(state, run.checkpoint);
     this.listeners = run.listeners;
     this.parent = run.parent;
+    this.runContext = run.runContext;
     this.work = new WorkTime(readClock(loop.clock));
     this.hasNewIds = loop.clock === systemClock;
   }
@@ -246,6 +249,7 @@ export class RunState {
       state,
       signal: this.signal,
       clock: this.loop.clock,
+      runContext: this.runContext,
       checkLimits: (changed) => this.checkLimits(state, changed),
     };
   }

@@ -18,6 +18,7 @@ import {
   structuredOutput,
   subagent,
   tool,
+  toolFor,
 } from '@holdfast/core';
 import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
 import { AgentId, IsolatedProcess } from '@holdfast/core/engine';
@@ -248,6 +249,18 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
   OUTPUT_SCHEMA_INVALID: () => thrownBy(() => structuredOutput('number' as never)),
   PRICE_UNKNOWN: () => errorAfter({ state: priced, prices: {}, budget: { maxCost: 1 } }),
   RUN_ABORTED: () => thrownBy(() => AbortSignal.abort(new RunAbort('yield')).throwIfAborted()),
+  RUN_CONTEXT_MISSING: () =>
+    thrownBy(() => {
+      const init = {
+        name: 'refund',
+        description: 'Refunds an order.',
+        inputSchema,
+        execute: () => 'refunded',
+      };
+      const refund = toolFor<{ readonly user: string }>()(init);
+      const loop = createAgentLoop({ driver: scriptedDriver(), tools: [refund] });
+      return loop.run(question, {} as never);
+    }),
   SCRIPT_MISMATCH: () => errorAfter({ script: [] }),
   SESSION_BUSY: () =>
     thrownBy(async () => {

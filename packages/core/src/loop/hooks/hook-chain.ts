@@ -245,11 +245,11 @@ const HOOK_MEMBERS: MemberNames = {
 };
 
 /** @throws TypeError `ARGUMENT_INVALID` for what is not a hook. */
-export function requireHooks(hooks: readonly Hook[]): void {
+export function requireHooks(hooks: readonly Hook<never>[]): void {
   for (const [index, hook] of hooks.entries()) requireHook(hook, index + 1);
 }
 
-function requireHook(hook: Hook, place: number): void {
+function requireHook(hook: Hook<never>, place: number): void {
   if (mustBe.object.accepts(hook)) checkMembers(hook, place);
   if (typeof hook !== 'object' || !MEMBERS.some((member) => hook?.[member])) {
     const found = describeValue(hook);
@@ -266,7 +266,7 @@ function requireHook(hook: Hook, place: number): void {
   );
 }
 
-function checkMembers(hook: Hook, place: number): void {
+function checkMembers(hook: Hook<never>, place: number): void {
   const { name }: { readonly name?: unknown } = hook;
   const owner = typeof name === 'string' ? `hook ${JSON.stringify(name)}` : `hook ${place}`;
   checkHookMembers(hook, owner, HOOK_MEMBERS);

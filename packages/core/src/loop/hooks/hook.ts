@@ -11,12 +11,14 @@ import type { InferenceRequest } from '../inference/driver.ts';
 export type HookResult<T> = T | undefined | void | Promise<T | undefined | void>;
 
 /** The facts that a hook receives besides its first argument. */
-export interface HookContext {
+export interface HookContext<Context = unknown> {
   readonly state: AgentState;
   /** Aborts when the run is aborted, and at the deadline of the current step. */
   readonly signal: AbortSignal;
   /** The clock of the loop. Pass its time to the transitions of a state, so that a run stays repeatable. */
   readonly clock: Clock;
+  /** The run context: the value that the caller passed to the run. `undefined` when the caller passed none. */
+  readonly runContext: Context;
   /**
    * For a hook that calls models itself: returns the stop signal of a limit that this state has used up, if there is
    * one. Call it before each call of a model, with a state that counts the earlier calls (`withOtherUsage`). After a
@@ -26,7 +28,7 @@ export interface HookContext {
 }
 
 /** The facts that a `beforeToolUse` hook receives besides the call. */
-export interface ToolUseContext extends HookContext {
+export interface ToolUseContext<Context = unknown> extends HookContext<Context> {
   /** The hooks that blocked the call, in the order in which they were called; empty while no hook has blocked it. */
   readonly blockedBy: readonly ToolBlock[];
 }
@@ -72,8 +74,10 @@ export interface StepDeadline {
  * After an abort of the run, or at the step deadline, each hook has 5 seconds of grace to settle. Then the run
  * continues to its end as if the hook had returned `undefined`. A `lost` run ends at once and ignores the results of
  * hooks.
+ *
+ * `Context` is the type of the run context that the hook needs. A hook without that type fits every loop.
  */
-export interface Hook {
+export interface Hook<in Context = unknown> {
   /**
    * Names the hook in errors, events and recorded calls. A hook without a name is named after its position in the list
    * of hooks, which counts from 1: `hook 2`.
@@ -82,14 +86,14 @@ export interface Hook {
   /** Hooks with a higher priority run earlier; default 0. */
   readonly priority?: number;
   /** Called once for each run, including a run that resumes an execution. */
-  beforeExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
+  beforeExecution?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
   /**
    * Called before the cost of a step arises. A stop signal that is raised here prevents the step, whatever other hooks
    * request.
    */
-  beforeStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
-  beforeInference?(request: InferenceRequest, context: HookContext): HookResult<InferenceChange>;
-  afterInference?(response: InferenceResponse, context: HookContext): HookResult<ResponseChange>;
+  beforeStep?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
+  beforeInference?(request: InferenceRequest, context: HookContext<Context>): HookResult<InferenceChange>;
+  afterInference?(response: InferenceResponse, context: HookContext<Context>): HookResult<ResponseChange>;
   /**
    * Called for every call, including one that an earlier hook blocked: `context.blockedBy` lists the hooks and their
    * reasons. A block is final: a later hook can add a reason, and its change of the call is ignored.
@@ -98,33 +102,33 @@ export interface Hook {
    * approval the hook can block the call, and its change of the call is ignored: the approved call is the one that
    * runs.
    */
-  beforeToolUse?(call: ToolCallPart, context: ToolUseContext): HookResult<ToolCallChange>;
-  afterToolUse?(execution: ToolExecution, context: HookContext): HookResult<ToolExecutionChange>;
+  beforeToolUse?(call: ToolCallPart, context: ToolUseContext<Context>): HookResult<ToolCallChange>;
+  afterToolUse?(execution: ToolExecution, context: HookContext<Context>): HookResult<ToolExecutionChange>;
   /** Called while the step is still `currentStep`, with all its results. */
-  afterStep?(state: AgentState, context: HookContext): HookResult<AgentState>;
+  afterStep?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
   /** Called when a forced stop ends the execution before its final response. */
-  onStop?(state: AgentState, context: HookContext): HookResult<AgentState>;
+  onStop?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
   /** Called once at the end of the execution, with any status. */
-  afterExecution?(state: AgentState, context: HookContext): HookResult<AgentState>;
+  afterExecution?(state: AgentState, context: HookContext<Context>): HookResult<AgentState>;
   /** Called with an error that ends the execution; the state already contains it. */
-  onError?(error: unknown, context: HookContext): HookResult<AgentState>;
+  onError?(error: unknown, context: HookContext<Context>): HookResult<AgentState>;
   /**
    * Called at the start of each step; returns the deadline of its inference and tools. At the earliest deadline of all
    * hooks, the loop aborts the work, records completed results, and raises the signal.
    */
-  stepDeadline?(state: AgentState, context: HookContext): StepDeadline | undefined;
+  stepDeadline?(state: AgentState, context: HookContext<Context>): StepDeadline | undefined;
   /**
    * Returns the signal of a limit that the state has used up, if there is one; a hook with this method is a guard. The
    * loop calls it before each step, ahead of all `beforeStep` hooks, and again after a `beforeStep` or
    * `beforeInference` hook that used tokens. Hooks with several model calls use `context.checkLimits`. The loop raises
    * the first signal, which stops the step whatever other hooks request; later guards are not called.
    */
-  checkLimit?(state: AgentState, context: HookContext): HookResult<StopSignal>;
+  checkLimit?(state: AgentState, context: HookContext<Context>): HookResult<StopSignal>;
   /**
    * Called right before a call of a model, with the request after all hooks. An error that this method throws prevents
    * the call and ends the execution.
    */
-  checkRequest?(request: InferenceRequest, context: HookContext): void;
+  checkRequest?(request: InferenceRequest, context: HookContext<Context>): void;
 }
 
 /** The names of the hook points. */

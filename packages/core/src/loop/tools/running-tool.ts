@@ -34,6 +34,7 @@ export class RunningTool implements ToolContext {
   readonly signal: AbortSignal;
   readonly state: AgentState;
   readonly clock: Clock;
+  readonly runContext: unknown;
   readonly progress: JsonValue | undefined;
   /** Copies of the context have this member too. */
   readonly [SELF]: RunningTool = this;
@@ -49,6 +50,7 @@ export class RunningTool implements ToolContext {
     this.signal = signal;
     this.state = run.state;
     this.clock = run.loop.clock;
+    this.runContext = run.runContext;
   }
 
   /** The run's `onExhausted`, which a subagent's run adopts. */

@@ -113,9 +113,9 @@ async function requestApprovalIfNeeded(
 
 /** True when a person must approve the call. Invalid arguments need no approval: the call fails anyway. */
 async function needsApproval(tool: Tool, { call }: ToolExecution, run: RunState): Promise<boolean> {
-  const { signal, state, loop } = run;
+  const { signal, state, loop, runContext } = run;
   if (call.invalid !== undefined) return false;
-  const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock };
+  const context = { toolCallId: call.toolCallId, state, signal, clock: loop.clock, runContext };
   const isApprovalNeeded = async (): Promise<boolean> => {
     const validation = await tool.validate(call.input);
     if ('problem' in validation) return false;

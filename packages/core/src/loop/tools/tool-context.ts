@@ -13,7 +13,7 @@ import { neverSignal } from '../stopping/abort.ts';
  * The facts of the call that a tool receives, and the functions that it can call. After the attempt has completed or
  * timed out, calls of these functions have no effect.
  */
-export interface ToolContext {
+export interface ToolContext<Context = unknown> {
   /** The id that the model gave the call. */
   readonly toolCallId: string;
   /**
@@ -28,6 +28,8 @@ export interface ToolContext {
   /** The agent as it was when the attempt began. */
   readonly state: AgentState;
   readonly clock: Clock;
+  /** The run context: the value that the caller passed to the run. `undefined` when the caller passed none. */
+  readonly runContext: Context;
   /** The progress that an earlier attempt at this call saved with `saveProgress`. */
   readonly progress: JsonValue | undefined;
   /** Saves progress in the state for a later attempt. @throws HoldfastError `NOT_JSON` for a value that is not JSON. */
@@ -44,7 +46,10 @@ export interface ToolContext {
 }
 
 /** The facts of a call that `needsApproval` receives. */
-export type ApprovalContext = Pick<ToolContext, 'toolCallId' | 'state' | 'signal' | 'clock'>;
+export type ApprovalContext<Context = unknown> = Pick<
+  ToolContext<Context>,
+  'toolCallId' | 'state' | 'signal' | 'clock' | 'runContext'
+>;
 
 const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
   toolCallId: mustBe.string,
@@ -53,6 +58,7 @@ const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
   signal: mustBe.signal,
   state: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
   clock: mustBe.clock,
+  runContext: mustBe.anything,
   progress: mustBe.anything,
   saveProgress: mustBe.function,
   addUsage: mustBe.function,
@@ -61,9 +67,18 @@ const checkInit = optionsCheck<Partial<ToolContext>>('toolContext', {
 });
 
 /**
- * Creates a context for calling a tool in a test: it has no listeners and no limits, and stores nothing.
+ * Creates a context for calling a tool in a test: it has no listeners and no limits, and stores nothing. Pass the run
+ * context of a tool of `toolFor()` as `runContext`.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown member or an invalid value.
  */
+export function toolContext<Context>(
+  init: Partial<ToolContext<Context>> & Pick<ToolContext<Context>, 'runContext'>,
+): ToolContext<Context>;
+/**
+ * Creates a context without a run context.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown member or an invalid value.
+ */
+export function toolContext(init?: Partial<ToolContext>): ToolContext;
 export function toolContext(init: Partial<ToolContext> = {}): ToolContext {
   checkInit(init);
   const clock = init.clock ?? systemClock;
@@ -74,6 +89,7 @@ export function toolContext(init: Partial<ToolContext> = {}): ToolContext {
     signal: neverSignal(),
     state: AgentState.empty({ at: clock.now() }),
     clock,
+    runContext: undefined,
     progress: undefined,
     saveProgress: () => undefined,
     addUsage: () => undefined,

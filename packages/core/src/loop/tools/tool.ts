@@ -54,11 +54,15 @@ export type ReconcileResult =
 
 /**
  * A function that a model can request. Create a tool with `tool()`, which infers the types of its arguments and
- * results.
+ * results, or with `toolFor()` when it needs a run context of the type `Context`.
  */
-export interface Tool<Input = unknown, Output = unknown> extends ToolDescription {
-  /** For the type checker only, which reads it in `isExecutionOf`. It is never set. */
-  readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+export interface Tool<Input = unknown, Output = unknown, Context = unknown> extends ToolDescription {
+  /** For the type checker only, which compares it. It is never set. */
+  readonly types?:
+    | { readonly input: Input; readonly output: Output; readonly runContext: (value: Context) => void }
+    | undefined;
+  /** True when the tool needs a run context: a run without one is refused. */
+  readonly needsRunContext?: boolean;
   /**
    * Returns the checked arguments, or the problem with them. The time of an asynchronous check counts in
    * `timeoutSeconds`.
@@ -68,7 +72,7 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
    * Does the work. The returned value is converted to JSON, or it is a `toolResult()`. A thrown error becomes an error
    * result that the model reads.
    */
-  execute(args: unknown, context: ToolContext): unknown;
+  execute(args: unknown, context: ToolContext<Context>): unknown;
   /** Returns what the model reads, when it is not the value itself. */
   toModelOutput?(value: JsonValue): ToolOutput;
   /** Seconds that one attempt may take; no limit when absent. */
@@ -84,9 +88,12 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
   /** Default `once`. */
   readonly effect?: ToolEffect;
   /** Queries the outside service for the result of a call in doubt. */
-  reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
+  reconcile?(
+    idempotencyKey: string,
+    context: ToolContext<Context>,
+  ): ReconcileResult | Promise<ReconcileResult>;
   /** True when a person must approve the call. An error fails the call; an `AgentStop` ends the execution. */
-  needsApproval?(args: unknown, context: ApprovalContext): boolean | Promise<boolean>;
+  needsApproval?(args: unknown, context: ApprovalContext<Context>): boolean | Promise<boolean>;
   /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number | undefined;
   /**
@@ -100,13 +107,16 @@ export interface Tool<Input = unknown, Output = unknown> extends ToolDescription
   readonly toolsInside?: (() => ReadonlyMap<string, Tool> | undefined) | undefined;
 }
 
+/** A tool, whichever run context it needs. */
+export type AnyTool = Tool<unknown, unknown, never>;
+
 /** The options of `tool()`. */
-export interface ToolInit<Args, Result> {
+export interface ToolInit<Args, Result, Context = unknown> {
   /** 1 to 64 letters, digits, `_` or `-`, which every provider accepts. */
   readonly name: string;
   /** For the model: what the tool does and when to use it. */
   readonly description: string;
-  execute(args: Args, context: ToolContext): Result | Promise<Result>;
+  readonly execute: (args: Args, context: ToolContext<Context>) => Result | Promise<Result>;
   /** Returns what the model reads, when it is not the value itself. */
   readonly toModelOutput?: (value: JsonValue) => ToolOutput;
   /** Seconds that one attempt may take; no limit when absent. */
@@ -119,12 +129,17 @@ export interface ToolInit<Args, Result> {
    * Queries the outside service, by the idempotency key, for the result of a call that a dead process started. With
    * `done`, the call succeeds with the value; with `notDone`, it runs again. An error counts as `unknown`.
    */
-  reconcile?(idempotencyKey: string, context: ToolContext): ReconcileResult | Promise<ReconcileResult>;
+  readonly reconcile?: (
+    idempotencyKey: string,
+    context: ToolContext<Context>,
+  ) => ReconcileResult | Promise<ReconcileResult>;
   /**
    * True when a person must approve the call. The execution is then suspended until there is a decision. An error fails
    * the call; an `AgentStop` ends the execution. Default: false.
    */
-  readonly needsApproval?: boolean | ((args: Args, context: ApprovalContext) => boolean | Promise<boolean>);
+  readonly needsApproval?:
+    | boolean
+    | ((args: Args, context: ApprovalContext<Context>) => boolean | Promise<boolean>);
   /** Seconds after which a call without a decision is denied; no limit when absent. */
   readonly approvalTimeoutSeconds?: number;
 }
@@ -209,7 +224,7 @@ const NEEDS_APPROVAL: ArgumentCheck = {
   expected: 'a function in a finished tool; pass true or false to tool() itself',
 };
 
-const checkFinishedTool = optionsCheck<Tool>(
+const checkFinishedTool = optionsCheck<AnyTool>(
   'tool',
   {
     name: mustBe.required(TOOL_NAME),
@@ -228,13 +243,14 @@ const checkFinishedTool = optionsCheck<Tool>(
     validateAnswer: mustBe.function,
     answerTimeoutSeconds: TIME_LIMIT,
     toolsInside: { ...mustBe.function, isInternal: true },
+    needsRunContext: mustBe.boolean,
     types: { ...mustBe.anything, isInternal: true },
   },
   TOOL_ADVICE,
 );
 
 /** Checks a tool, which may be a changed copy of a tool of `tool()`. A tool of a class may have members of its own. */
-function checkToolMembers(item: Tool): void {
+function checkToolMembers(item: AnyTool): void {
   const owner = nameInMessages('tool', item);
   if (isPlainObject(item)) checkFinishedTool(item, owner);
   if (item.retry !== undefined) checkRetry(item.retry, `the retry of ${owner}`);
@@ -369,8 +385,8 @@ export function isPause(seconds: unknown): seconds is number {
  * The tools by name.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for two tools with the same name, an unknown member or an invalid value.
  */
-export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const byName = new Map<string, Tool>();
+export function toolsByName<T extends AnyTool>(tools: readonly T[]): ReadonlyMap<string, T> {
+  const byName = new Map<string, T>();
   for (const item of tools) {
     if (typeof item?.execute !== 'function' || typeof item.name !== 'string') {
       throw invalidArgument(`A tool must be created by tool(), found ${describeValue(item)}.`, TypeError);

@@ -2,7 +2,7 @@ import { checkArgument, mustBe } from '../../arguments.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ToolExecution } from '../../state/execution/tool-execution.ts';
 import type { ToolResult } from './tool-result.ts';
-import type { Tool } from './tool.ts';
+import type { AnyTool, Tool } from './tool.ts';
 
 /**
  * The type of a value after it was written as JSON and read again: a `Date` becomes a string, a function is omitted.
@@ -33,8 +33,8 @@ export type AsJson<T> = unknown extends T
               : never;
 
 /** The type of a tool execution with the argument and value types of its tool. */
-export type ToolExecutionOf<T extends Tool> =
-  T extends Tool<infer Input, infer Output>
+export type ToolExecutionOf<T extends AnyTool> =
+  T extends Tool<infer Input, infer Output, never>
     ? [AsJson<Input>, AsJson<Awaited<Output>>] extends [
         infer Args extends JsonValue,
         infer Value extends JsonValue,
@@ -54,7 +54,7 @@ export type ToolExecutionOf<T extends Tool> =
  *   if (isExecutionOf(execution, weather)) console.log(execution.args.city, execution.value?.celsius);
  * }
  */
-export function isExecutionOf<T extends Tool>(
+export function isExecutionOf<T extends AnyTool>(
   execution: ToolExecution,
   tool: T,
 ): execution is ToolExecutionOf<T> {

@@ -12,6 +12,7 @@ import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
 import { ReceivedItems } from './received-items.ts';
 import { loopFrom } from '../work/agent-catalog.ts';
+import type { PrepareAgent } from '../work/ready-agent.ts';
 import { savesAt } from '../work/save-policy.ts';
 import { callHookAfterWrite, callSessionHook } from '../work/session-events.ts';
 import type { SaveLease } from './session-writer.ts';
@@ -116,16 +117,14 @@ export class HeldSession {
   /** Runs the agent until its execution ends, waits or yields, and saves as the save policy sets. */
   async run(
     session: AgentSession,
-    loopOf: (session: AgentSession) => AgentLoop,
+    prepare: PrepareAgent,
     onEvent: AgentEventListener | undefined,
   ): Promise<AgentSession> {
     const previousState = this.latest.state;
     const isSaved = session === this.latest || this.parts.savePolicy === 'end';
     const savedSession = isSaved ? session : await this.save(session);
-    const state = await this.stateAfterRun(loopOf(savedSession), savedSession.state, {
-      previousState,
-      onEvent,
-    });
+    const { loop, runContext } = await prepare(savedSession);
+    const state = await this.stateAfterRun(loop, savedSession.state, { previousState, onEvent, runContext });
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);

@@ -7,15 +7,16 @@ import type { AgentSession } from '../session.ts';
  * session. With an `AgentBuilder`, that function can build the agent of each session's definition: `({ definition }) =>
  * builder.build(definition)`.
  */
-export type AgentCatalog =
-  | Readonly<Record<string, AgentLoop>>
-  | ((session: AgentSession) => AgentLoop | undefined);
+export type AgentCatalog<Context = unknown> =
+  | Readonly<Record<string, AgentLoop<Context>>>
+  | ((session: AgentSession) => AgentLoop<Context> | undefined);
 
 /**
  * Checks the agents of a runtime.
- * @throws TypeError `ARGUMENT_INVALID` for a loop instead of loops by name, and for an agent that is not a loop.
+ * @throws TypeError `ARGUMENT_INVALID` for a loop instead of loops by name, for an agent that is not a loop, and for an
+ * agent that needs a run context when the runtime creates none.
  */
-export function checkAgents(agents: AgentCatalog): void {
+export function checkAgents(agents: AgentCatalog, hasRunContext: boolean): void {
   if (typeof agents === 'function') return;
   if (isLoop(agents)) {
     throw invalidArgument(
@@ -23,7 +24,14 @@ export function checkAgents(agents: AgentCatalog): void {
       TypeError,
     );
   }
-  for (const [name, agent] of Object.entries(agents)) requireLoop(agent, `Agent ${JSON.stringify(name)}`);
+  for (const [name, agent] of Object.entries(agents)) {
+    requireLoop(agent, `Agent ${JSON.stringify(name)}`);
+    if (agent.needsRunContext && !hasRunContext)
+      throw invalidArgument(
+        `Agent ${JSON.stringify(name)} needs a run context: ${CONTEXT_ADVICE}.`,
+        TypeError,
+      );
+  }
 }
 
 function requireLoop(agent: unknown, owner: string): void {
@@ -35,6 +43,10 @@ function requireLoop(agent: unknown, owner: string): void {
 function isLoop(value: unknown): value is AgentLoop {
   return typeof value === 'object' && value !== null && 'run' in value && typeof value.run === 'function';
 }
+
+/** Advice for a runtime without `runContext`. */
+export const CONTEXT_ADVICE =
+  'pass a function to the runtime, as in runContext: ({ sessionId }) => clientsOf(sessionId)';
 
 /** Returns the loop of a session's agent. @throws HoldfastError `AGENT_NOT_FOUND` when the catalog has none. */
 export function loopFrom(agents: AgentCatalog, session: AgentSession): AgentLoop {

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import type { RunOptions } from '../../loop/agent-loop.ts';
 import { announceTo } from '../../loop/events.ts';
+import type { IfContextNeeded } from '../../loop/run-context.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
 import type { AgentCatalog } from './agent-catalog.ts';
 import { checkAgents } from './agent-catalog.ts';
@@ -11,6 +12,7 @@ import type { AgentSession } from '../session.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { checkHooks } from './session-events.ts';
+import type { SessionInfo } from '../session-info.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
 import { SAVE_POLICIES } from './save-policy.ts';
@@ -18,10 +20,16 @@ import { WorkSlots } from '../claim/work-slots.ts';
 import { COUNT } from '../store/store-arguments.ts';
 
 /** Options of `SessionRuntime`. */
-export interface SessionRuntimeOptions {
+export interface SessionRuntimeOptions<Context = unknown> {
   readonly store: SessionStore;
   /** The loops of the agents whose sessions the runtime works on. */
-  readonly agents: AgentCatalog;
+  readonly agents: AgentCatalog<Context>;
+  /**
+   * Returns the run context for the work under one claim, from the session: the user, clients, secrets. The runtime calls
+   * it before the agent first runs under the claim, in whichever process has the claim. An error that it throws is a
+   * failure of work: `execute` rejects with it, and `advance` records it and tries again later.
+   */
+  readonly runContext?: RunContextFactory<NoInfer<Context>>;
   readonly hooks?: SessionHooks;
   /** Receives session events. The runtime ignores what it throws or rejects with. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
@@ -63,6 +71,16 @@ export interface SessionRuntimeOptions {
   readonly workerName?: string;
 }
 
+/** Returns the run context for the work on a session. */
+export type RunContextFactory<Context> = (info: SessionInfo) => Context | Promise<Context>;
+
+/** The options of a runtime with `runContext`, which is required when the agents need a run context. */
+export type RequireRunContext<Context> = IfContextNeeded<
+  Context,
+  { readonly runContext: RunContextFactory<NoInfer<Context>> },
+  unknown
+>;
+
 /** Options of `SessionRuntime.create`. */
 export interface CreateSessionOptions {
   /** The definition of the agent, which is saved with the session. */
@@ -76,7 +94,10 @@ export interface CreateSessionOptions {
 }
 
 /** Options of `SessionRuntime.execute`. */
-export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
+export interface ExecuteOptions<Context = unknown> extends Pick<
+  RunOptions<Context>,
+  'signal' | 'onEvent' | 'runContext'
+> {
   /**
    * The handling of a message, a decision or a retry while another worker holds a claim. `enqueue` (default for
    * messages) adds it to the inbox. The returned session then shows the state after the item is used: with the message,
@@ -94,6 +115,7 @@ export interface ExecuteOptions extends Pick<RunOptions, 'signal' | 'onEvent'> {
 export interface WorkParts {
   readonly store: SessionStore;
   readonly agents: AgentCatalog;
+  readonly runContext: RunContextFactory<unknown> | undefined;
   readonly hooks: SessionHooks;
   readonly report: (event: SessionEvent) => void;
   readonly clock: Clock;
@@ -121,6 +143,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
       expected: 'loops by name, or a function that returns a loop, as in agents: { assistant: loop }',
       accepts: (value) => typeof value === 'function' || mustBe.object.accepts(value),
     }),
+    runContext: mustBe.function,
     hooks: mustBe.object,
     onSessionEvent: mustBe.function,
     clock: mustBe.clock,
@@ -138,6 +161,8 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     driver: 'pass it to a loop, as in agents: { assistant: createAgentLoop({ driver }) }',
     onEvent:
       'pass it to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
+    context:
+      'use "runContext", a function from the session, as in runContext: ({ sessionId }) => clientsOf(sessionId)',
     engine:
       'pass the runtime to the engine, as in engine.serve((id, options) => runtime.advance(id, options))',
     expiry: 'pass it to the store, as in new MemorySessionStore({ expiry: { afterSeconds: 3600 } })',
@@ -149,6 +174,7 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
   {
     signal: mustBe.signal,
     onEvent: mustBe.function,
+    runContext: mustBe.anything,
     whenBusy: mustBe.oneOf(['enqueue', 'refuse']),
     waitSeconds: {
       expected: 'a number of seconds of at least 0',
@@ -158,6 +184,7 @@ export const checkExecuteOptions = optionsCheck<ExecuteOptions>(
   },
   {
     abortSignal: 'use "signal"',
+    context: 'use "runContext"',
     maxSteps: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
     budget: 'pass it to the loop, as in createAgentLoop({ driver, budget: { maxSteps: 5 } })',
     timeout: 'pass seconds, as in waitSeconds: 30',
@@ -198,14 +225,16 @@ const NO_SCHEDULE: Schedule = Object.freeze({});
  * Returns the parts of a runtime that every task uses.
  * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option.
  */
+export function workParts<Context>(options: SessionRuntimeOptions<Context>): WorkParts;
 export function workParts(options: SessionRuntimeOptions): WorkParts {
   const { store, agents, hooks = {}, onSessionEvent } = checkRuntimeOptions(options);
   checkHooks(hooks);
-  checkAgents(agents);
+  checkAgents(agents, options.runContext !== undefined);
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
     agents,
+    runContext: options.runContext,
     hooks,
     report: (event) => announceTo(listeners, event),
     clock: options.clock ?? systemClock,

@@ -7,7 +7,12 @@ import type { ForkOptions } from '../actions/fork.ts';
 import { checkForkOptions, forkState } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 import { checkedContent, expectedState } from '../actions/inbox-content.ts';
-import type { CreateSessionOptions, ExecuteOptions, SessionRuntimeOptions } from './runtime-options.ts';
+import type {
+  CreateSessionOptions,
+  ExecuteOptions,
+  RequireRunContext,
+  SessionRuntimeOptions,
+} from './runtime-options.ts';
 import { checkCreateOptions, checkExecuteOptions, workParts } from './runtime-options.ts';
 import { executeQuickAction } from './quick-action.ts';
 import { AgentSession } from '../session.ts';
@@ -43,13 +48,14 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
 /**
  * Works on sessions in a store: it claims a session, executes an action, saves during and after the action, and
  * releases the claim. Between calls it holds only a cache, so any number of processes can work on the same store.
+ * `Context` is the type of the run context that the agents need.
  *
  * @example
  * const runtime = new SessionRuntime({ store, agents: { assistant: loop } });
  * const { sessionId } = await runtime.create({ definition: { name: 'assistant' } });
  * const session = await runtime.execute(sessionId, sendMessage('Hello'));
  */
-export class SessionRuntime {
+export class SessionRuntime<Context = unknown> {
   readonly store: SessionStore;
   private readonly parts: WorkParts;
   private readonly workerName: string;
@@ -58,7 +64,7 @@ export class SessionRuntime {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for an unknown option, an invalid value, or missing `store` or
    * `agents`.
    */
-  constructor(options: SessionRuntimeOptions) {
+  constructor(options: SessionRuntimeOptions<Context> & RequireRunContext<Context>) {
     this.parts = workParts(options);
     this.store = this.parts.store;
     this.workerName = options.workerName ?? 'holdfast';
@@ -113,7 +119,7 @@ export class SessionRuntime {
   async execute(
     sessionId: string,
     action: SessionAction,
-    options: ExecuteOptions = {},
+    options: ExecuteOptions<Context> = {},
   ): Promise<AgentSession> {
     checkArgument('An action', action, ACTION);
     const { signal, waitSeconds = 0 } = checkExecuteOptions(options);
@@ -135,14 +141,14 @@ export class SessionRuntime {
     return session;
   }
 
-  private taskOf(action: SessionAction, { signal, onEvent }: ExecuteOptions): SessionTask {
+  private taskOf(action: SessionAction, { signal, onEvent, runContext }: ExecuteOptions): SessionTask {
     const { clock, hooks, agents } = this.parts;
     const loop = (session: AgentSession): AgentLoop => loopFrom(agents, session);
     const act: SessionTask['act'] = async (session, { run, save }) => {
       const actionResult = await action(session, { run, save, loop, clock, signal });
       return callSessionHook(hooks, 'afterAction', requireSession(actionResult, 'An action'));
     };
-    return { act, workerId: this.newWorkerId(), suspects: 'accept', signal, onEvent };
+    return { act, workerId: this.newWorkerId(), suspects: 'accept', signal, onEvent, runContext };
   }
 
   /**

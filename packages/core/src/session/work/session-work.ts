@@ -3,10 +3,11 @@ import type { AgentEventListener } from '../../loop/events.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
-import { loopFrom } from './agent-catalog.ts';
 import { notifyParent, withoutEndedChildren } from './children.ts';
 import { withAttemptsExhausted } from './exhausted-attempts.ts';
 import type { ClaimRequest, HeldSession } from '../claim/held-session.ts';
+import type { PrepareAgent } from './ready-agent.ts';
+import { agentPreparer } from './ready-agent.ts';
 import type { WorkParts } from './runtime-options.ts';
 
 /** A task: the work to do on a session under one claim. */
@@ -16,6 +17,8 @@ export interface SessionTask extends ClaimRequest {
   /** True when an engine retries the task. */
   readonly isRetried?: boolean | undefined;
   readonly onEvent?: AgentEventListener | undefined;
+  /** The run context that the caller passed. */
+  readonly runContext?: unknown;
 }
 
 /** The functions that a task may call. */
@@ -41,7 +44,9 @@ export interface WorkResult {
  * @throws SessionConflictError when another worker has claimed the session; what the task, a hook or the store throws.
  */
 export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
-  const run = (session: AgentSession): Promise<AgentSession> => runAgent(held, session, task, parts);
+  const prepare = agentPreparer(task.runContext, parts);
+  const run = (session: AgentSession): Promise<AgentSession> =>
+    runAgent(held, session, { prepare, onEvent: task.onEvent }, parts);
   try {
     const ready = await preparedSession(held, parts);
     const session = await held.saveChanges(
@@ -103,6 +108,10 @@ function withExecutionGivenUp(session: AgentSession, maxAttempts: number, clock:
   return session.withState(withAttemptsExhausted(session.state, maxAttempts, clock));
 }
 
+interface RunAgentOptions extends Pick<SessionTask, 'onEvent'> {
+  readonly prepare: PrepareAgent;
+}
+
 /**
  * Runs the agent until its execution ends, waits or yields. It runs the agent again when a child ended before the
  * execution began to wait for it.
@@ -110,14 +119,14 @@ function withExecutionGivenUp(session: AgentSession, maxAttempts: number, clock:
 async function runAgent(
   held: HeldSession,
   session: AgentSession,
-  task: SessionTask,
+  options: RunAgentOptions,
   parts: WorkParts,
 ): Promise<AgentSession> {
-  const afterRun = await held.run(session, (saved) => loopFrom(parts.agents, saved), task.onEvent);
+  const afterRun = await held.run(session, options.prepare, options.onEvent);
   const state = await withoutEndedChildren(afterRun.state, parts.store, parts.clock.now());
   return state === afterRun.state || held.signal.aborted
     ? afterRun
-    : runAgent(held, afterRun.withState(state), task, parts);
+    : runAgent(held, afterRun.withState(state), options, parts);
 }
 
 /** Notifies the parent of an ended session. Returns true when the claim was released, or no work remains under it. */
