@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAgentLoop, systemClock, textOf, tool } from '@holdfast/core';
+import { createAgentLoop, systemClock, textOf, toolFor } from '@holdfast/core';
 import type { AgentLoop, AgentState, Clock, Tool, ToolContext } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
@@ -28,6 +28,11 @@ export function planOf({ messages }: AgentState): Plan | undefined {
   return first && (JSON.parse(textOf(first)) as Plan);
 }
 
+/** The run context, which each worker creates anew from the session. */
+export interface Account {
+  readonly accountOf: string;
+}
+
 /** The parts of the agent. */
 export interface AgentParts {
   readonly journal: Journal;
@@ -44,7 +49,7 @@ export interface AgentParts {
 }
 
 /** An agent whose answers follow from the messages, and from the outage of its plan, in any process. */
-export function payer(parts: AgentParts): AgentLoop {
+export function payer(parts: AgentParts): AgentLoop<Account> {
   const { clock = systemClock } = parts;
   return createAgentLoop({
     driver: planDriver(parts),
@@ -91,9 +96,9 @@ interface Payment {
   readonly amount: number;
 }
 
-function payTool(kind: Kind, parts: AgentParts): Tool {
+function payTool(kind: Kind, parts: AgentParts): Tool<Payment, unknown, Account> {
   const { journal } = parts;
-  return tool<Payment>({
+  return toolFor<Account>()<Payment>({
     name: kind,
     description: 'Pays an amount.',
     inputSchema: { type: 'object' },
@@ -112,9 +117,10 @@ function payTool(kind: Kind, parts: AgentParts): Tool {
 async function pay(
   tool: Kind,
   { sessionId }: Payment,
-  { toolCallId: call, idempotencyKey: key }: ToolContext,
+  { toolCallId: call, idempotencyKey: key, runContext }: ToolContext<Account>,
   { journal, faults, pace, epochOf, checkedAt }: AgentParts,
 ): Promise<unknown> {
+  if (runContext.accountOf !== sessionId) throw new Error('The run context is that of another session.');
   const what = { sessionId, epoch: epochOf(sessionId), call, tool, key };
   journal.write({ type: 'called', ...what, checkedAt: checkedAt() });
   if (pace > 0) await pause(pace);

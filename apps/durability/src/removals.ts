@@ -1,6 +1,7 @@
 import { hasErrorCode } from '@holdfast/core';
 import type { AgentLoop, AgentState, SessionConflictError, SessionStore } from '@holdfast/core';
 import type { Checkpoint } from '@holdfast/core/engine';
+import type { Account } from './agent.ts';
 import { overriding } from './watched-store.ts';
 
 /** A protection of a session. The tests remove each of them, to see that a check fails without it. */
@@ -39,9 +40,9 @@ export function storeWithout(protection: Protection | undefined, store: SessionS
 /** A loop without a protection. `onMayAct` is called after each check that a tool may be called. */
 export function loopWithout(
   protection: Protection | undefined,
-  loop: AgentLoop,
+  loop: AgentLoop<Account>,
   onMayAct: () => void,
-): AgentLoop {
+): AgentLoop<Account> {
   const changed = (checkpoint: Checkpoint): Checkpoint => ({
     save: async (state, point) =>
       protection === 'intent' && point === 'intent' ? state : checkpoint.save(state, point),
@@ -53,7 +54,7 @@ export function loopWithout(
   });
   return {
     ...loop,
-    run: (state, options = {}) => {
+    run: (state, options) => {
       const { checkpoint } = options;
       const known = stateWithout(protection, state);
       return loop.run(known, { ...options, checkpoint: checkpoint && changed(checkpoint) });

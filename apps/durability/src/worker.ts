@@ -15,6 +15,7 @@ import {
 import { sweep } from '@holdfast/core/engine';
 import type { AgentLoop, AgentSession, SessionStore } from '@holdfast/core';
 import { payer, planOf } from './agent.ts';
+import type { Account } from './agent.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { jumpingClock, Provider } from './provider.ts';
@@ -39,7 +40,7 @@ const opened = await STORES[STORE]?.(LOCATION, midWrite(faults));
 if (opened === undefined) throw new Error(`There is no store "${STORE}".`);
 const store: SessionStore = watched(storeWithout(without, opened), { journal, faults, epochs });
 
-function loopOf({ sessionId, state }: AgentSession): AgentLoop {
+function loopOf({ sessionId, state }: AgentSession): AgentLoop<Account> {
   const isSwitched = planOf(state)?.outage === 'overloaded';
   const loop = payer({
     journal,
@@ -56,6 +57,7 @@ function loopOf({ sessionId, state }: AgentSession): AgentLoop {
 const runtime = new SessionRuntime({
   store,
   agents: loopOf,
+  runContext: async (info) => ({ accountOf: info.sessionId }),
   leaseSeconds: Number(LEASE_SECONDS ?? 0.4),
   maxAttempts: 1_000,
   workerName: String(process.pid),

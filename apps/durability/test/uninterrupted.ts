@@ -15,7 +15,11 @@ export async function uninterrupted(plan: Plan): Promise<AgentSession> {
     epochOf: () => 0,
     checkedAt: () => 0,
   });
-  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { payer: agent } });
+  const runtime = new SessionRuntime({
+    store: new MemorySessionStore(),
+    agents: { payer: agent },
+    runContext: (info) => ({ accountOf: info.sessionId }),
+  });
   await runtime.create({ definition: { name: 'payer' }, sessionId });
   await runtime.enqueue(sessionId, { type: 'message', content: JSON.stringify(plan) }, { id: 'plan' });
   for (;;) {

@@ -28,7 +28,7 @@ export type { SnapshotEnvelope, SnapshotFormat } from './state/documents/snapsho
 export type { Checkpoint, CheckpointPoint } from './loop/checkpoint.ts';
 export { applyOutcome, nextAction } from './loop/stepper.ts';
 export type { NextAction, StepperOutcome } from './loop/stepper.ts';
-export { ToolExecutionBlockedError } from './loop/tools/tool.ts';
+export { ToolExecutionBlockedError } from './loop/tools/tool-admission.ts';
 export type { RunArguments } from './loop/agent-loop.ts';
 export type { IfContextNeeded, ToolFactory } from './loop/run-context.ts';
 export type { AnyTool, QuestionInit, ReconcileResult, ToolInit } from './loop/tools/tool.ts';

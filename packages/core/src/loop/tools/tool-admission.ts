@@ -1,3 +1,4 @@
+import { HoldfastError } from '../../errors.ts';
 import { toErrorRecord } from '../../state/values/error-record.ts';
 import { isAgentStop } from '../../state/execution/continuation.ts';
 import { ToolExecutionId } from '../../state/values/ids.ts';
@@ -7,7 +8,6 @@ import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import type { RunState } from '../run-state.ts';
 import { canRunTools, stepAtWork } from '../stepper.ts';
-import { ToolExecutionBlockedError } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 /**
@@ -137,4 +137,16 @@ function endedCall(
   error: ReturnType<typeof toErrorRecord>,
 ): ToolExecution {
   return execution.withOutcome({ type, error }, run.now());
+}
+
+/** The error of a call that hooks blocked. The message lists their reasons, one on each line. */
+export class ToolExecutionBlockedError extends HoldfastError {
+  /** The hooks that blocked the call, in the order in which they were called: at least one. */
+  readonly blockedBy: readonly ToolBlock[];
+
+  constructor(toolName: string, blockedBy: readonly ToolBlock[]) {
+    const reasons = blockedBy.flatMap(({ reason }) => reason || []).join('\n');
+    super('TOOL_BLOCKED', reasons || `Tool "${toolName}" is blocked.`, { data: { toolName, blockedBy } });
+    this.blockedBy = blockedBy;
+  }
 }

@@ -4,7 +4,6 @@ import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isPlainObject } from '../../json.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';
-import type { ToolBlock } from '../../state/execution/tool-outcome.ts';
 import type { ToolDescription } from '../inference/driver.ts';
 import { EXECUTE_ADVICE, QUESTION_ADVICE, TOOL_ADVICE } from '../option-advice.ts';
 import type { ApprovalContext, ToolContext } from './tool-context.ts';
@@ -396,16 +395,4 @@ export function toolsByName<T extends AnyTool>(tools: readonly T[]): ReadonlyMap
     byName.set(item.name, item);
   }
   return byName;
-}
-
-/** The error of a call that hooks blocked. The message lists their reasons, one on each line. */
-export class ToolExecutionBlockedError extends HoldfastError {
-  /** The hooks that blocked the call, in the order in which they were called: at least one. */
-  readonly blockedBy: readonly ToolBlock[];
-
-  constructor(toolName: string, blockedBy: readonly ToolBlock[]) {
-    const reasons = blockedBy.flatMap(({ reason }) => reason || []).join('\n');
-    super('TOOL_BLOCKED', reasons || `Tool "${toolName}" is blocked.`, { data: { toolName, blockedBy } });
-    this.blockedBy = blockedBy;
-  }
 }
