@@ -48,6 +48,7 @@ export type {
 } from './loop/hooks/hook.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
 export type { ModelIdOf, ModelPrice } from './loop/stopping/model-prices.ts';
+export type { SummariesOptions } from './agents/summaries.ts';
 export { summaryCompiler } from './agents/summarize.ts';
 export type { StructuredOutputOptions } from './agents/structured-output.ts';
 export type { Summarization, SummarizeOptions } from './agents/summarize.ts';

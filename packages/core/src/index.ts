@@ -68,7 +68,6 @@ export { AgentBuilder } from './agents/agent-builder.ts';
 export type { Capability } from './agents/agent-builder.ts';
 export type { Agent } from './agents/agent.ts';
 export { summaries } from './agents/summaries.ts';
-export type { SummariesOptions } from './agents/summaries.ts';
 export { RunAbort } from './loop/stopping/abort.ts';
 export type { AgentEvent, AgentEventListener } from './loop/events.ts';
 export { eventListener } from './observe/observe.ts';

@@ -1,6 +1,6 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { ArgumentCheck } from '../../arguments.ts';
-import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
+import { describeValue, invalidArgument } from '../../errors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { isPlainObject } from '../../json.ts';
 import type { ToolOutput } from '../../state/messages/messages.ts';

@@ -57,9 +57,12 @@ const checkOptions = optionsCheck<IsolatedProcessOptions>('IsolatedProcess', {
   silentSeconds: mustBe.seconds,
 });
 
-const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>('IsolatedProcess.stop', {
-  withinSeconds: mustBe.number(0, Number.MAX_VALUE),
-});
+const checkStopOptions = optionsCheck<{ readonly withinSeconds?: number | undefined }>(
+  'IsolatedProcess.stop',
+  {
+    withinSeconds: mustBe.number(0, Number.MAX_VALUE),
+  },
+);
 
 const STOP_SECONDS = 10;
 const SILENT_SECONDS = 60;
