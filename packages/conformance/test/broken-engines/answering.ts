@@ -39,15 +39,13 @@ export const answerDefects: Readonly<Record<string, Defect>> = {
       throw error;
     }
   }),
-  'never ends an advance that threw before it returned a promise': advancing(
-    (advance, _) => (id, options) => {
-      try {
-        return advance(id, options);
-      } catch {
-        return new Promise(() => undefined);
-      }
-    },
-  ),
+  'never ends an advance that threw before it returned a promise': advancing((advance) => (id, options) => {
+    try {
+      return advance(id, options);
+    } catch {
+      return new Promise(() => undefined);
+    }
+  }),
   'reports each error twice': serving(({ engine }, advance, options) =>
     engine.serve(advance, {
       ...options,
