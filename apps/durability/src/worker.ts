@@ -112,12 +112,12 @@ async function revive(sessionId: string): Promise<boolean> {
   return true;
 }
 
-/** Executes `retry()`, unless a worker has claimed the session. */
+/** Executes `retry()`, unless a worker has claimed the session: before, or while this process was frozen. */
 async function executeRetry(sessionId: string): Promise<void> {
   try {
     await runtime.execute(sessionId, retry());
   } catch (error) {
-    if (!hasErrorCode(error, 'SESSION_BUSY')) throw error;
+    if (!hasErrorCode(error, 'SESSION_BUSY') && !hasErrorCode(error, 'SESSION_CONFLICT')) throw error;
   }
 }
 
