@@ -19,7 +19,7 @@ export type {
 } from './store/store-case.ts';
 export { driverCases } from './driver/driver-cases.ts';
 export { driverTests } from './driver/driver-tests.ts';
-export { callWith, saidIn } from './driver/provider.ts';
+export { callWith, REFUSALS, saidIn } from './driver/provider.ts';
 export type {
   Interruption,
   ProviderCall,

@@ -1,3 +1,4 @@
+import { REFUSALS } from '@holdfast/conformance';
 import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
 import type { FetchDefect } from './openai/fetch-defects.ts';
 import { fetchDriver } from './openai/fetch-driver.ts';
@@ -35,18 +36,7 @@ export const fetchAbilities: DriverAbilities = {
   ],
   models: ['model-a', 'model-b'],
   secrets: [KEY, TEAM],
-  refusals: [
-    'authentication',
-    'quotaExceeded',
-    'modelNotFound',
-    'invalidRequest',
-    'contextTooLong',
-    'contentFiltered',
-    'rateLimited',
-    'serverError',
-    'unavailable',
-    'overloaded',
-  ],
+  refusals: REFUSALS,
   interruptions: ['cut', 'end', 'error'],
 };
 

@@ -1,5 +1,6 @@
 import { createDeepSeek } from '@ai-sdk/deepseek';
 import { createOpenAI } from '@ai-sdk/openai';
+import { REFUSALS } from '@holdfast/conformance';
 import type { CreateDriver, DriverAbilities } from '@holdfast/conformance';
 import type { OpenAiServer } from '@holdfast/conformance/test';
 import { aiSdkDriver } from '@holdfast/driver-ai-sdk';
@@ -20,18 +21,7 @@ const shared: DriverAbilities = {
   disconnects: true,
   models: ['gpt-4.1', 'gpt-4o'],
   secrets: [KEY, TEAM],
-  refusals: [
-    'authentication',
-    'quotaExceeded',
-    'modelNotFound',
-    'invalidRequest',
-    'contextTooLong',
-    'contentFiltered',
-    'rateLimited',
-    'serverError',
-    'unavailable',
-    'overloaded',
-  ],
+  refusals: REFUSALS,
   interruptions: ['cut', 'end', 'error'],
 };
 

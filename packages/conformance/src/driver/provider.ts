@@ -49,7 +49,7 @@ export type Refusal =
   /** 529, or 503 with a code for it: the provider is overloaded. */
   | 'overloaded';
 
-/** Every reason of a refusal. */
+/** Every reason of a refusal, for a provider that can give them all. */
 export const REFUSALS: readonly Refusal[] = [
   'authentication',
   'quotaExceeded',
