@@ -6,4 +6,5 @@ export { OpenAiServer } from './openai/openai-server.ts';
 export { understood } from './openai/openai-request.ts';
 export type { OpenAiBody } from './openai/openai-request.ts';
 export type { OpenAiProvider } from './openai/openai-server.ts';
+export { runThroughOutage } from './run-through-outage.ts';
 export * from './broken-stores/planted-defects.ts';

@@ -1,19 +1,11 @@
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import {
-  createAgentLoop,
-  sendMessage,
-  SessionRuntime,
-  StoreUnavailableError,
-  systemClock,
-  tool,
-} from '@holdfast/core';
-import type { AgentSession, SessionStore } from '@holdfast/core';
-import { scriptedDriver } from '@holdfast/core/testing';
+import { StoreUnavailableError } from '@holdfast/core';
 import { SqliteSessionStore } from '@holdfast/store-sqlite';
 import type { SqliteDatabase, SqliteParameters } from '@holdfast/store-sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import { newSession, testClock, withFact } from '@holdfast/conformance';
+import { runThroughOutage } from '@holdfast/conformance/test';
 import { temporaryFolders } from './temporary-folders.ts';
 
 const { newFile } = temporaryFolders();
@@ -110,43 +102,6 @@ test('a full database refuses a write and keeps its sessions', async () => {
   await expect(store.save(created.withState(state), { base: created })).resolves.toHaveProperty('version', 2);
 });
 
-/**
- * Runs an agent whose call of the effect `once` returns when the outage has begun. The outage ends in the sixth pause
- * between two attempts at the save. Returns the session as the store has it.
- */
-async function runThroughOutage(
-  store: SessionStore,
-  outage: { readonly begin: () => void; readonly end: () => void },
-): Promise<{ readonly session: AgentSession; readonly starts: number; readonly pauses: number }> {
-  let [starts, pauses] = [0, 0];
-  const execute = (): string => {
-    starts++;
-    outage.begin();
-    return 'x'.repeat(100_000);
-  };
-  const pay = tool({
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: { type: 'object' },
-    effect: 'once',
-    execute,
-  });
-  const after = (milliseconds: number, callback: () => void): (() => void) => {
-    if (milliseconds > 2_000) {
-      const timer = setTimeout(callback, milliseconds); // a heartbeat
-      return () => clearTimeout(timer);
-    }
-    if (++pauses === 6) outage.end();
-    const timer = setImmediate(callback);
-    return () => clearImmediate(timer);
-  };
-  const loop = createAgentLoop({ driver: scriptedDriver({ calls: { pay: {} } }, 'Paid.'), tools: [pay] });
-  const runtime = new SessionRuntime({ store, agents: { payer: loop }, clock: { ...systemClock, after } });
-  const { sessionId } = await runtime.create({ definition: { name: 'payer' } });
-  const session = await runtime.execute(sessionId, sendMessage('Pay.'));
-  return { session, starts, pauses };
-}
-
 test('the outcome of a call is saved as soon as a full disk has space again', async () => {
   const database = connect(newFile());
   const store = new SqliteSessionStore({ database });
@@ -155,7 +110,7 @@ test('the outcome of a call is saved as soon as a full disk has space again', as
     database.exec(`PRAGMA max_page_count = ${Number(pages) + 4}`);
   };
   const end = (): void => database.exec('PRAGMA max_page_count = 1000');
-  const { session, starts, pauses } = await runThroughOutage(store, { begin, end });
+  const { session, starts, pauses } = await runThroughOutage(store, { begin, end }, 'x'.repeat(100_000));
   expect([starts, pauses, session.state.finalResponse]).toEqual([1, 6, 'Paid.']);
   const [execution] = session.state.steps[0]?.toolExecutions ?? [];
   expect([execution?.outcome?.type, execution?.attempt]).toEqual(['succeeded', 1]);
