@@ -2,9 +2,9 @@ import type { AgentState } from '../state/agent-state.ts';
 
 /**
  * The point at which a checkpoint saves the state. `inference`: the model has responded, or its call has failed, and
- * nothing was done about it yet. `intent`: tools with effects are about to start. `outcome`: such tools have completed. `step`: a step
- * of the run is closed, or a step of a subagent while a step of the run is open. When several points apply to one
- * state, the first in this order is passed.
+ * nothing was done about it yet. `intent`: tools with effects are about to start. `outcome`: such tools have completed.
+ * `step`: a step of the run is closed, or a step of a subagent while a step of the run is open. When several points apply
+ * to one state, the first in this order is passed.
  */
 export type CheckpointPoint = 'inference' | 'intent' | 'outcome' | 'step';
 
