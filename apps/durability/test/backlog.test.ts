@@ -1,8 +1,7 @@
 import type { SessionQuery } from '@holdfast/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { problemsOf } from './checks.ts';
-import type { NewLocation } from './servers.ts';
-import { TESTED_STORES } from './servers.ts';
+import { serverOfBlock, TESTED_STORES } from './servers.ts';
 import { forEachOf, World } from './world.ts';
 
 const IS_LONG = Number(process.env['EFFORT'] ?? 1) > 1;
@@ -17,13 +16,9 @@ interface Drained {
   readonly advanced: number;
 }
 
-describe.each(TESTED_STORES)('$name', ({ name, start }) => {
-  let newLocation: NewLocation;
-  let stop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ newLocation, stop } = await start());
-  });
-  afterAll(() => stop());
+describe.each(TESTED_STORES)('$name', (tested) => {
+  const { name } = tested;
+  const newLocation = serverOfBlock(tested);
 
   test(`${SWEEPERS} processes sweep a backlog, and wake each session once`, async () => {
     const sessions = SESSIONS[name] ?? 0;

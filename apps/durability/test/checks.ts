@@ -158,7 +158,7 @@ function wrongModelsCalled(entries: readonly Entry[]): readonly string[] {
   });
 }
 
-/** What was done under each claim, in order. */
+/** Returns the entries of each claim, in order. */
 function perClaim(entries: readonly Entry[]): readonly (readonly [number, readonly Entry[]])[] {
   return [
     ...Map.groupBy(

@@ -5,9 +5,9 @@ import { DriverError } from '@holdfast/core/driver';
 import type { EngineWorker } from '@holdfast/core/engine';
 import { sweep } from '@holdfast/core/engine';
 import { manualClock } from '@holdfast/core/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { NewLocation } from './servers.ts';
-import { TESTED_STORES } from './servers.ts';
+import { serverOfBlock, TESTED_STORES } from './servers.ts';
 import { forEachOf, until, World } from './world.ts';
 
 const DAY = 86_400_000;
@@ -15,13 +15,9 @@ const DAY = 86_400_000;
 const PAUSES = [5, 20, 80, 320];
 const JITTER = 0.25;
 
-describe.each(TESTED_STORES)('$name', ({ name, start }) => {
-  let newLocation: NewLocation;
-  let stop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ newLocation, stop } = await start());
-  });
-  afterAll(() => stop());
+describe.each(TESTED_STORES)('$name', (tested) => {
+  const { name } = tested;
+  const newLocation = serverOfBlock(tested);
 
   test('a session without its agent becomes a dead letter, and continues after the deployment', async () => {
     const { store, close } = await openWorld(name, newLocation);

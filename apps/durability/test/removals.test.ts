@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Plan } from '../src/agent.ts';
 import { faultText } from '../src/faults.ts';
 import type { Outage } from '../src/provider.ts';
@@ -7,8 +7,7 @@ import type { Protection } from '../src/removals.ts';
 import { canonical, difference } from './canonical.ts';
 import { problemsOf } from './checks.ts';
 import type { CheckName } from './checks.ts';
-import { TESTED_STORES } from './servers.ts';
-import type { NewLocation } from './servers.ts';
+import { serverOfBlock, TESTED_STORES } from './servers.ts';
 import { uninterrupted } from './uninterrupted.ts';
 import { isFrozen, until, World } from './world.ts';
 
@@ -36,13 +35,9 @@ const MISSED: readonly (readonly [Protection, CheckName | typeof LOST_REPLY, Sce
   ['fallback', 'a fallback is called while it is in use, and then the own model', dieInTheFallback],
 ];
 
-describe.each(TESTED_STORES)('$name', ({ name, start }) => {
-  let newLocation: NewLocation;
-  let stop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ newLocation, stop } = await start());
-  });
-  afterAll(() => stop());
+describe.each(TESTED_STORES)('$name', (tested) => {
+  const { name } = tested;
+  const newLocation = serverOfBlock(tested);
 
   test.each(MISSED)('without %s it shows that %s; with it, it does', async (protection, check, scenario) => {
     const play = async (without: Protection | undefined): Promise<readonly string[]> => {

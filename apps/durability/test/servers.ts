@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '@holdfast/store-dynamodb';
 import dynalite from 'dynalite';
+import { afterAll, beforeAll } from 'vitest';
 import { newDynamoDbClient } from '../src/dynamodb.ts';
 
 /** Makes a place for an empty store. The folder is gone when the test is over. */
@@ -34,6 +35,19 @@ export const TESTED_STORES: readonly TestedStore[] = [
   { name: 'redis', start: startRedis, hasVaryingWrites: true },
   { name: 'dynamodb', start: startDynalite, hasVaryingWrites: true },
 ];
+
+/** Starts the server of a store before the tests of a block, and stops it after them. Returns what makes a place in it. */
+export function serverOfBlock({ start }: TestedStore): NewLocation {
+  let server: Started | undefined;
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(() => server?.stop());
+  return async (folder) => {
+    if (server === undefined) throw new Error('The server of the store has not started.');
+    return server.newLocation(folder);
+  };
+}
 
 async function startNothing(): Promise<Started> {
   return {
