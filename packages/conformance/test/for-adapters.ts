@@ -1,4 +1,4 @@
-/** What the tests of the adapters in this repository share: a provider, and drivers and stores with defects. It is not published. */
+/** Parts that the tests of the adapters share: a provider, and drivers and stores with defects. They are not published. */
 export { wrappedDefects } from './broken-drivers/wrapped-defects.ts';
 export { default as redDriverCases } from './broken-drivers/red-cases.json' with { type: 'json' };
 export { REFUSALS as REFUSAL_REPLIES } from './openai/openai-reply.ts';

@@ -109,7 +109,7 @@ describe('a case that takes too long', () => {
       'during harness.create.',
     ],
     [
-      'a store that cannot be closed',
+      'a store whose close never resolves',
       () => sessionStoreTests({ create: storesWith({}, forever).create, limitSeconds }),
       CREATION,
       'during close of the store.',

@@ -10,7 +10,7 @@ import type {
 } from '@holdfast/core/driver';
 import { InferenceResponse, List } from '@holdfast/core/driver';
 
-/** What a defect knows of the harness. */
+/** The parts of the harness that a defect uses. */
 export interface World {
   /** The keys and header values that the driver sends. */
   readonly secrets: readonly string[];

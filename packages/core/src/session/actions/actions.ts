@@ -164,8 +164,7 @@ function seenCall(
   call: ToolExecution | string,
   named: Instant | undefined,
 ): Pick<Decision, 'toolExecutionId' | 'requestedAt'> {
-  checkArgument('The tool call', call, CALL);
-  const toolExecutionId = typeof call === 'string' ? call : call.id;
+  const toolExecutionId = idOf(call);
   const requestedAt = named ?? (typeof call === 'string' ? undefined : call.approval?.requestedAt);
   return { toolExecutionId, ...(requestedAt !== undefined && { requestedAt }) };
 }
@@ -220,6 +219,7 @@ export function answerError(
   return answerWith({ toolExecutionId: idOf(call), error, ...checkErrorOptions(options) });
 }
 
+/** Returns the id of a tool call. @throws TypeError `ARGUMENT_INVALID` for another value. */
 function idOf(call: ToolExecution | string): string {
   checkArgument('The tool call', call, CALL);
   return typeof call === 'string' ? call : call.id;

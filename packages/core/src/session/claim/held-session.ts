@@ -61,7 +61,7 @@ export class HeldSession {
   private failure: { readonly error: unknown } | undefined;
 
   private constructor(
-    { claimed, askedAt, slot }: GrantedClaim,
+    { claimed, requestedAt, slot }: GrantedClaim,
     { signal, maxSteps = Infinity }: ClaimRequest,
     parts: WorkParts,
   ) {
@@ -75,7 +75,7 @@ export class HeldSession {
     this.signal = signal
       ? AbortSignal.any([signal, this.abortController.signal])
       : this.abortController.signal;
-    this.claim = new HeldClaim(claimed, askedAt, parts, {
+    this.claim = new HeldClaim(claimed, requestedAt, parts, {
       onInboxPage: (page) => this.receive(page),
       onFenced: (error) => this.abandonRun(error),
       base: () => this.writer.base,
@@ -256,7 +256,7 @@ export class HeldSession {
 interface GrantedClaim {
   readonly claimed: ClaimedSession;
   /** When the claim was requested. */
-  readonly askedAt: Instant;
+  readonly requestedAt: Instant;
   readonly slot: WorkSlot;
 }
 
@@ -267,12 +267,12 @@ async function requestClaim(
 ): Promise<GrantedClaim> {
   const slot = slots.enter(suspects);
   try {
-    const askedAt = clock.now();
+    const requestedAt = clock.now();
     const base = cache.get(sessionId);
     const { ifSuspect } = slot;
     const claimed = await store.claim(sessionId, { workerId, leaseSeconds, base, ifSuspect });
     cache.put(claimed.session);
-    return { claimed, askedAt, slot };
+    return { claimed, requestedAt, slot };
   } catch (error) {
     slot.leave();
     throw error;

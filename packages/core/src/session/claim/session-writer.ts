@@ -90,7 +90,7 @@ export class SessionWriter {
  * Saves a session and reports the result. While the store is unavailable or throttled, it repeats the save under the
  * same operation id: three attempts in all, and under a lease until the lease ends that was valid at the first failure.
  * Until then no other worker can have the session, and only this process knows what to save.
- * @throws the error of the store at the last attempt; the error after which another worker may have the session.
+ * @throws the error of the last attempt, or the error after which another worker may have the session.
  */
 export async function writeSession(
   session: AgentSession,

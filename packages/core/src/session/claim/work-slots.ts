@@ -50,7 +50,7 @@ export class WorkSlots {
       resolve(share);
       if (!isFirst) await this.shareFirst();
     };
-    return { ifSuspect: ifSuspect(policy, isFirst), claimed, leave };
+    return { ifSuspect: claimOptionFor(policy, isFirst), claimed, leave };
   }
 
   /** Shares the first session once. A claim that fails shares nothing: its session takes no part in the work. */
@@ -70,7 +70,8 @@ export class WorkSlots {
   }
 }
 
-function ifSuspect(policy: SuspectPolicy, isAlone: boolean): SuspectPolicy {
+/** The option of the claim: whether the worker is alone decides what the policy means. */
+function claimOptionFor(policy: SuspectPolicy, isAlone: boolean): WorkSlot['ifSuspect'] {
   if (policy === 'refuse') return 'refuse';
   if (isAlone) return 'alone';
   return policy === 'accept' ? 'accept' : 'refuse';

@@ -224,7 +224,8 @@ export function savedRecord(
 
 /**
  * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker
- * has died. The death counts as an attempt only when the worker worked on no other session.
+ * has died. The death counts as an attempt only when the worker worked on no other session. A repeated claim of the same
+ * worker extends its lease and changes nothing else.
  * @throws SessionBusyError while the claim of another worker lasts; SessionSuspectError as `ifSuspect` demands.
  */
 export function claimedRecord(
@@ -238,8 +239,8 @@ export function claimedRecord(
   refuseClaimed(record, now);
   if (earlier && ifSuspect === 'refuse') throw new SessionSuspectError(record.info.sessionId);
   const lease = earlier && ifSuspect === 'alone' ? { workerId, until, isAlone: true } : { workerId, until };
-  const isUncounted = earlier !== undefined && !earlier.isAlone;
-  const nextAttempt = isUncounted ? Math.max(attempt, 1) : attempt + 1;
+  const isCounted = earlier === undefined || earlier.isAlone === true;
+  const nextAttempt = isCounted ? attempt + 1 : Math.max(attempt, 1); // attempts count from 1
   return nextRecord(
     { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, takenUntil: undefined },
     now,

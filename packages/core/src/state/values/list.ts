@@ -11,8 +11,8 @@ interface Lineage {
 }
 
 /**
- * The sequence of elements that a list began with or extended last. A list is the beginning of its sequence. Appending
- * to the longest list of a sequence extends it; appending to a shorter list begins another sequence.
+ * Lists that were built by appending one after the other. Each of them holds the first elements of the longest one, whose
+ * length this is. Appending to a shorter list begins another sequence, so a sequence has no forks, unlike a lineage.
  */
 interface Sequence {
   length: number;

@@ -89,7 +89,7 @@ describe('an isolated process', () => {
     expect((await waiting).outcome).toEqual({ type: 'yield' });
   });
 
-  test('rejects an advance with options that cannot be sent, and ends without it', async () => {
+  test('rejects an advance whose options cannot be sent, and can then be stopped', async () => {
     const isolated = isolatedProcess();
     await expect(isolated.advance('a', { maxSteps: 1n as never })).rejects.toThrow('BigInt');
     await isolated.stop();
