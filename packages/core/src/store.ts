@@ -4,6 +4,7 @@ export type { AgentSessionInit, SessionRevision } from './session/session.ts';
 export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
+  AnnouncedWorker,
   ClaimedSession,
   ClaimOptions,
   CreateOptions,
@@ -11,20 +12,31 @@ export type {
   DuePage,
   DueQuery,
   DueSession,
+  ExecutionPage,
+  ExecutionQuery,
   InboxItem,
   InboxItemRef,
   InboxPage,
+  KeptRevision,
   LoadOptions,
+  OwnerOptions,
   RenewedClaim,
   RenewOptions,
+  RevisionPage,
+  RevisionQuery,
   SaveOptions,
+  SeenWorker,
   SessionClaim,
+  SessionInspection,
+  SessionSizes,
   StoreCapabilities,
   UnreadableItem,
 } from './session/session-store.ts';
-export { BackedSessionStore, storeOptionChecks } from './session/store/backed-session-store.ts';
-export type { StoreOptions } from './session/store/backed-session-store.ts';
+export { BackedSessionStore } from './session/store/backed-session-store.ts';
+export { storeOptionChecks } from './session/store/store-options.ts';
+export type { StoreOptions } from './session/store/store-options.ts';
 export type {
+  ArchiveChange,
   CompareAndSetResult,
   ItemRange,
   RecordChange,
@@ -42,6 +54,9 @@ export {
   waitingForOf,
 } from './session/store/session-record.ts';
 export type { SessionRecord } from './session/store/session-record.ts';
+export type { ExecutionSummary } from './session/execution-summary.ts';
+export type { SessionTotals } from './session/session-totals.ts';
+export type { SessionLabels } from './session/session-facts.ts';
 export { readSessionRecord } from './session/store/read-session-record.ts';
 export {
   compareDueSessions,

@@ -7,6 +7,10 @@ import { EXECUTION_STATUSES } from '../state/execution/status.ts';
 import { SessionId } from '../state/values/ids.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
 import { WAITING_TYPES } from '../state/execution/waiting.ts';
+import type { SessionLabels } from './session-facts.ts';
+import { readLabels, readOwner, readTitle } from './session-facts.ts';
+import type { SessionTotals } from './session-totals.ts';
+import { NO_TOTALS, readSessionTotals } from './session-totals.ts';
 
 /** The status of a session. Only an action changes it: an active session may have a failed execution. */
 export type SessionStatus = 'active' | 'suspended' | 'completed' | 'failed' | 'deleted';
@@ -24,6 +28,11 @@ export interface SessionInfo {
   readonly sessionId: SessionId;
   /** The parent of the session. */
   readonly parentId: SessionId | undefined;
+  /** The tenant or the user that the session belongs to. */
+  readonly owner: string | undefined;
+  readonly title: string | undefined;
+  /** Names and values that the application gave the session. */
+  readonly labels: SessionLabels | undefined;
   readonly agentName: string;
   readonly status: SessionStatus;
   /** The number of saves, the creation included. */
@@ -35,6 +44,8 @@ export interface SessionInfo {
   readonly executionStatus: ExecutionStatus | undefined;
   /** The type of the first entry in the `waiting` of a suspended execution. A list shows `retry` for a dead letter too. */
   readonly waitingFor: Waiting['type'] | undefined;
+  /** What the executions of the session have used together. */
+  readonly totals: SessionTotals;
 }
 
 /** A session in a list. */
@@ -51,6 +62,9 @@ export interface ListedSession extends SessionInfo {
 const INFO_NAMES = new Set([
   'sessionId',
   'parentId',
+  'owner',
+  'title',
+  'labels',
   'agentName',
   'status',
   'version',
@@ -58,6 +72,7 @@ const INFO_NAMES = new Set([
   'updatedAt',
   'executionStatus',
   'waitingFor',
+  'totals',
 ]);
 
 /** Reads a `SessionInfo` from JSON, which omits members that are `undefined`. */
@@ -66,6 +81,9 @@ export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
   return Object.freeze({
     sessionId: reader.required(members, 'sessionId', SessionId.read),
     parentId: reader.optional(members, 'parentId', SessionId.read),
+    owner: reader.optional(members, 'owner', readOwner),
+    title: reader.optional(members, 'title', readTitle),
+    labels: reader.optional(members, 'labels', readLabels),
     agentName: reader.required(members, 'agentName', readString),
     status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
     version: reader.required(members, 'version', readCount),
@@ -73,5 +91,6 @@ export const readSessionInfo: Read<SessionInfo> = (reader, value) => {
     updatedAt: reader.required(members, 'updatedAt', readInstant),
     executionStatus: reader.optional(members, 'executionStatus', readOneOf(EXECUTION_STATUSES)),
     waitingFor: reader.optional(members, 'waitingFor', readOneOf(WAITING_TYPES)),
+    totals: reader.optional(members, 'totals', readSessionTotals) ?? NO_TOTALS,
   });
 };

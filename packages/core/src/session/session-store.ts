@@ -3,6 +3,7 @@ import type { StateFormatError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
+import type { ExecutionSummary } from './execution-summary.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';
 import type { FailedWork, WorkFailure } from './work-failure.ts';
@@ -37,12 +38,20 @@ export interface SaveOptions {
    * The inbox items that this save uses. The store removes them in the same write. It ignores items that do not wait.
    */
   readonly acknowledge?: readonly InboxItemRef[] | undefined;
+  /** Where in the run the session was saved. The list of revisions shows it. */
+  readonly checkpoint?: string | undefined;
   /** The expiry from this save on; `null`: the session never expires. Default: the expiry does not change. */
   readonly expiry?: SessionExpiry | null | undefined;
 }
 
+/** Options of calls for one owner. */
+export interface OwnerOptions {
+  /** The session of another owner behaves as if it did not exist. Default: the session of any owner, or of none. */
+  readonly owner?: string | undefined;
+}
+
 /** Options of `SessionStore.load`. */
-export interface LoadOptions {
+export interface LoadOptions extends OwnerOptions {
   /**
    * The session as this store returned it before. While the content is the same, the store reads only the record and
    * returns the base. Otherwise it reads the content.
@@ -51,7 +60,7 @@ export interface LoadOptions {
 }
 
 /** Options of `SessionStore.delete`. */
-export interface DeleteOptions {
+export interface DeleteOptions extends OwnerOptions {
   /** The store deletes only this revision. Default: any revision. */
   readonly revision?: SessionRevision | undefined;
 }
@@ -160,6 +169,8 @@ export type SessionOrder = 'createdAt' | 'lastActiveAt';
 
 /** Selects the sessions to list. A session must meet every condition that is set. */
 export interface SessionQuery {
+  /** Lists only the sessions of this owner. */
+  readonly owner?: string | undefined;
   readonly status?: SessionStatus | undefined;
   readonly agentName?: string | undefined;
   /** Lists only the child sessions of this session. */
@@ -184,6 +195,94 @@ export interface SessionPage {
   readonly sessions: readonly ListedSession[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
+}
+
+/** Selects the executions of a session. */
+export interface ExecutionQuery extends LoadOptions {
+  /** The largest number of executions in the page: 1 to 100. Default: 50. */
+  readonly limit?: number | undefined;
+  /** The `cursor` of the previous page. Default: the first page. */
+  readonly cursor?: string | undefined;
+}
+
+/** A page of the executions of a session. */
+export interface ExecutionPage {
+  readonly executions: readonly ExecutionSummary[];
+  /** The cursor to pass for the next page; `undefined` on the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** Selects the revisions of a session. */
+export interface RevisionQuery extends OwnerOptions {
+  /** The largest number of revisions in the page: 1 to 100. Default: 50. */
+  readonly limit?: number | undefined;
+  /** The `cursor` of the previous page. Default: the first page. */
+  readonly cursor?: string | undefined;
+}
+
+/** A saved state of a session that can be loaded again. */
+export interface KeptRevision {
+  readonly version: number;
+  readonly savedAt: Instant;
+  /** Where in the run the session was saved; absent for a save outside of a run. */
+  readonly checkpoint?: string;
+  /** The worker whose claim the save was under; absent for a save without a claim. */
+  readonly workerId?: string;
+  readonly executionStatus?: ExecutionStatus;
+  /** The length of what the save wrote, in UTF-16 code units of JSON; absent when the store keeps no revisions. */
+  readonly writtenLength?: number;
+}
+
+/** A page of the revisions of a session. */
+export interface RevisionPage {
+  readonly revisions: readonly KeptRevision[];
+  /** The cursor to pass for the next page; `undefined` on the last page. */
+  readonly cursor: string | undefined;
+}
+
+/** The facts about a session that a store holds beside its content. */
+export interface SessionInspection {
+  /** The session as lists show it. */
+  readonly info: ListedSession;
+  readonly incarnation: string;
+  /** The claim, also one that has expired and was not released; `undefined` without one. */
+  readonly claim: SessionClaim | undefined;
+  /** The number of the attempt, as in `ClaimedSession.attempt`; 0 after a release. */
+  readonly attempt: number;
+  /** When a worker must look at the session; `undefined` when none must. */
+  readonly dueAt: Instant | undefined;
+  readonly expiresAt: Instant | undefined;
+  /** The number of items that wait in the inbox. */
+  readonly waitingItems: number;
+  /** The oldest waiting items, at most 100. */
+  readonly inbox: InboxPage;
+  readonly sizes: SessionSizes;
+}
+
+/** The sizes of a session's parts, in bytes of JSON. */
+export interface SessionSizes {
+  readonly totalBytes: number;
+  /** The state of the unfinished step, and the facts that change with every save. */
+  readonly headBytes: number;
+  /** The definition, the system prompt, metadata and settings. */
+  readonly valueBytes: number;
+  /** The lists: the messages of each section, the closed steps. */
+  readonly lists: readonly { readonly name: string; readonly length: number; readonly bytes: number }[];
+}
+
+/** A worker that announces itself. */
+export interface AnnouncedWorker {
+  /** Any text of 1 to 1,000 characters. */
+  readonly workerName: string;
+  /** When the worker started. */
+  readonly since: Instant;
+  /** The sessions that it works on now, at most 1,000. */
+  readonly sessionIds: readonly string[];
+}
+
+/** A worker that has announced itself, and when it did so last. */
+export interface SeenWorker extends AnnouncedWorker {
+  readonly seenAt: Instant;
 }
 
 /** Selects due sessions. */
@@ -277,7 +376,17 @@ export interface SessionStore {
    * the number of waiting items. A full inbox refuses even an item that already waits in it.
    * @throws SessionNotFoundError; InboxFullError; HoldfastError `NOT_JSON`; RangeError or TypeError `ARGUMENT_INVALID`.
    */
-  enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean>;
+  enqueue(
+    sessionId: string,
+    item: Pick<InboxItem, 'id' | 'content'>,
+    options?: OwnerOptions,
+  ): Promise<boolean>;
+  /**
+   * Removes an item from the inbox. Returns `false` when no item with this id waits, and when a worker that may use the
+   * item has read it: the item then has its effect, or waits until the claim of that worker is released.
+   * @throws SessionNotFoundError
+   */
+  removeItem(sessionId: string, itemId: string, options?: OwnerOptions): Promise<boolean>;
   /**
    * Records that work on a session failed outside of its execution. The session is due again after the next of the delays;
    * after the last one it is a dead letter, which is not due, until something comes into its inbox. `undefined` clears the
@@ -285,7 +394,26 @@ export interface SessionStore {
    */
   recordFailure(sessionId: string, failed: FailedWork | undefined): Promise<WorkFailure | undefined>;
   /** Returns true when the session exists. */
-  exists(sessionId: string): Promise<boolean>;
+  exists(sessionId: string, options?: OwnerOptions): Promise<boolean>;
+  /**
+   * Returns the facts about a session that the store holds beside its content: its claim, its inbox, when it is due, its
+   * size. It changes nothing, and needs no claim.
+   * @throws SessionNotFoundError
+   */
+  inspect(sessionId: string, options?: OwnerOptions): Promise<SessionInspection>;
+  /**
+   * Returns a page of the executions that the session has had, newest first, the unfinished one included.
+   * @throws SessionNotFoundError; RangeError or TypeError `ARGUMENT_INVALID` for an invalid limit or cursor.
+   */
+  executions(sessionId: string, query?: ExecutionQuery): Promise<ExecutionPage>;
+  /**
+   * Returns a page of the revisions of the session that can be loaded, newest first: the last one, and as many before as
+   * the store's option `keptRevisions` sets.
+   * @throws SessionNotFoundError; RangeError or TypeError `ARGUMENT_INVALID` for an invalid limit or cursor.
+   */
+  revisions(sessionId: string, query?: RevisionQuery): Promise<RevisionPage>;
+  /** Returns the session as it was at a version; `undefined` when the store no longer has that version. */
+  loadRevision(sessionId: string, version: number, options?: OwnerOptions): Promise<AgentSession | undefined>;
   /**
    * Deletes a session, also while a worker holds a claim on it. Returns `false` when the session did not exist. Without
    * a revision, the stores in memory, SQLite and Redis also delete a session whose record is unreadable.
@@ -308,6 +436,12 @@ export interface SessionStore {
    * many seconds, unless it is claimed or saved before. `false` when it is gone, or not due any more.
    */
   takeDue(session: DueSession, seconds: number): Promise<boolean>;
+  /**
+   * Announces a worker, for so many seconds. A worker repeats it while it lives, and calls it with 0 seconds when it ends.
+   */
+  announce(worker: AnnouncedWorker, seconds: number): Promise<void>;
+  /** Returns the workers that have announced themselves, the one that was seen last first; at most 1,000. */
+  workers(): Promise<readonly SeenWorker[]>;
   /** Removes up to `limit` expired sessions (default 1,000) and returns how many it removed. It only saves space. */
   prune(options?: { readonly limit?: number | undefined }): Promise<number>;
   /**

@@ -12,6 +12,14 @@ import { requireState } from '../state/require-state.ts';
 import { SessionId } from '../state/values/ids.ts';
 import type { SnapshotEnvelope } from '../state/documents/snapshot.ts';
 import { openSnapshot, sealSnapshot } from '../state/documents/snapshot.ts';
+import { ExecutionBudget, readBudgetLimits } from '../state/execution/budget.ts';
+import type { BudgetLimits } from '../state/execution/budget.ts';
+import type { ExecutionSummary } from './execution-summary.ts';
+import { executionSummary } from './execution-summary.ts';
+import type { SessionLabels } from './session-facts.ts';
+import { LABELS, OWNER, readLabels, readOwner, readTitle, TITLE } from './session-facts.ts';
+import type { SessionTotals } from './session-totals.ts';
+import { NO_TOTALS, readSessionTotals, sumOfTotals, totalsOf, totalsWithout } from './session-totals.ts';
 import type { SessionInfo, SessionStatus } from './session-info.ts';
 import { SESSION_STATUSES } from './session-info.ts';
 
@@ -31,6 +39,10 @@ type AgentSessionFields = Pick<
   | 'sessionId'
   | 'parentId'
   | 'forkedFrom'
+  | 'owner'
+  | 'title'
+  | 'labels'
+  | 'budget'
   | 'agentName'
   | 'status'
   | 'revision'
@@ -38,7 +50,15 @@ type AgentSessionFields = Pick<
   | 'updatedAt'
   | 'definition'
   | 'state'
+  | 'pastTotals'
+  | 'endedExecutions'
 >;
+
+/** An execution that has ended since the last save, and its index among all executions of the session, from 0. */
+export interface EndedExecution {
+  readonly index: number;
+  readonly summary: ExecutionSummary;
+}
 
 /** Options of `AgentSession.create`. */
 export interface AgentSessionInit {
@@ -49,6 +69,14 @@ export interface AgentSessionInit {
   readonly parentId?: string | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom?: string | undefined;
+  /** The tenant or the user that the session belongs to: 1 to 1,000 characters. It never changes. */
+  readonly owner?: string | undefined;
+  /** A title for people: 1 to 500 characters. */
+  readonly title?: string | undefined;
+  /** At most 16 small texts by name. */
+  readonly labels?: SessionLabels | undefined;
+  /** The limits of all executions of the session together. Default: no limit. */
+  readonly budget?: BudgetLimits | undefined;
   /** Default: an empty state with the definition's prompt, model and metadata. */
   readonly state?: AgentState | undefined;
   /** The creation time. Default: the present time of the clock. */
@@ -64,6 +92,10 @@ const checkInit = optionsCheck<AgentSessionInit>(
     definition: mustBe.anything,
     parentId: mustBe.anything,
     forkedFrom: mustBe.anything,
+    owner: OWNER,
+    title: TITLE,
+    labels: LABELS,
+    budget: mustBe.object,
     state: { expected: 'an AgentState', accepts: (value) => value instanceof AgentState },
     at: mustBe.anything,
     clock: mustBe.clock,
@@ -76,8 +108,17 @@ const checkInit = optionsCheck<AgentSessionInit>(
   },
 );
 
+/** What people read to find a session. */
+export type SessionDescription = Pick<AgentSessionInit, 'title' | 'labels'>;
+
+const checkDescription = optionsCheck<SessionDescription>('withDescription', {
+  title: TITLE,
+  labels: LABELS,
+});
+
 const FORMAT = 'holdfast/agent-session';
 const UNSAVED: SessionRevision = Object.freeze({ incarnation: '', version: 0 });
+const NONE_ENDED: readonly EndedExecution[] = Object.freeze([]);
 
 /** An agent in a store: its state, the definition that it was created with, and a revision. Immutable. */
 export class AgentSession {
@@ -86,6 +127,13 @@ export class AgentSession {
   readonly parentId: SessionId | undefined;
   /** The session that this one is a copy of. */
   readonly forkedFrom: SessionId | undefined;
+  /** The tenant or the user that the session belongs to. */
+  readonly owner: string | undefined;
+  readonly title: string | undefined;
+  /** Names and values that the application gave the session. */
+  readonly labels: SessionLabels | undefined;
+  /** The limits of all executions of the session together; `undefined`: no limit. */
+  readonly budget: ExecutionBudget | undefined;
   /** The name of the definition. A runtime finds the loop of the agent by this name. */
   readonly agentName: string;
   readonly status: SessionStatus;
@@ -96,11 +144,19 @@ export class AgentSession {
   /** The definition that the session was created with. */
   readonly definition: AgentDefinition;
   readonly state: AgentState;
+  /** What the executions before the state's execution have used. @internal */
+  readonly pastTotals: SessionTotals;
+  /** The executions that ended since the last save. The store appends them to the list of executions. @internal */
+  readonly endedExecutions: readonly EndedExecution[];
 
   private constructor(fields: AgentSessionFields) {
     this.sessionId = fields.sessionId;
     this.parentId = fields.parentId;
     this.forkedFrom = fields.forkedFrom;
+    this.owner = fields.owner;
+    this.title = fields.title;
+    this.labels = fields.labels;
+    this.budget = fields.budget;
     this.agentName = fields.agentName;
     this.status = fields.status;
     this.revision = fields.revision;
@@ -108,6 +164,8 @@ export class AgentSession {
     this.updatedAt = fields.updatedAt;
     this.definition = fields.definition;
     this.state = fields.state;
+    this.pastTotals = fields.pastTotals;
+    this.endedExecutions = fields.endedExecutions;
     Object.freeze(this);
   }
 
@@ -124,6 +182,10 @@ export class AgentSession {
       sessionId: init.sessionId === undefined ? SessionId.create(clock) : SessionId.parse(init.sessionId),
       parentId: init.parentId === undefined ? undefined : SessionId.parse(init.parentId),
       forkedFrom: init.forkedFrom === undefined ? undefined : SessionId.parse(init.forkedFrom),
+      owner: init.owner,
+      title: init.title,
+      labels: init.labels && Object.freeze({ ...init.labels }),
+      budget: init.budget && ExecutionBudget.of(init.budget),
       agentName: definition.name,
       status: 'active',
       revision: UNSAVED,
@@ -131,6 +193,8 @@ export class AgentSession {
       updatedAt: at,
       definition,
       state: init.state ?? initialState(definition, clock, at),
+      pastTotals: NO_TOTALS,
+      endedExecutions: NONE_ENDED,
     });
   }
 
@@ -141,12 +205,16 @@ export class AgentSession {
 
   /** The facts about the session that lists show. */
   get info(): SessionInfo {
-    const { sessionId, parentId, agentName, status, version, createdAt, updatedAt, state } = this;
+    const { sessionId, parentId, owner, title, labels, agentName } = this;
+    const { status, version, createdAt, updatedAt, state, totals } = this;
     const executionStatus = state.status;
     const waitingFor = state.execution?.waiting[0]?.type;
     return Object.freeze({
       sessionId,
       parentId,
+      owner,
+      title,
+      labels,
       agentName,
       status,
       version,
@@ -154,7 +222,13 @@ export class AgentSession {
       updatedAt,
       executionStatus,
       waitingFor,
+      totals,
     });
+  }
+
+  /** What the executions of the session have used together, the unfinished one included. */
+  get totals(): SessionTotals {
+    return sumOfTotals(this.pastTotals, totalsOf(this.state.execution));
   }
 
   /**
@@ -163,7 +237,26 @@ export class AgentSession {
    */
   withState(state: AgentState): AgentSession {
     requireState(state, 'session.withState');
-    return state === this.state ? this : this.with({ state });
+    if (state === this.state) return this;
+    const summary = executionSummary(this.state);
+    if (summary === undefined || summary.executionId === state.executionId) return this.with({ state });
+    const ended = { index: this.pastTotals.executions, summary };
+    return this.with({ state, pastTotals: this.totals, endedExecutions: [...this.endedExecutions, ended] });
+  }
+
+  /**
+   * Returns a copy with this title and these labels, which the caller must save. A member that is absent does not
+   * change; `undefined` removes it.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid title or label.
+   */
+  withDescription(description: SessionDescription): AgentSession {
+    const { title = this.title, labels = this.labels } = checkDescription(description);
+    const isRemoved = (name: keyof SessionDescription): boolean =>
+      Object.hasOwn(description, name) && description[name] === undefined;
+    return this.with({
+      title: isRemoved('title') ? undefined : title,
+      labels: isRemoved('labels') ? undefined : labels && Object.freeze({ ...labels }),
+    });
   }
 
   /**
@@ -181,25 +274,16 @@ export class AgentSession {
 
   /** Returns a copy with this revision, saved at this instant. For stores. */
   withRevision(revision: SessionRevision, at: Instant): AgentSession {
+    return this.basedOn(revision, at).with({ endedExecutions: NONE_ENDED });
+  }
+
+  /** Returns a copy with the changes of this session since its last save, to save on another revision. @internal */
+  basedOn(revision: SessionRevision, at: Instant): AgentSession {
     return this.with({ revision: Object.freeze({ ...revision }), updatedAt: Math.max(this.updatedAt, at) });
   }
 
   private with(changes: Partial<AgentSessionFields>): AgentSession {
-    const { sessionId, parentId, forkedFrom, agentName, status } = this;
-    const { revision, createdAt, updatedAt, definition, state } = this;
-    return new AgentSession({
-      sessionId,
-      parentId,
-      forkedFrom,
-      agentName,
-      status,
-      revision,
-      createdAt,
-      updatedAt,
-      definition,
-      state,
-      ...changes,
-    });
+    return new AgentSession({ ...this, ...changes });
   }
 
   /** Returns the session as one JSON document with its format version. */
@@ -226,14 +310,23 @@ export function writeSession(
   parts: { readonly definition?: object; readonly state: object },
 ): SnapshotEnvelope {
   const { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt } = session;
-  const document = { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt, ...parts };
-  return sealSnapshot(FORMAT, 1, compact(document));
+  const { owner, title, labels, budget, pastTotals } = session;
+  const totals = pastTotals.executions > 0 ? session.totals : undefined;
+  const version1 = { sessionId, parentId, forkedFrom, status, revision, createdAt, updatedAt, ...parts };
+  const added = compact({ owner, title, labels, budget, totals });
+  const version = Object.keys(added).length > 0 ? 2 : 1;
+  return sealSnapshot(FORMAT, version, compact({ ...version1, ...added }));
 }
 
 const NAMES = new Set([
   'sessionId',
   'parentId',
   'forkedFrom',
+  'owner',
+  'title',
+  'labels',
+  'budget',
+  'totals',
   'status',
   'revision',
   'createdAt',
@@ -247,16 +340,25 @@ const readRevision: Read<SessionRevision> = orderedReader({ incarnation: readStr
 const readSession: Read<AgentSessionFields> = (reader, value) => {
   const members = reader.members(value, NAMES);
   const definition = reader.required(members, 'definition', readAgentDefinition);
+  const budget = reader.optional(members, 'budget', readBudgetLimits);
+  const state = reader.required(members, 'state', AgentState.read);
+  const totals = reader.optional(members, 'totals', readSessionTotals);
   return {
     sessionId: reader.required(members, 'sessionId', SessionId.read),
     parentId: reader.optional(members, 'parentId', SessionId.read),
     forkedFrom: reader.optional(members, 'forkedFrom', SessionId.read),
+    owner: reader.optional(members, 'owner', readOwner),
+    title: reader.optional(members, 'title', readTitle),
+    labels: reader.optional(members, 'labels', readLabels),
+    budget: budget && ExecutionBudget.of(budget),
     agentName: definition.name,
     status: reader.required(members, 'status', readOneOf(SESSION_STATUSES)),
     revision: reader.required(members, 'revision', readRevision),
     createdAt: reader.required(members, 'createdAt', readInstant),
     updatedAt: reader.required(members, 'updatedAt', readInstant),
     definition,
-    state: reader.required(members, 'state', AgentState.read),
+    state,
+    pastTotals: totals ? totalsWithout(totals, totalsOf(state.execution)) : NO_TOTALS,
+    endedExecutions: NONE_ENDED,
   };
 };

@@ -69,7 +69,7 @@ export class SessionWriter {
       await callHookAfterWrite(this.parts, 'afterSave', settled);
     }
     const { revision, updatedAt } = this.base;
-    const next = ambiguousSave ? session.withRevision(revision, updatedAt) : session;
+    const next = ambiguousSave ? session.basedOn(revision, updatedAt) : session;
     const operationId = this.parts.clock.newId();
     return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge }, lease);
   }

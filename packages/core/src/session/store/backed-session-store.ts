@@ -1,5 +1,4 @@
-import type { OptionChecks } from '../../arguments.ts';
-import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
+import { checkArgument, mustBe } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { newId, systemClock } from '../../clock.ts';
 import { hasErrorCode, invalidArgument } from '../../errors.ts';
@@ -9,30 +8,34 @@ import { writeRecord, retryWhileOutdated } from './write-record.ts';
 import { waitingItemCount } from './inbox-cursor.ts';
 import { itemJson } from './inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
-import type { PlannedSave } from './save-plan.ts';
-import { isBase, plannedSave, planSave } from './save-plan.ts';
+import type { PlannedSave } from './planned-save.ts';
+import { isBase, plannedSave } from './planned-save.ts';
+import { planSave } from './save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
-import { SessionConflictError, SessionNotFoundError } from '../session-errors.ts';
+import { SessionConflictError } from '../session-errors.ts';
 import type { FailedWork, WorkFailure } from '../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';
+import { claimedRecord, claimOf, releasedRecord, renewedRecord, withItemsRead } from './claim-record.ts';
 import {
-  claimedRecord,
-  claimOf,
   createdRecord,
   enqueuedRecord,
   failedRecord,
   isExpired,
   requireSavable,
-  releasedRecord,
-  renewedRecord,
   revisionOf,
   savedRecord,
   takenRecord,
   waitingItemRefs,
+  withoutItem,
 } from './session-record.ts';
 import { BackendReader } from './backend-reader.ts';
+import type { StoreOptions } from './store-options.ts';
+import { checkStoreOptions, MAX_INBOX_ITEMS } from './store-options.ts';
+import { inspectSession } from './inspect-session.ts';
+import { endedExecutionChange, SessionHistory } from './session-history.ts';
+import { revisionChange } from './kept-revisions.ts';
 import {
   checkClaim,
   checkClaimOptions,
@@ -42,16 +45,21 @@ import {
   checkFailedWork,
   checkedExpiry,
   checkedSaveOptions,
+  checkExecutionQuery,
   checkItem,
+  checkOwnerOptions,
   checkPruneOptions,
   checkReleaseOptions,
   checkRenewOptions,
+  checkRevisionQuery,
   checkSession,
   checkSessionId,
+  checkWorker,
   COUNT,
   requireSameIds,
 } from './store-arguments.ts';
 import type {
+  AnnouncedWorker,
   ClaimedSession,
   ClaimOptions,
   CreateOptions,
@@ -59,57 +67,28 @@ import type {
   DuePage,
   DueSession,
   DueQuery,
+  ExecutionPage,
+  ExecutionQuery,
   InboxItem,
   LoadOptions,
+  OwnerOptions,
   RenewedClaim,
   RenewOptions,
+  RevisionPage,
+  RevisionQuery,
   SaveOptions,
+  SeenWorker,
   SessionClaim,
   SessionExpiry,
+  SessionInspection,
   SessionPage,
   SessionQuery,
   SessionStore,
   StoreCapabilities,
 } from '../session-store.ts';
 
-/** The options of every store. */
-export interface StoreOptions {
-  /** The source of the time and ids. Default: the system clock. */
-  readonly clock?: Clock | undefined;
-  /** When sessions expire, unless they were created or saved with an expiry of their own. Default: never. */
-  readonly expiry?: SessionExpiry | undefined;
-  /**
-   * The number of items that may wait in the inbox of one session. The store refuses a further item with an
-   * InboxFullError. Default: 10,000.
-   */
-  readonly maxInboxItems?: number | undefined;
-}
-
-const MAX_INBOX_ITEMS = 10_000;
-
-/** The checks of `StoreOptions`, for stores that have more options. */
-export const storeOptionChecks: OptionChecks<StoreOptions> = Object.freeze({
-  clock: mustBe.clock,
-  expiry: mustBe.anything, // see checkedExpiry
-  maxInboxItems: COUNT,
-});
-
-const EXPIRY = 'pass an expiry, as in expiry: { afterSeconds: 3600 }';
-const checkStoreOptions = optionsCheck<StoreOptions>('store', storeOptionChecks, {
-  ttl: EXPIRY,
-  expiresIn: EXPIRY,
-  path: 'use SqliteSessionStore.open({ path }) for a store in a file',
-});
-const BACKEND = mustBe.objectWith('an object with the methods of a SessionBackend', [
-  'readRecord',
-  'readSession',
-  'readInbox',
-  'compareAndSet',
-  'list',
-  'due',
-  'prune',
-  'close',
-]);
+/** The largest number of workers in a list, and of sessions of one worker. */
+const MAX_ANNOUNCED = 1_000;
 
 /** Stands for a record that exists and is unreadable. */
 const UNREADABLE = Symbol('unreadable');
@@ -127,16 +106,19 @@ export class BackedSessionStore implements SessionStore {
   private readonly clock: Clock;
   private readonly expiry: SessionExpiry | undefined;
   private readonly maxInboxItems: number;
+  private readonly keptRevisions: number;
   private readonly reader: BackendReader;
+  private readonly history: SessionHistory;
 
   constructor(backend: SessionBackend, options: StoreOptions = {}) {
-    const { clock = systemClock, expiry, maxInboxItems = MAX_INBOX_ITEMS } = checkStoreOptions(options);
-    checkArgument('The backend of a store', backend, BACKEND);
+    const { clock = systemClock, expiry, maxInboxItems, keptRevisions } = checkStoreOptions(options);
     this.clock = clock;
     this.opened = new OpenBackend(backend, this.clock);
     this.expiry = checkedExpiry(expiry);
-    this.maxInboxItems = maxInboxItems;
+    this.maxInboxItems = maxInboxItems ?? MAX_INBOX_ITEMS;
+    this.keptRevisions = keptRevisions ?? 0;
     this.reader = new BackendReader(this.opened);
+    this.history = new SessionHistory(this.opened, this.reader);
   }
 
   get capabilities(): StoreCapabilities {
@@ -157,10 +139,16 @@ export class BackedSessionStore implements SessionStore {
         throw SessionConflictError.between(sessionId, session.revision, revisionOf(before));
       }
       const created = session.withRevision({ incarnation, version: 1 }, now);
-      const after = createdRecord(created, expiry, now);
-      if (
-        (await this.backend.compareAndSet(sessionId, before, after, { plan: planSave(created) })) === 'done'
-      ) {
+      const plan = planSave(created);
+      const { keptRevisions } = this;
+      const { archive, firstRevision } = revisionChange(created, undefined, {
+        plan,
+        base: undefined,
+        keptRevisions,
+      });
+      const after = createdRecord(created, { expiry, firstRevision }, now);
+      const change = { plan, archives: archive && [archive] };
+      if ((await this.backend.compareAndSet(sessionId, before, after, change)) === 'done') {
         return { answer: this.reader.remember(created, after) };
       }
       before = await this.backend.readRecord(sessionId);
@@ -177,8 +165,9 @@ export class BackedSessionStore implements SessionStore {
     const checked = checkedSaveOptions(options);
     const { sessionId, revision } = session;
     let planned: PlannedSave | undefined; // planned once, because a backend may recognize the plan in a further attempt
-    const { opened, reader } = this;
-    const { acknowledge: refs = [] } = checked;
+    const { opened, reader, keptRevisions } = this;
+    const { acknowledge: refs = [], checkpoint, epoch } = checked;
+    const ended = endedExecutionChange(session);
     const itemIds = refs.length === 0 ? undefined : await reader.otherItemIds(session, refs);
     const known = isBase(options.base, session) ? reader.recordOf(options.base) : undefined;
     const base = known && options.base; // ignores a base that another store returned: this store may hold other content
@@ -192,25 +181,27 @@ export class BackedSessionStore implements SessionStore {
       if (!requireSavable(record, session, checked, { hash, known }, now)) return { answer: undefined };
       const acknowledge = waitingItemRefs(record, refs);
       if (itemIds) requireSameIds(acknowledge, itemIds);
-      const after = savedRecord(record, next, checked, hash, now);
-      return { after, change: { plan, acknowledge }, answer: this.reader.remember(next, after) };
+      const kept = revisionChange(next, record, { plan, base, keptRevisions, checkpoint, epoch });
+      const after = savedRecord(record, next, checked, { hash, firstRevision: kept.firstRevision }, now);
+      const archives = [ended, kept.archive].filter((change) => change !== undefined);
+      return { after, change: { plan, acknowledge, archives }, answer: this.reader.remember(next, after) };
     });
     return saved ?? this.reader.loadOrThrow(sessionId);
   }
 
   async claim(sessionId: string, options: ClaimOptions): Promise<ClaimedSession> {
     checkSessionId(sessionId);
-    const { workerId, leaseSeconds, ifSuspect } = checkClaimOptions(options);
+    const { workerId, leaseSeconds, ifSuspect, owner } = checkClaimOptions(options);
     let { base } = options;
     return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.record(sessionId);
-      if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = claimedRecord(record, { workerId, leaseSeconds, ifSuspect }, await this.opened.now());
+      const record = await this.reader.recordOrThrow(sessionId, owner);
+      const claimed = claimedRecord(record, { workerId, leaseSeconds, ifSuspect }, await this.opened.now());
       // Reads the content and the inbox before the write, so that nothing can fail after the write.
       const session = await this.reader.contentOf(record, base);
       if (session === undefined) return undefined;
       base = session;
       const inbox = await this.reader.inbox(record);
+      const after = withItemsRead(claimed, inbox);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       this.reader.remember(session, after);
       const { attempt, failure } = after;
@@ -222,10 +213,10 @@ export class BackedSessionStore implements SessionStore {
     const { sessionId } = checkClaim(claim);
     const { base, leaseSeconds, isShared, after: seen = -1 } = checkRenewOptions(options);
     return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.record(sessionId);
-      if (record === undefined) throw new SessionNotFoundError(sessionId);
-      const after = renewedRecord(record, claim, { leaseSeconds, isShared }, await this.opened.now());
+      const record = await this.reader.recordOrThrow(sessionId, undefined);
+      const renewed = renewedRecord(record, claim, { leaseSeconds, isShared }, await this.opened.now());
       const inbox = await this.reader.inbox(record, seen);
+      const after = withItemsRead(renewed, inbox);
       if ((await this.backend.compareAndSet(sessionId, record, after, {})) !== 'done') return undefined;
       if (base) this.reader.rememberRenewed(base, after);
       return { answer: { claim: claimOf(after), ...inbox } };
@@ -247,16 +238,35 @@ export class BackedSessionStore implements SessionStore {
     });
   }
 
-  async enqueue(sessionId: string, item: Pick<InboxItem, 'id' | 'content'>): Promise<boolean> {
+  async enqueue(
+    sessionId: string,
+    item: Pick<InboxItem, 'id' | 'content'>,
+    options: OwnerOptions = {},
+  ): Promise<boolean> {
     checkSessionId(sessionId);
     const { id: itemId, content } = checkItem(item);
+    const { owner } = checkOwnerOptions(options);
     const json = toJsonValue(content);
     const { opened, reader } = this;
-    return writeRecord(sessionId, { opened, reader }, (record, now) => {
+    return writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
       const after = enqueuedRecord(record, itemId, this.maxInboxItems, now);
       if (after === undefined) return { answer: false };
       const stored = { id: itemId, position: record.inbox?.next ?? 0, json: itemJson(itemId, json, now) };
       return { after, change: { enqueue: stored }, answer: true, ifDuplicate: false };
+    });
+  }
+
+  async removeItem(sessionId: string, itemId: string, options: OwnerOptions = {}): Promise<boolean> {
+    checkSessionId(sessionId);
+    checkArgument('The id of an item', itemId, mustBe.string);
+    const { owner } = checkOwnerOptions(options);
+    const { opened, reader } = this;
+    const position = await reader.positionOf(await reader.recordOrThrow(sessionId, owner), itemId);
+    if (position === undefined) return false;
+    const acknowledge = [{ id: itemId, position }];
+    return writeRecord(sessionId, { opened, reader, owner }, (record, now) => {
+      const after = withoutItem(record, position, now);
+      return after ? { after, change: { acknowledge }, answer: true } : { answer: false };
     });
   }
 
@@ -275,17 +285,43 @@ export class BackedSessionStore implements SessionStore {
     }
   }
 
-  async exists(sessionId: string): Promise<boolean> {
+  async exists(sessionId: string, options: OwnerOptions = {}): Promise<boolean> {
     checkSessionId(sessionId);
-    return (await this.reader.record(sessionId)) !== undefined;
+    return (await this.reader.record(sessionId, checkOwnerOptions(options).owner)) !== undefined;
+  }
+
+  async inspect(sessionId: string, options: OwnerOptions = {}): Promise<SessionInspection> {
+    checkSessionId(sessionId);
+    return inspectSession(this.reader, sessionId, checkOwnerOptions(options).owner);
+  }
+
+  async executions(sessionId: string, query: ExecutionQuery = {}): Promise<ExecutionPage> {
+    checkSessionId(sessionId);
+    return this.history.executions(sessionId, checkExecutionQuery(query));
+  }
+
+  async revisions(sessionId: string, query: RevisionQuery = {}): Promise<RevisionPage> {
+    checkSessionId(sessionId);
+    return this.history.revisions(sessionId, checkRevisionQuery(query));
+  }
+
+  async loadRevision(
+    sessionId: string,
+    version: number,
+    options: OwnerOptions = {},
+  ): Promise<AgentSession | undefined> {
+    checkSessionId(sessionId);
+    checkArgument('The version of a revision', version, COUNT);
+    return this.history.loadRevision(sessionId, version, checkOwnerOptions(options));
   }
 
   async delete(sessionId: string, options: DeleteOptions = {}): Promise<boolean> {
     checkSessionId(sessionId);
-    const { revision } = checkDeleteOptions(options);
+    const { revision, owner } = checkDeleteOptions(options);
     return retryWhileOutdated(sessionId, async () => {
-      const record = await this.reader.record(sessionId).catch((error: unknown): typeof UNREADABLE => {
-        if (revision || !this.backend.discard || !isUnreadableRecord(error)) throw error;
+      const record = await this.reader.record(sessionId, owner).catch((error: unknown): typeof UNREADABLE => {
+        if (revision || owner !== undefined || !this.backend.discard || !isUnreadableRecord(error))
+          throw error;
         return UNREADABLE;
       });
       if (record === UNREADABLE) return { answer: (await this.backend.discard?.(sessionId)) ?? false };
@@ -332,6 +368,19 @@ export class BackedSessionStore implements SessionStore {
       if (hasErrorCode(error, 'SESSION_NOT_FOUND')) return false;
       throw error;
     }
+  }
+
+  async announce(worker: AnnouncedWorker, seconds: number): Promise<void> {
+    const { workerName, since, sessionIds } = checkWorker(worker);
+    checkArgument('seconds', seconds, mustBe.number(0));
+    const seenAt = await this.opened.now();
+    const announced = { workerName, since, sessionIds: sessionIds.slice(0, MAX_ANNOUNCED), seenAt };
+    await this.backend.announce(announced, seenAt + Math.ceil(seconds * 1_000));
+  }
+
+  async workers(): Promise<readonly SeenWorker[]> {
+    const found = await this.backend.workers(await this.opened.now());
+    return found.toSorted((left, right) => right.seenAt - left.seenAt).slice(0, MAX_ANNOUNCED);
   }
 
   async prune(options: { readonly limit?: number | undefined } = {}): Promise<number> {

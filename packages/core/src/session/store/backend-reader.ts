@@ -30,10 +30,30 @@ export class BackendReader {
     this.opened = opened;
   }
 
-  async record(sessionId: string): Promise<SessionRecord | undefined> {
+  /** Returns the record of a session; `undefined` when it is the session of another owner than the one given. */
+  async record(sessionId: string, owner?: string): Promise<SessionRecord | undefined> {
     const { backend } = this.opened;
     const record = SessionId.is(sessionId) ? await backend.readRecord(sessionId) : undefined;
-    return record && isExpired(record, await this.opened.now()) ? undefined : record;
+    return record && (await this.isThere(record, owner)) ? record : undefined;
+  }
+
+  /** @throws SessionNotFoundError */
+  async recordOrThrow(sessionId: string, owner: string | undefined): Promise<SessionRecord> {
+    const record = await this.record(sessionId, owner);
+    if (record === undefined) throw new SessionNotFoundError(sessionId);
+    return record;
+  }
+
+  /** Returns a session as it is stored; `undefined` when it is the session of another owner than the one given. */
+  async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
+    const { backend } = this.opened;
+    const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
+    return stored && (await this.isThere(stored.record, owner)) ? stored : undefined;
+  }
+
+  private async isThere(record: SessionRecord, owner: string | undefined): Promise<boolean> {
+    const isOwned = owner === undefined || record.info.owner === owner;
+    return isOwned && !isExpired(record, await this.opened.now());
   }
 
   /**
@@ -43,14 +63,12 @@ export class BackendReader {
    */
   async load(sessionId: string, options: LoadOptions = {}): Promise<AgentSession | undefined> {
     checkSessionId(sessionId);
-    const { base } = checkLoadOptions(options);
+    const { base, owner } = checkLoadOptions(options);
     const known = this.knownAs(sessionId, base);
-    const record = known && (await this.record(sessionId));
+    const record = known && (await this.record(sessionId, owner));
     if (base && known && record && hasSameContent(known, record)) return this.remember(base, record);
-    const { backend } = this.opened;
-    const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
-    const isThere = stored && !isExpired(stored.record, await this.opened.now());
-    return isThere ? this.session(stored) : undefined;
+    const stored = await this.stored(sessionId, owner);
+    return stored && this.session(stored);
   }
 
   /** @throws SessionNotFoundError */
@@ -99,6 +117,17 @@ export class BackendReader {
     const texts = await this.itemTexts(sessionId, incarnation, positions);
     const items = positions.map((position) => readItem(position, texts.get(position)));
     return new Map(items.filter(isReadable).map(({ id, position }) => [position, id]));
+  }
+
+  /** Returns the position of a waiting item; `undefined` when no readable item has this id. */
+  async positionOf(record: SessionRecord, itemId: string): Promise<number | undefined> {
+    for (let after = -1; ;) {
+      const { inbox, unreadable } = await this.inbox(record, after);
+      const found = inbox.find(({ id }) => id === itemId);
+      if (found) return found.position;
+      if (inbox.length + unreadable.length < INBOX_PAGE) return undefined;
+      after = Math.max(...[...inbox, ...unreadable].map(({ position }) => position));
+    }
   }
 
   /**

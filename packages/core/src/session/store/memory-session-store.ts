@@ -1,8 +1,9 @@
 import type { Instant } from '../../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
-import type { StoreOptions } from './backed-session-store.ts';
+import type { StoreOptions } from './store-options.ts';
 import { applySavePlan } from './session-content.ts';
 import type {
+  ArchiveChange,
   ItemRange,
   RecordChange,
   SessionBackend,
@@ -20,7 +21,7 @@ import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts'
 import type { SessionRecord } from './session-record.ts';
 import { recordDueAt, isExpired, listedSession, recordName } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, SeenWorker, StoreCapabilities } from '../session-store.ts';
 
 /** Holds sessions in memory, for as long as the process lives. */
 export class MemorySessionStore extends BackedSessionStore {
@@ -58,12 +59,20 @@ class MemoryInbox {
 
 interface MemoryEntry extends StoredSession {
   readonly inbox: MemoryInbox;
+  /** The texts of each archive, by position. */
+  readonly archives: Map<string, Map<number, string>>;
+}
+
+interface Announcement {
+  readonly worker: SeenWorker;
+  readonly until: Instant;
 }
 
 /** The reference backend, as a model for other backends. Each method is atomic, because it has no `await`. */
 export class MemoryBackend implements SessionBackend {
   readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
   private readonly entries = new Map<string, MemoryEntry>();
+  private readonly announced = new Map<string, Announcement>();
 
   async readRecord(sessionId: string): Promise<SessionRecord | undefined> {
     return this.entries.get(sessionId)?.record;
@@ -88,11 +97,28 @@ export class MemoryBackend implements SessionBackend {
     return found;
   }
 
+  async readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    { from, to, limit }: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    const entry = this.entries.get(sessionId);
+    const found: StoredItem[] = [];
+    if (entry?.record.incarnation !== incarnation) return found;
+    const texts = entry.archives.get(archive);
+    for (let position = from; position < to && found.length < limit; position++) {
+      const json = texts?.get(position);
+      if (json !== undefined) found.push({ position, json });
+    }
+    return found;
+  }
+
   async compareAndSet(
     sessionId: string,
     before: SessionRecord | undefined,
     after: SessionRecord | undefined,
-    { plan, enqueue, acknowledge = [] }: RecordChange,
+    { plan, enqueue, acknowledge = [], archives: changes = [] }: RecordChange,
   ): Promise<CompareAndSetResult> {
     const found = this.entries.get(sessionId);
     if ((found && recordName(found.record)) !== (before && recordName(before))) return 'outdated';
@@ -103,7 +129,9 @@ export class MemoryBackend implements SessionBackend {
     const inbox = current?.inbox ?? new MemoryInbox();
     if (enqueue && !inbox.add(enqueue)) return 'duplicate';
     for (const { position } of acknowledge) inbox.remove(position);
-    this.entries.set(sessionId, { record: after, content, inbox });
+    const archives = current?.archives ?? new Map<string, Map<number, string>>();
+    for (const change of changes) changeArchive(archives, change);
+    this.entries.set(sessionId, { record: after, content, inbox, archives });
     return 'done';
   }
 
@@ -132,9 +160,28 @@ export class MemoryBackend implements SessionBackend {
     return expired.length;
   }
 
+  async announce(worker: SeenWorker, until: Instant): Promise<void> {
+    if (until > worker.seenAt) this.announced.set(worker.workerName, { worker, until });
+    else this.announced.delete(worker.workerName);
+  }
+
+  async workers(now: Instant): Promise<readonly SeenWorker[]> {
+    return [...this.announced.values()].filter(({ until }) => until > now).map(({ worker }) => worker);
+  }
+
   async close(): Promise<void> {}
 
   private living(now: Instant): SessionRecord[] {
     return [...this.entries.values()].map(({ record }) => record).filter((record) => !isExpired(record, now));
   }
+}
+
+function changeArchive(
+  archives: Map<string, Map<number, string>>,
+  { archive, put, remove }: ArchiveChange,
+): void {
+  const texts = archives.get(archive) ?? new Map<number, string>();
+  archives.set(archive, texts);
+  for (const { position, json } of put) texts.set(position, json);
+  for (let position = remove?.from ?? 0; position < (remove?.to ?? 0); position++) texts.delete(position);
 }

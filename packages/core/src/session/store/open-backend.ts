@@ -1,7 +1,22 @@
+import { checkArgument, mustBe } from '../../arguments.ts';
 import type { Clock, Instant } from '../../clock.ts';
 import { readClock } from '../../clock.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { StoreClosedError } from '../session-errors.ts';
+
+const BACKEND = mustBe.objectWith('an object with the methods of a SessionBackend', [
+  'readRecord',
+  'readSession',
+  'readInbox',
+  'readArchive',
+  'compareAndSet',
+  'list',
+  'due',
+  'announce',
+  'workers',
+  'prune',
+  'close',
+]);
 
 /** A backend until it is closed, and the clock of the store. */
 export class OpenBackend {
@@ -9,7 +24,9 @@ export class OpenBackend {
   private readonly clock: Clock;
   private closing: Promise<void> | undefined;
 
+  /** @throws TypeError `ARGUMENT_INVALID` for a backend that lacks a method. */
   constructor(backend: SessionBackend, clock: Clock) {
+    checkArgument('The backend of a store', backend, BACKEND);
     this.opened = backend;
     this.clock = clock;
   }

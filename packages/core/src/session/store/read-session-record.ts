@@ -48,7 +48,12 @@ const readRecord: Read<SessionRecord> = shapeReader({
   contentToken: readString,
   'operation?': shapeReader({ id: readString, hash: readString }),
   epoch: readCount,
-  'lease?': shapeReader({ workerId: readString, until: readInstant, 'isAlone?': readBoolean }),
+  'lease?': shapeReader({
+    workerId: readString,
+    until: readInstant,
+    'isAlone?': readBoolean,
+    'readTo?': readCount,
+  }),
   attempt: readCount,
   progress: readString,
   'wakeAt?': readInstant,
@@ -59,4 +64,5 @@ const readRecord: Read<SessionRecord> = shapeReader({
   'takenUntil?': readInstant,
   'expiry?': readExpiry,
   'expiresAt?': readInstant,
+  'firstRevision?': readCount,
 });

@@ -14,11 +14,12 @@ import type { Message, Messages } from '../../state/messages/messages.ts';
 import { Metadata } from '../../state/metadata.ts';
 import { AgentSession, writeSession } from '../session.ts';
 import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
-import { fingerprint, unreadablePart } from './session-content.ts';
+import { unreadablePart } from './session-content.ts';
 import type { SessionInfo } from '../session-info.ts';
 
 /** The saved parts of a session, for the next save. */
 interface Written {
+  readonly head: string;
   readonly refs: MessageRefWriter;
   readonly lists: ReadonlyMap<string, List<unknown>>;
   /** The lowest version of the format that can hold the closed steps. */
@@ -73,8 +74,35 @@ export function planSave(session: AgentSession, base?: AgentSession): SavePlan {
     values: changedValues(known && base ? valuesOf(base) : new Map(), valuesOf(session)),
     lists: changes,
   };
-  writtenParts.set(session, { refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
+  const { head } = plan;
+  writtenParts.set(session, { head, refs, lists, versionOfSteps, sizes: sizesAfter(known, plan) });
   return plan;
+}
+
+/**
+ * Returns the plan that undoes a plan: applied to the content after the plan, it gives the content of the base.
+ * `undefined` when this process neither planned nor restored the base. Its cost is that of what the plan replaced.
+ */
+export function planUndo(base: AgentSession, { values, lists }: SavePlan): SavePlan | undefined {
+  const known = writtenParts.get(base);
+  if (known === undefined) return undefined;
+  const before = valuesOf(base);
+  return {
+    isWhole: false,
+    head: known.head,
+    values: new Map([...values.keys()].map((name) => [name, valueText(before.get(name))])),
+    lists: lists.map(({ name, keep }) => ({ name, keep, append: textsFrom(base, known, name, keep) })),
+  };
+}
+
+/** The texts of the elements that a list of the base had from an index on. */
+function textsFrom(base: AgentSession, { lists, refs }: Written, name: string, from: number): string[] {
+  const list = lists.get(name);
+  if (list === undefined || list.length <= from) return [];
+  const { execution } = base.state;
+  const elements =
+    name === STEPS && execution ? writeFinishedSteps(execution, refs).slice(from) : list.slice(from);
+  return elements.map((element) => JSON.stringify(element));
 }
 
 /**
@@ -127,9 +155,9 @@ function listsOf({ state }: AgentSession, others: Messages): Map<string, List<un
 }
 
 /** Returns the values that are present, as objects in memory: a value that is the same object has not changed. */
-function valuesOf({ definition, state }: AgentSession): Map<string, unknown> {
+function valuesOf({ definition, budget, state }: AgentSession): Map<string, unknown> {
   const { llmConfig, systemPrompt, metadata, responseFormat } = state;
-  const all = Object.entries({ definition, llmConfig, systemPrompt, metadata, responseFormat });
+  const all = Object.entries({ definition, budget, llmConfig, systemPrompt, metadata, responseFormat });
   return new Map(all.filter(([, value]) => value !== undefined && value !== Metadata.empty));
 }
 
@@ -140,16 +168,25 @@ function changedValues(
   const changed = new Map<string, string | undefined>();
   for (const [name, value] of after) {
     if (before.get(name) === value) continue;
-    changed.set(name, JSON.stringify(value instanceof Metadata ? value.values : value));
+    changed.set(name, valueText(value));
   }
   for (const name of before.keys()) if (!after.has(name)) changed.set(name, undefined);
   return changed;
+}
+
+function valueText(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value instanceof Metadata ? value.values : value);
 }
 
 /** The members of the session document that the head omits. */
 const SAID_BY_RECORD = Object.freeze({
   sessionId: undefined,
   parentId: undefined,
+  owner: undefined,
+  title: undefined,
+  labels: undefined,
+  budget: undefined,
+  totals: undefined,
   status: undefined,
   createdAt: undefined,
   updatedAt: undefined,
@@ -198,7 +235,7 @@ export function restoreSession(
   const lists = readLists(head, content);
   const session = AgentSession.fromJSON(joinedDocument(head, lists, content, info, incarnation));
   if (isAsSaved(session, head.lists))
-    remember(session, (lists.others ?? []) as unknown as readonly Message[], sizesOf(content));
+    remember(session, (lists.others ?? []) as unknown as readonly Message[], content);
   return session;
 }
 
@@ -232,7 +269,7 @@ function joinedDocument(
   { version, document, values }: Head,
   { steps, others, sections }: SavedLists,
   content: SessionContent,
-  { sessionId, parentId, status, createdAt, updatedAt }: SessionInfo,
+  { sessionId, parentId, owner, title, labels, totals, status, createdAt, updatedAt }: SessionInfo,
   incarnation: string,
 ): object {
   const value = (name: string): JsonValue | undefined =>
@@ -248,11 +285,16 @@ function joinedDocument(
     ...document,
     sessionId,
     parentId,
+    owner,
+    title,
+    labels,
+    totals,
     status,
     createdAt,
     updatedAt,
     revision: { incarnation, version },
     definition: value('definition'),
+    budget: value('budget'),
     state: compact({
       ...state,
       llmConfig: value('llmConfig'),
@@ -283,20 +325,17 @@ function sizesOf({ head, values, lists }: SessionContent): Map<string, number> {
  * Records the saved parts of a restored session. The messages in `others` are the objects in the session: the reader of
  * a document does not copy its parts.
  */
-function remember(
-  session: AgentSession,
-  others: readonly Message[],
-  sizes: ReadonlyMap<string, number>,
-): void {
+function remember(session: AgentSession, others: readonly Message[], content: SessionContent): void {
   const { store, execution } = session.state;
   const shown = execution?.stepExecutions.last?.step.input ?? List.empty<Message>();
   const refs = MessageRefWriter.of(store, List.from(others), shown);
   const lists = listsOf(session, refs.otherMessages);
   writtenParts.set(session, {
+    head: content.head,
     refs,
     lists,
     versionOfSteps: execution ? versionOfFinished(execution) : 1,
-    sizes,
+    sizes: sizesOf(content),
   });
 }
 
@@ -334,33 +373,4 @@ function parsePart(text: string | undefined, what: string): JsonValue {
   } catch (cause) {
     throw unreadablePart(what, 'JSON', text, cause);
   }
-}
-
-/** A save that is planned once for all its attempts. */
-export interface PlannedSave {
-  /** The session that the save returns. */
-  readonly next: AgentSession;
-  readonly plan: SavePlan;
-  readonly hash: string;
-}
-
-export function plannedSave(
-  next: AgentSession,
-  base: AgentSession | undefined,
-  operationId: string | undefined,
-): PlannedSave {
-  const plan = planSave(next, base);
-  return { next, plan, hash: operationId === undefined ? '' : fingerprint(plan) };
-}
-
-/** True when the session was made from this base. */
-export function isBase(
-  base: AgentSession | undefined,
-  { sessionId, revision }: AgentSession,
-): base is AgentSession {
-  return (
-    base?.sessionId === sessionId &&
-    base.revision.version === revision.version &&
-    base.revision.incarnation === revision.incarnation
-  );
 }

@@ -3,7 +3,7 @@ import type { SessionContent, SavePlan } from './session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
 import type { SessionRecord } from './session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, InboxItemRef, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, InboxItemRef, SeenWorker, StoreCapabilities } from '../session-store.ts';
 
 /** A session without its inbox, as of one instant. */
 export interface StoredSession {
@@ -33,6 +33,20 @@ export interface ItemRange {
  */
 export type CompareAndSetResult = 'done' | 'outdated' | 'duplicate';
 
+/**
+ * A change of an archive: a list that belongs to an incarnation of a session, and is read apart from its content. The
+ * entry at a position never changes, so a backend may also write it after the record, as long as no acknowledged entry is
+ * lost.
+ */
+export interface ArchiveChange {
+  /** A short ASCII word. */
+  readonly archive: string;
+  /** Entries to put at positions where there is none. */
+  readonly put: readonly StoredItem[];
+  /** Entries to remove: those from this position to the one before `to`. */
+  readonly remove?: { readonly from: number; readonly to: number } | undefined;
+}
+
 /** The changes that the backend writes together with a record: all of them and the record, or none. */
 export interface RecordChange {
   /**
@@ -44,6 +58,8 @@ export interface RecordChange {
   readonly enqueue?: (StoredItem & { readonly id: string }) | undefined;
   /** Items to remove. The record after the change does not count them as waiting. */
   readonly acknowledge?: readonly InboxItemRef[] | undefined;
+  /** Changes of archives. A whole plan leaves archives as they are; another incarnation has none. */
+  readonly archives?: readonly ArchiveChange[] | undefined;
 }
 
 /**
@@ -76,6 +92,16 @@ export interface SessionBackend {
    */
   readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]>;
   /**
+   * Reads the entries of an archive, in ascending order of position. The result is empty when the session has another
+   * incarnation now. It may contain entries that were removed.
+   */
+  readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]>;
+  /**
    * Replaces the record `before` by `after` if the backend still holds a record with the same `recordName`. Without
    * `before`, it writes only if the session does not exist. Without `after`, it removes the session and all that
    * belongs to it. The effect is atomic, whenever the process dies.
@@ -101,6 +127,10 @@ export interface SessionBackend {
    * without expired ones.
    */
   due(query: ResolvedDueQuery, now: Instant): Promise<readonly DueSession[]>;
+  /** Stores what a worker announces, until the instant `until`; removes the worker when it is in the past. */
+  announce(worker: SeenWorker, until: Instant): Promise<void>;
+  /** Returns the announced workers whose `until` is after `now`, in any order. */
+  workers(now: Instant): Promise<readonly SeenWorker[]>;
   /** Removes at most `limit` sessions that have expired at `now`, and returns how many it removed. */
   prune(now: Instant, limit: number): Promise<number>;
   /**

@@ -35,6 +35,7 @@ const PAGE_LIMIT = mustBe.wholeNumber(1, MAX_LIMIT);
 const checkQuery = optionsCheck<SessionQuery>(
   'list',
   {
+    owner: mustBe.string,
     status: mustBe.oneOf(SESSION_STATUSES),
     agentName: mustBe.string,
     parentId: mustBe.string,
@@ -46,6 +47,8 @@ const checkQuery = optionsCheck<SessionQuery>(
   },
   {
     agent: 'use "agentName"',
+    user: 'use "owner"',
+    tenant: 'use "owner"',
     offset: 'pass the cursor of the previous page',
     page: 'pass the cursor of the previous page',
   },
@@ -82,7 +85,7 @@ export function resolveDueQuery(query: DueQuery = {}, now: Instant): ResolvedDue
   };
 }
 
-const FILTERS = ['status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
+const FILTERS = ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'] as const;
 
 /** True when the session matches the query, on this page or a later one. For stores. */
 export function matchesSessionQuery(info: ListedSession, query: ResolvedSessionQuery): boolean {

@@ -8,20 +8,8 @@ import type { AgentSession, SessionRevision } from '../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
 import type { ListedSession, SessionInfo } from '../session-info.ts';
-import {
-  InboxFullError,
-  SessionBusyError,
-  SessionConflictError,
-  SessionSuspectError,
-} from '../session-errors.ts';
-import type {
-  ClaimOptions,
-  InboxItemRef,
-  RenewOptions,
-  SaveOptions,
-  SessionClaim,
-  SessionExpiry,
-} from '../session-store.ts';
+import { InboxFullError, SessionBusyError, SessionConflictError } from '../session-errors.ts';
+import type { InboxItemRef, SaveOptions, SessionExpiry } from '../session-store.ts';
 import { newWriteToken } from './write-token.ts';
 
 /**
@@ -49,7 +37,13 @@ export interface SessionRecord {
    * other session.
    */
   readonly lease?:
-    | { readonly workerId: string; readonly until: Instant; readonly isAlone?: boolean | undefined }
+    | {
+        readonly workerId: string;
+        readonly until: Instant;
+        readonly isAlone?: boolean | undefined;
+        /** The position of the last inbox item that the worker has read; absent before the first. */
+        readonly readTo?: number | undefined;
+      }
     | undefined;
   /** The number of the attempt, as in `ClaimedSession.attempt`; 0 after a release. */
   readonly attempt: number;
@@ -69,6 +63,8 @@ export interface SessionRecord {
   readonly takenUntil?: Instant | undefined;
   readonly expiry?: SessionExpiry | undefined;
   readonly expiresAt?: Instant | undefined;
+  /** The oldest version that can be loaded again; absent when the store keeps no revisions. */
+  readonly firstRevision?: number | undefined;
 }
 
 /** The record of a claimed session. */
@@ -137,13 +133,21 @@ export function revisionOf({ info, incarnation }: SessionRecord): SessionRevisio
 /** Returns the record of a new session. */
 export function createdRecord(
   session: AgentSession,
-  expiry: SessionExpiry | undefined,
+  { expiry, firstRevision }: Pick<SessionRecord, 'expiry' | 'firstRevision'>,
   now: Instant,
 ): SessionRecord {
   const { info, revision } = session;
   const { incarnation } = revision;
   const counts = { writes: 0, epoch: 0, attempt: 0 };
-  const unwritten = { info, incarnation, ...counts, expiry, lastActiveAt: now, ...progressOf(session, now) };
+  const unwritten = {
+    info,
+    incarnation,
+    ...counts,
+    expiry,
+    firstRevision,
+    lastActiveAt: now,
+    ...progressOf(session, now),
+  };
   return withNewContent(nextRecord(unwritten, now));
 }
 
@@ -195,7 +199,7 @@ export function savedRecord(
   record: SessionRecord,
   session: AgentSession,
   { operationId, epoch, acknowledge, expiry }: SaveOptions,
-  hash: string,
+  { hash, firstRevision }: { readonly hash: string; readonly firstRevision: number | undefined },
   now: Instant,
 ): SessionRecord {
   const { inbox, usedIds, lastActiveAt } = record;
@@ -218,63 +222,9 @@ export function savedRecord(
         ? [...(usedIds ?? []), ...acknowledged.map(({ id }) => id)].slice(-REMEMBERED_ITEMS)
         : usedIds,
     expiry: expiry === null ? undefined : (expiry ?? record.expiry),
+    firstRevision,
   };
   return withNewContent(nextRecord({ ...record, ...changes }, now));
-}
-
-/**
- * Returns the record after a claim. A record with the lease of an earlier claim is that of a suspect session: its worker
- * has died. The death counts as an attempt only when the worker worked on no other session. A repeated claim of the same
- * worker extends its lease and changes nothing else.
- * @throws SessionBusyError while the claim of another worker lasts; SessionSuspectError as `ifSuspect` demands.
- */
-export function claimedRecord(
-  record: SessionRecord,
-  { workerId, leaseSeconds, ifSuspect = 'accept' }: ClaimOptions,
-  now: Instant,
-): ClaimedRecord {
-  const { lease: earlier, epoch, attempt } = record;
-  const until = laterBy(now, leaseSeconds);
-  if (earlier?.workerId === workerId) return nextRecord({ ...record, lease: { ...earlier, until } }, now);
-  refuseClaimed(record, now);
-  if (earlier && ifSuspect === 'refuse') throw new SessionSuspectError(record.info.sessionId);
-  const lease = earlier && ifSuspect === 'alone' ? { workerId, until, isAlone: true } : { workerId, until };
-  const isCounted = earlier === undefined || earlier.isAlone === true;
-  const nextAttempt = isCounted ? attempt + 1 : Math.max(attempt, 1); // attempts count from 1
-  return nextRecord(
-    { ...withActivity(record, now), lease, epoch: epoch + 1, attempt: nextAttempt, takenUntil: undefined },
-    now,
-  );
-}
-
-/**
- * Returns the record after a renewal of the claim.
- * @throws SessionConflictError `fenced` or `recreated` when the claim is no longer valid.
- */
-export function renewedRecord(
-  record: SessionRecord,
-  claim: SessionClaim,
-  { leaseSeconds, isShared }: Pick<RenewOptions, 'leaseSeconds' | 'isShared'>,
-  now: Instant,
-): ClaimedRecord {
-  if (record.incarnation !== claim.incarnation) {
-    throw new SessionConflictError(claim.sessionId, 'recreated', claim.epoch, record.epoch);
-  }
-  if (!isHeld(record, claim))
-    throw new SessionConflictError(claim.sessionId, 'fenced', claim.epoch, record.epoch);
-  const isAlone = !isShared && record.lease?.isAlone === true;
-  const lease = { workerId: claim.workerId, until: laterBy(now, leaseSeconds), ...(isAlone && { isAlone }) };
-  return nextRecord({ ...record, lease }, now);
-}
-
-/** Returns the record after a release; `undefined` when the claim is no longer valid. */
-export function releasedRecord(
-  record: SessionRecord,
-  claim: SessionClaim,
-  now: Instant,
-): SessionRecord | undefined {
-  if (!isHeld(record, claim)) return undefined;
-  return nextRecord({ ...withActivity(record, now), lease: undefined, attempt: 0 }, now);
 }
 
 /**
@@ -327,32 +277,31 @@ export function takenRecord(
   return nextRecord({ ...record, takenUntil: laterBy(now, seconds) }, now);
 }
 
-/** Returns the claim in a record. */
-export function claimOf({ info, incarnation, lease, epoch }: ClaimedRecord): SessionClaim {
-  return Object.freeze({
-    sessionId: info.sessionId,
-    incarnation,
-    epoch,
-    workerId: lease.workerId,
-    until: lease.until,
-    ...(lease.isAlone && { isAlone: true }),
-  });
+/**
+ * Returns the record without an inbox item; `undefined` when the item does not wait, or a worker that may use it has read
+ * it.
+ */
+export function withoutItem(
+  record: SessionRecord,
+  position: number,
+  now: Instant,
+): SessionRecord | undefined {
+  const { inbox, lease } = record;
+  if (inbox === undefined || !isItemWaiting(inbox, position)) return undefined;
+  if (lease && position <= (lease.readTo ?? -1)) return undefined;
+  return nextRecord({ ...record, inbox: withoutItems(inbox, [position]) }, now);
 }
 
-function isHeld(record: SessionRecord, { incarnation, epoch, workerId }: SessionClaim): boolean {
-  return record.incarnation === incarnation && record.epoch === epoch && record.lease?.workerId === workerId;
-}
-
-function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
+export function refuseClaimed({ info, lease }: SessionRecord, now: Instant): void {
   if (lease && lease.until > now) throw new SessionBusyError(info.sessionId, lease.workerId, lease.until);
 }
 
-function laterBy(now: Instant, seconds: number): Instant {
+export function laterBy(now: Instant, seconds: number): Instant {
   return now + Math.ceil(seconds * 1000);
 }
 
 /** Returns the record after one more write: it has a new token, and its sliding expiry starts anew. */
-function nextRecord<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
+export function nextRecord<T extends Omit<SessionRecord, 'token' | 'contentToken'>>(
   record: T,
   now: Instant,
 ): T & Pick<SessionRecord, 'token'> {
@@ -365,7 +314,7 @@ function withNewContent(record: Omit<SessionRecord, 'contentToken'>): SessionRec
   return Object.freeze({ ...record, contentToken: record.token });
 }
 
-function withActivity(record: SessionRecord, now: Instant): SessionRecord {
+export function withActivity(record: SessionRecord, now: Instant): SessionRecord {
   return { ...record, lastActiveAt: Math.max(record.lastActiveAt, now) };
 }
 

@@ -2,15 +2,20 @@ import type { ArgumentCheck } from '../../arguments.ts';
 import { checkArgument, mustBe, optionsCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
+import { OWNER } from '../session-facts.ts';
 import type {
+  AnnouncedWorker,
   ClaimOptions,
   CreateOptions,
   DeleteOptions,
   DueSession,
+  ExecutionQuery,
   InboxItem,
   InboxItemRef,
   LoadOptions,
+  OwnerOptions,
   RenewOptions,
+  RevisionQuery,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
@@ -107,7 +112,27 @@ export const checkCreateOptions = optionsCheck<CreateOptions>(
   { ttl: EXPIRY, expiresIn: EXPIRY },
 );
 
-export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: SESSION });
+export const checkLoadOptions = optionsCheck<LoadOptions>('store.load', { base: SESSION, owner: OWNER });
+
+export const checkOwnerOptions = optionsCheck<OwnerOptions>('the store', { owner: OWNER });
+
+const PAGE = { limit: mustBe.wholeNumber(1, 100), cursor: mustBe.string };
+
+export const checkExecutionQuery = optionsCheck<ExecutionQuery>('store.executions', {
+  base: SESSION,
+  owner: OWNER,
+  ...PAGE,
+});
+
+export const checkRevisionQuery = optionsCheck<RevisionQuery>('store.revisions', { owner: OWNER, ...PAGE });
+
+export const checkWorker = optionsCheck<AnnouncedWorker>('store.announce', {
+  workerName: mustBe.required(NAME),
+  since: mustBe.required(mustBe.instant),
+  sessionIds: mustBe.required(
+    mustBe.listOf('ids of sessions', (value) => typeof value === 'string' && value.isWellFormed()),
+  ),
+});
 
 const checkSaveNames = optionsCheck<SaveOptions>(
   'store.save',
@@ -116,6 +141,7 @@ const checkSaveNames = optionsCheck<SaveOptions>(
     operationId: mustBe.string,
     epoch: mustBe.wholeNumber(0),
     acknowledge: ACKNOWLEDGED,
+    checkpoint: mustBe.string,
     expiry: mustBe.anything, // see checkedExpiry
   },
   {
@@ -139,6 +165,7 @@ export const checkClaimOptions = optionsCheck<ClaimOptions>(
     workerId: mustBe.required(NAME),
     leaseSeconds: mustBe.required(mustBe.seconds),
     base: SESSION,
+    owner: OWNER,
     ifSuspect: mustBe.oneOf(['accept', 'alone', 'refuse']),
   },
   { ttl: LEASE, lease: LEASE, worker: 'use "workerId"' },
@@ -164,7 +191,7 @@ export const checkReleaseOptions = optionsCheck<{ readonly onlyIfIdle?: boolean 
 
 export const checkDeleteOptions = optionsCheck<DeleteOptions>(
   'store.delete',
-  { revision: REVISION },
+  { revision: REVISION, owner: OWNER },
   { version: 'pass the revision, as in revision: session.revision' },
 );
 

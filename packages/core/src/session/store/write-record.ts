@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import type { OpenBackend } from './open-backend.ts';
 import type { RecordChange } from './session-backend.ts';
-import { SessionNotFoundError, StoreThrottledError } from '../session-errors.ts';
+import { StoreThrottledError } from '../session-errors.ts';
 import type { BackendReader } from './backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
@@ -23,19 +23,20 @@ interface WriteContext {
    * the current record.
    */
   readonly known?: SessionRecord | undefined;
+  /** The session of another owner is not found. */
+  readonly owner?: string | undefined;
 }
 
 /** Decides on a record and writes, and repeats both while other writers are faster. */
 export async function writeRecord<T>(
   sessionId: string,
-  { opened, reader, known }: WriteContext,
+  { opened, reader, known, owner }: WriteContext,
   decide: (record: SessionRecord, now: Instant) => PlannedWrite<T>,
 ): Promise<T> {
   let guess = known;
   return retryWhileOutdated(sessionId, async () => {
     if (guess && isExpired(guess, await opened.now())) guess = undefined;
-    const record = guess ?? (await reader.record(sessionId));
-    if (record === undefined) throw new SessionNotFoundError(sessionId);
+    const record = guess ?? (await reader.recordOrThrow(sessionId, owner));
     const isGuess = record === guess;
     guess = undefined;
     const now = await opened.now();

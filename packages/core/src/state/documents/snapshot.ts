@@ -14,7 +14,7 @@ export interface SnapshotEnvelope {
  */
 const NEWEST_VERSIONS = {
   'holdfast/agent-state': 2,
-  'holdfast/agent-session': 1,
+  'holdfast/agent-session': 2,
 } as const;
 
 /** The format of a document. */

@@ -33,7 +33,7 @@ export const STOP_REASON_RANK = {
 /** The reason of a stop signal. */
 export type StopReason = keyof typeof STOP_REASON_RANK;
 
-const STOP_REASONS = Object.keys(STOP_REASON_RANK) as StopReason[];
+export const STOP_REASONS: readonly StopReason[] = Object.keys(STOP_REASON_RANK) as StopReason[];
 
 /** A stop signal: a request to end the execution, with its reason. */
 export interface StopSignal {

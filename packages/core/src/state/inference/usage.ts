@@ -178,7 +178,8 @@ const NAMES = [...USAGE.members.keys()] as (keyof UsageFields)[];
 const CALL_USAGE: Shape<CallUsage> = shapeOf(REPORTED);
 
 const readCallUsage: Read<CallUsage> = (reader, value) => readShape(reader, value, CALL_USAGE);
-const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
+/** Reads the numbers of a usage. */
+export const readUsageFields: Read<UsageFields> = (reader, value) => readShape(reader, value, USAGE);
 
 type Summed = { -readonly [K in keyof Required<UsageFields>]: Usage[K] };
 

@@ -1,0 +1,43 @@
+import type { SessionInspection, SessionSizes } from '../session-store.ts';
+import type { BackendReader } from './backend-reader.ts';
+import { leaseClaimOf } from './claim-record.ts';
+import { waitingItemCount } from './inbox-cursor.ts';
+import type { SessionContent } from './session-content.ts';
+import { listedSession, recordDueAt } from './session-record.ts';
+import { SessionNotFoundError } from '../session-errors.ts';
+
+/** Reads what the store holds about a session, and changes nothing. @throws SessionNotFoundError */
+export async function inspectSession(
+  reader: BackendReader,
+  sessionId: string,
+  owner: string | undefined,
+): Promise<SessionInspection> {
+  const stored = await reader.stored(sessionId, owner);
+  if (stored === undefined) throw new SessionNotFoundError(sessionId);
+  const { record, content } = stored;
+  return Object.freeze({
+    info: listedSession(record),
+    incarnation: record.incarnation,
+    claim: leaseClaimOf(record),
+    attempt: record.attempt,
+    dueAt: recordDueAt(record),
+    expiresAt: record.expiresAt,
+    waitingItems: waitingItemCount(record.inbox),
+    inbox: await reader.inbox(record),
+    sizes: sizesOf(content),
+  });
+}
+
+function sizesOf({ head, values, lists }: SessionContent): SessionSizes {
+  const sizes = [...lists].map(([name, texts]) => ({ name, length: texts.length, bytes: bytesOf(texts) }));
+  const headBytes = bytesOf([head]);
+  const valueBytes = bytesOf([...values.values()]);
+  const totalBytes = sizes.reduce((sum, { bytes }) => sum + bytes, headBytes + valueBytes);
+  return Object.freeze({ totalBytes, headBytes, valueBytes, lists: Object.freeze(sizes) });
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + encoder.encode(text).length, 0);
+}

@@ -1,0 +1,132 @@
+import type { Read } from '../../document.ts';
+import { DocumentReader, readCount, readString, shapeReader, readJson } from '../../document.ts';
+import type { JsonValue } from '../../json.ts';
+import type { AgentSession } from '../session.ts';
+import type { SessionInfo } from '../session-info.ts';
+import { readSessionInfo } from '../session-info.ts';
+import type { KeptRevision, SaveOptions } from '../session-store.ts';
+import { planUndo } from './save-plan.ts';
+import type { ArchiveChange } from './session-backend.ts';
+import type { SavePlan } from './session-content.ts';
+import type { SessionRecord } from './session-record.ts';
+
+/** The archive with one entry for each kept revision, at the position of its version. */
+export const REVISIONS = 'revisions';
+
+/** A kept revision as it is stored: the facts about it, and how to get from its content to that of the one before. */
+export interface StoredRevision extends KeptRevision {
+  readonly info: SessionInfo;
+  /** Absent when the store did not know the content before. */
+  readonly undo?: SavePlan | undefined;
+}
+
+interface RevisionChange {
+  readonly archive: ArchiveChange | undefined;
+  /** The oldest version that can be loaded after the save. */
+  readonly firstRevision: number | undefined;
+}
+
+interface SavedParts extends Pick<SaveOptions, 'checkpoint' | 'epoch'> {
+  readonly plan: SavePlan;
+  readonly base: AgentSession | undefined;
+  /** The number of revisions to keep, the last one included; 0: none. */
+  readonly keptRevisions: number;
+}
+
+/** Returns the entry for a save, and the removal of entries that are no longer kept. */
+export function revisionChange(
+  next: AgentSession,
+  before: Pick<SessionRecord, 'firstRevision' | 'lease'> | undefined,
+  { plan, base, keptRevisions, checkpoint, epoch }: SavedParts,
+): RevisionChange {
+  const { version } = next;
+  const first = before?.firstRevision;
+  if (keptRevisions === 0) {
+    const archive = first === undefined ? undefined : removal(first, version);
+    return { archive, firstRevision: undefined };
+  }
+  const undo = base && planUndo(base, plan);
+  const oldest = undo && first !== undefined ? Math.max(first, version - keptRevisions + 1) : version;
+  const workerId = epoch === undefined ? undefined : before?.lease?.workerId;
+  const entry = {
+    info: next.info,
+    checkpoint,
+    workerId,
+    writtenLength: lengthOf(plan),
+    undo: undo && planJson(undo),
+  };
+  const put = [{ position: version, json: JSON.stringify(entry) }];
+  const removed = first !== undefined && first < oldest ? { from: first, to: oldest } : undefined;
+  return { archive: { archive: REVISIONS, put, remove: removed }, firstRevision: oldest };
+}
+
+function removal(from: number, to: number): ArchiveChange {
+  return { archive: REVISIONS, put: [], remove: { from, to } };
+}
+
+function lengthOf({ head, values, lists }: SavePlan): number {
+  let length = head.length;
+  for (const text of values.values()) length += text?.length ?? 0;
+  for (const { append } of lists) for (const text of append) length += text.length;
+  return length;
+}
+
+function planJson({ head, values, lists }: SavePlan): JsonValue {
+  return [
+    head,
+    [...values].map(([name, text]) => [name, text ?? null]),
+    lists.map(({ name, keep, append }) => [name, keep, [...append]]),
+  ];
+}
+
+const readPlan: Read<SavePlan> = (reader, value) => {
+  const [head, values, lists] = reader.list(value, readJson);
+  if (typeof head !== 'string' || !Array.isArray(values) || !Array.isArray(lists))
+    return reader.fail('a head, values and lists', value);
+  return {
+    isWhole: false,
+    head,
+    values: new Map((values as [string, string | null][]).map(([name, text]) => [name, text ?? undefined])),
+    lists: (lists as [string, number, string[]][]).map(([name, keep, append]) => ({ name, keep, append })),
+  };
+};
+
+const readEntry = shapeReader({
+  info: readSessionInfo,
+  'checkpoint?': readString,
+  'workerId?': readString,
+  writtenLength: readCount,
+  'undo?': readPlan,
+});
+
+/** Reads an entry. @throws StateFormatError */
+export function readRevision(json: string): StoredRevision {
+  return DocumentReader.read(JSON.parse(json), (reader, value) => {
+    const { undo, ...members } = reader.object(value);
+    const entry = readEntry(reader, members);
+    const info = readSessionInfo(reader, members['info']);
+    const { version, updatedAt: savedAt, executionStatus } = info;
+    const { checkpoint, workerId, writtenLength } = entry;
+    return Object.freeze({
+      version,
+      savedAt,
+      ...(checkpoint !== undefined && { checkpoint }),
+      ...(workerId !== undefined && { workerId }),
+      ...(executionStatus !== undefined && { executionStatus }),
+      writtenLength,
+      info,
+      undo: undo === undefined ? undefined : readPlan(reader, undo),
+    });
+  });
+}
+
+/** The facts about a kept revision, without its undo. */
+export function shownRevision({ info: _, undo: __, ...shown }: StoredRevision): KeptRevision {
+  return Object.freeze(shown);
+}
+
+/** The last revision of a session whose store keeps no others. */
+export function lastRevision({ info }: Pick<SessionRecord, 'info'>): KeptRevision {
+  const { version, updatedAt: savedAt, executionStatus } = info;
+  return Object.freeze({ version, savedAt, ...(executionStatus !== undefined && { executionStatus }) });
+}
