@@ -1,4 +1,11 @@
-import { createAgentLoop, MemorySessionStore, SessionRuntime, textOf, tool } from '@holdfast/core';
+import {
+  createAgentLoop,
+  MemorySessionStore,
+  SessionRuntime,
+  StoreUnavailableError,
+  textOf,
+  tool,
+} from '@holdfast/core';
 import type {
   AgentLoopOptions,
   AgentSession,
@@ -103,7 +110,7 @@ export async function diesInTool(init: Init): Promise<World & { readonly session
 export function takeOver({ clock, store }: Pick<World, 'clock' | 'store'>): void {
   // The dead process's timers stand for a process that is gone.
   Object.defineProperty(store, 'renew', {
-    value: () => Promise.reject(new Error('dead')),
+    value: () => Promise.reject(new StoreUnavailableError('dead', { isAmbiguous: true })),
     configurable: true,
   });
   clock.advance(31_000);

@@ -34,7 +34,8 @@ export class BackendReader {
   async record(sessionId: string, owner?: string): Promise<SessionRecord | undefined> {
     const { backend } = this.opened;
     const record = SessionId.is(sessionId) ? await backend.readRecord(sessionId) : undefined;
-    return record && (await this.isThere(record, owner)) ? record : undefined;
+    if (record === undefined || !isOwnedBy(record, owner)) return undefined;
+    return isExpired(record, await this.opened.now()) ? undefined : record;
   }
 
   /** @throws SessionNotFoundError */
@@ -48,12 +49,8 @@ export class BackendReader {
   async stored(sessionId: string, owner: string | undefined): Promise<StoredSession | undefined> {
     const { backend } = this.opened;
     const stored = SessionId.is(sessionId) ? await backend.readSession(sessionId) : undefined;
-    return stored && (await this.isThere(stored.record, owner)) ? stored : undefined;
-  }
-
-  private async isThere(record: SessionRecord, owner: string | undefined): Promise<boolean> {
-    const isOwned = owner === undefined || record.info.owner === owner;
-    return isOwned && !isExpired(record, await this.opened.now());
+    if (stored === undefined || !isOwnedBy(stored.record, owner)) return undefined;
+    return isExpired(stored.record, await this.opened.now()) ? undefined : stored;
   }
 
   /**
@@ -180,6 +177,10 @@ export class BackendReader {
       return this.remember(session, record);
     });
   }
+}
+
+function isOwnedBy({ info }: SessionRecord, owner: string | undefined): boolean {
+  return owner === undefined || info.owner === owner;
 }
 
 /** Adds the session id to the error of an unreadable part. */

@@ -14,7 +14,15 @@ import type { SaveOptions } from '@holdfast/core/store';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import { deferred } from '../../support/builders.ts';
-import { call, definition, diesInTool, outcomes, takeOver, world } from '../../support/durable-world.ts';
+import {
+  call,
+  definition,
+  diesInTool,
+  outcomes,
+  settled,
+  takeOver,
+  world,
+} from '../../support/durable-world.ts';
 
 describe('a call in doubt', () => {
   test.each([
@@ -215,7 +223,7 @@ describe('the inbox', () => {
     await made.process([]).execute(sessionId, sendMessage('Two.', { id: 'm2' }));
     await made.process([]).execute(sessionId, sendMessage('Two.', { id: 'm2' }));
     made.clock.advance(10_000);
-    await Promise.resolve();
+    await settled(); // the heartbeat has read the inbox
     gate.resolve('paid');
     const { state } = await running;
     const texts = state.messages.toArray().map(textOf);

@@ -72,6 +72,7 @@ const facts: Readonly<Record<string, (session: AgentSession) => void>> = {
       createdAt: AT,
       updatedAt: AT + 1_250,
       executionStatus: 'completed',
+      totals: { executions: 1, steps: 1, seconds: 0.75, tokens: 150, cost: 0.0015 },
     });
   },
   child: (session) => {

@@ -46,8 +46,11 @@ function storeOf(
     readInbox: async (_id, _incarnation, { from, to, limit }) =>
       inbox.filter(({ position }) => position >= from && position < to).slice(0, limit),
     compareAndSet: async (...swap) => (writes.push(swap), 'done'),
+    readArchive: async () => [],
     list: async () => [],
     due: async () => [],
+    announce: async () => undefined,
+    workers: async () => [],
     prune: async () => 0,
     close: async () => undefined,
   };
