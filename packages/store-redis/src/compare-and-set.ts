@@ -6,6 +6,7 @@ import type { RedisKeys } from './layout/redis-keys.ts';
 import type { RedisArgument } from './server/redis-client.ts';
 import {
   elementPrefix,
+  entryField,
   itemField,
   itemIdField,
   lengthField,
@@ -92,7 +93,7 @@ interface FieldChanges {
 
 function fieldChanges(
   after: SessionRecord | undefined,
-  { plan, enqueue, acknowledge = [] }: RecordChange,
+  { plan, enqueue, acknowledge = [], archives = [] }: RecordChange,
   mode: Mode,
   encode: Encode,
 ): FieldChanges {
@@ -111,6 +112,11 @@ function fieldChanges(
     setFields.push(itemField(enqueue.position), encode(enqueue.json));
   }
   for (const { id, position } of acknowledge) removedFields.push(itemField(position), itemIdField(id));
+  for (const { archive, put, remove = { from: 0, to: 0 } } of archives) {
+    for (const { position, json } of put) setFields.push(entryField(archive, position), encode(json));
+    for (let position = remove.from; position < remove.to; position++)
+      removedFields.push(entryField(archive, position));
+  }
   return changes;
 }
 

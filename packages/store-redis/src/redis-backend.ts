@@ -7,6 +7,7 @@ import type {
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
+  SeenWorker,
   SessionBackend,
   SessionRecord,
   StoreCapabilities,
@@ -20,12 +21,13 @@ import { findSessions, pickUnexpired } from './indexes/find-sessions.ts';
 import { dueRange, EXPIRY, expiryRange, listRange } from './indexes/session-indexes.ts';
 import { preparePrefix } from './layout/prepare-prefix.ts';
 import type { PrefixOptions } from './layout/prepare-prefix.ts';
+import { escapeName } from './layout/redis-keys.ts';
 import type { RedisKeys } from './layout/redis-keys.ts';
-import { COMPARE_AND_SET, RESULT } from './scripts/redis-script.ts';
+import { COMPARE_AND_SET, RESULT, WORKERS } from './scripts/redis-script.ts';
 import { evictionWarning } from './server/eviction.ts';
 import type { RedisCalls } from './server/redis-calls.ts';
 import type { ServerClock } from './server/server-clock.ts';
-import { readInbox } from './session/read-inbox.ts';
+import { readArchive, readInbox } from './session/read-inbox.ts';
 import { readSession } from './session/read-session.ts';
 import type { SessionLocation } from './session/read-session.ts';
 import { readRecord, RECORD_FIELDS } from './session/hash-fields.ts';
@@ -90,6 +92,32 @@ export class RedisBackend implements SessionBackend {
 
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     return readInbox(await this.locationOf(sessionId), incarnation, range);
+  }
+
+  async readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    return readArchive(await this.locationOf(sessionId), incarnation, archive, range);
+  }
+
+  async announce({ workerName, ...worker }: SeenWorker, until: Instant): Promise<void> {
+    const { workers } = await this.ready();
+    const isGone = until <= worker.seenAt;
+    const json = JSON.stringify({ workerName, ...worker });
+    await this.calls.run(
+      WORKERS,
+      [workers],
+      [worker.seenAt, escapeName(workerName), isGone ? '' : until, json],
+    );
+  }
+
+  async workers(now: Instant): Promise<readonly SeenWorker[]> {
+    const { workers } = await this.ready();
+    const found = await this.calls.run<readonly Buffer[]>(WORKERS, [workers], [now, '', '', '']);
+    return found.map((json) => JSON.parse(String(json)) as SeenWorker);
   }
 
   async compareAndSet(

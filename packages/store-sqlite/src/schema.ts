@@ -4,7 +4,7 @@ import type { SqliteDatabase } from './sqlite-database.ts';
 /** The `application_id` of a session database: "Hold" in ASCII. */
 const APPLICATION_ID = 0x486f6c64;
 
-const SCHEMA_VERSION = 4;
+const SCHEMA_VERSION = 5;
 
 /**
  * A session is one row of `sessions`, which each write updates in part, and rows of content, which writes append and
@@ -26,6 +26,7 @@ const SCHEMA = `
     status TEXT NOT NULL,
     agent_name TEXT NOT NULL,
     parent_id TEXT,
+    owner TEXT,
     execution_status TEXT,
     waiting_for TEXT,
     created_at INTEGER NOT NULL,
@@ -45,6 +46,10 @@ const SCHEMA = `
     WHERE parent_id IS NOT NULL;
   CREATE INDEX sessions_parent_active ON sessions (parent_id, last_active_at DESC, session_id)
     WHERE parent_id IS NOT NULL;
+  CREATE INDEX sessions_owner_created ON sessions (owner, created_at DESC, session_id)
+    WHERE owner IS NOT NULL;
+  CREATE INDEX sessions_owner_active ON sessions (owner, last_active_at DESC, session_id)
+    WHERE owner IS NOT NULL;
   CREATE INDEX sessions_execution_created ON sessions (execution_status, created_at DESC, session_id)
     WHERE execution_status IS NOT NULL;
   CREATE INDEX sessions_execution_active ON sessions (execution_status, last_active_at DESC, session_id)
@@ -77,10 +82,23 @@ const SCHEMA = `
     PRIMARY KEY (session_key, position),
     UNIQUE (session_key, item_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE session_archives (
+    session_key INTEGER NOT NULL,
+    archive TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (session_key, archive, position)
+  ) STRICT;
+  CREATE TABLE workers (
+    worker_name TEXT NOT NULL PRIMARY KEY,
+    until INTEGER NOT NULL,
+    content TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TRIGGER sessions_deleted AFTER DELETE ON sessions BEGIN
     DELETE FROM session_values WHERE session_key = old.session_key;
     DELETE FROM session_lists WHERE session_key = old.session_key;
     DELETE FROM session_inbox WHERE session_key = old.session_key;
+    DELETE FROM session_archives WHERE session_key = old.session_key;
   END;`;
 
 /** One statement reads all three values at one moment, because another process may be creating the schema. */

@@ -1,12 +1,13 @@
 import { StateFormatError } from '@holdfast/core';
 import type {
+  ArchiveChange,
+  CompareAndSetResult,
   ItemRange,
   ListChange,
   RecordChange,
-  SessionContent,
   SavePlan,
+  SessionContent,
   StoredItem,
-  CompareAndSetResult,
 } from '@holdfast/core/store';
 import { escapeText, unescapeText } from './session-row.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
@@ -16,14 +17,38 @@ import type { SqliteValue } from './sqlite-database.ts';
 export function writeContent(
   connection: SqliteConnection,
   session_key: SqliteValue,
-  { plan, enqueue, acknowledge = [] }: RecordChange,
+  { plan, enqueue, acknowledge = [], archives = [] }: RecordChange,
 ): CompareAndSetResult {
+  for (const change of archives) writeArchive(connection, session_key, change);
   if (plan) writePlan(connection, session_key, plan);
   for (const { position } of acknowledge) connection.run(DROP_ITEM, { session_key, position });
   if (enqueue === undefined) return 'done';
   const { id, position, json } = enqueue;
   const item = { session_key, position, item_id: escapeText(id), content: json };
   return connection.run(PUT_ITEM, item) > 0 ? 'done' : 'duplicate';
+}
+
+function writeArchive(
+  connection: SqliteConnection,
+  session_key: SqliteValue,
+  { archive, put, remove }: ArchiveChange,
+): void {
+  for (const { position, json } of put)
+    connection.run(PUT_ENTRY, { session_key, archive, position, content: json });
+  if (remove) connection.run(DROP_ENTRIES, { session_key, archive, ...remove });
+}
+
+/** Reads the entries of an archive of an incarnation in a range of positions, lowest position first. */
+export function readArchive(
+  connection: SqliteConnection,
+  session: { readonly sessionId: string; readonly incarnation: string },
+  archive: string,
+  range: ItemRange,
+): readonly StoredItem[] {
+  const { sessionId: session_id, incarnation } = session;
+  const parameters = { session_id, incarnation: escapeText(incarnation), archive, ...range };
+  const rows = connection.all(SELECT_ENTRIES, parameters);
+  return rows.map(({ position, content }) => ({ position: Number(position), json: String(content) }));
 }
 
 function writePlan(
@@ -96,12 +121,13 @@ export function readInbox(
 }
 
 /** The size in bytes of the largest value in a change. */
-export function largestValue({ plan, enqueue }: RecordChange): number {
+export function largestValue({ plan, enqueue, archives = [] }: RecordChange): number {
   const texts = [
     plan?.head,
     ...(plan?.values.values() ?? []),
     ...(plan?.lists.flatMap(({ append }) => append) ?? []),
     enqueue?.json,
+    ...archives.flatMap(({ put }) => put.map(({ json }) => json)),
   ];
   return texts.reduce((largest, text) => Math.max(largest, Buffer.byteLength(text ?? '')), 0);
 }
@@ -126,3 +152,12 @@ const SELECT_ITEMS = `SELECT position, content FROM session_inbox
 const PUT_ITEM = `INSERT INTO session_inbox (session_key, position, item_id, content)
   VALUES (:session_key, :position, :item_id, :content) ON CONFLICT (session_key, item_id) DO NOTHING`;
 const DROP_ITEM = 'DELETE FROM session_inbox WHERE session_key = :session_key AND position = :position';
+
+const PUT_ENTRY = `INSERT INTO session_archives (session_key, archive, position, content)
+  VALUES (:session_key, :archive, :position, :content)
+  ON CONFLICT (session_key, archive, position) DO UPDATE SET content = excluded.content`;
+const DROP_ENTRIES = `DELETE FROM session_archives
+  WHERE session_key = :session_key AND archive = :archive AND position >= :from AND position < :to`;
+const SELECT_ENTRIES = `SELECT position, content FROM session_archives
+  WHERE session_key = (SELECT session_key FROM sessions WHERE session_id = :session_id AND incarnation = :incarnation)
+  AND archive = :archive AND position >= :from AND position < :to ORDER BY position LIMIT :limit`;

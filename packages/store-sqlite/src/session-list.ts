@@ -57,8 +57,9 @@ function select(at: string, conditions: readonly string[]): string {
 
 /** The value of each filtered column. */
 function filterParameters(query: ResolvedSessionQuery): SqliteParameters {
-  const { status, agentName, parentId, executionStatus, waitingFor } = query;
+  const { owner, status, agentName, parentId, executionStatus, waitingFor } = query;
   return {
+    ...(owner !== undefined && { owner: escapeText(owner) }),
     ...(status !== undefined && { status }),
     ...(agentName !== undefined && { agent_name: escapeText(agentName) }),
     ...(parentId !== undefined && { parent_id: parentId }),

@@ -11,6 +11,7 @@ export function indexedColumns(record: SessionRecord): SqliteParameters {
     status: info.status,
     agent_name: escapeText(info.agentName),
     parent_id: info.parentId ?? null,
+    owner: info.owner === undefined ? null : escapeText(info.owner),
     execution_status: info.executionStatus ?? null,
     waiting_for: waitingForOf(record) ?? null,
     created_at: info.createdAt,

@@ -6,6 +6,7 @@ import type {
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
+  SeenWorker,
   SessionBackend,
   SessionRecord,
   StoreCapabilities,
@@ -15,9 +16,10 @@ import type {
 } from '@holdfast/core/store';
 import { listedSession } from '@holdfast/core/store';
 import { GroupCommit } from './group-commit.ts';
-import { largestValue, readContent, readInbox, writeContent } from './session-content.ts';
+import { largestValue, readArchive, readContent, readInbox, writeContent } from './session-content.ts';
 import { dueSql, listSql } from './session-list.ts';
 import {
+  escapeText,
   indexedColumns,
   RECORD_COLUMNS,
   recordColumns,
@@ -68,6 +70,32 @@ export class SqliteBackend implements SessionBackend {
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const { connection } = this;
     return this.query(() => readInbox(connection, sessionId, incarnation, range));
+  }
+
+  async readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    return this.query(() => readArchive(this.connection, { sessionId, incarnation }, archive, range));
+  }
+
+  async announce(worker: SeenWorker, until: Instant): Promise<void> {
+    const { nextBatch } = this.commits;
+    if (nextBatch) await nextBatch;
+    const worker_name = escapeText(worker.workerName);
+    const isGone = until <= worker.seenAt;
+    this.connection.write(() => {
+      if (isGone) this.connection.run(DROP_WORKER, { worker_name });
+      else this.connection.run(PUT_WORKER, { worker_name, until, content: JSON.stringify(worker) });
+      this.connection.run(DROP_OLD_WORKERS, { now: worker.seenAt });
+    });
+  }
+
+  async workers(now: Instant): Promise<readonly SeenWorker[]> {
+    const rows = await this.query(() => this.connection.all(SELECT_WORKERS, { now }));
+    return rows.map(({ content }) => JSON.parse(String(content)) as SeenWorker);
   }
 
   async compareAndSet(
@@ -180,7 +208,7 @@ export class SqliteBackend implements SessionBackend {
 const SELECT_RECORD = `SELECT ${RECORD_COLUMNS} FROM sessions WHERE session_id = :session_id`;
 const SELECT_SESSION = `SELECT ${RECORD_COLUMNS}, session_key, head FROM sessions WHERE session_id = :session_id`;
 
-const COLUMNS = `session_id, record_name, incarnation, status, agent_name, parent_id, execution_status, waiting_for,
+const COLUMNS = `session_id, record_name, incarnation, status, agent_name, parent_id, owner, execution_status, waiting_for,
   created_at, last_active_at, due_at, expires_at, record, head`;
 const INSERT = `INSERT INTO sessions (${COLUMNS}) VALUES (${COLUMNS.replaceAll(/\w+/gu, ':$&')})
   ON CONFLICT (session_id) DO NOTHING RETURNING session_key`;
@@ -191,6 +219,12 @@ const DISCARD = 'DELETE FROM sessions WHERE session_id = :session_id';
 const PRUNE = `DELETE FROM sessions WHERE session_key IN
   (SELECT session_key FROM sessions WHERE expires_at <= :now ORDER BY expires_at LIMIT :most)`;
 const PRUNED_AT_ONCE = 20;
+
+const PUT_WORKER = `INSERT INTO workers (worker_name, until, content) VALUES (:worker_name, :until, :content)
+  ON CONFLICT (worker_name) DO UPDATE SET until = excluded.until, content = excluded.content`;
+const DROP_WORKER = 'DELETE FROM workers WHERE worker_name = :worker_name';
+const DROP_OLD_WORKERS = 'DELETE FROM workers WHERE until <= :now';
+const SELECT_WORKERS = 'SELECT content FROM workers WHERE until > :now';
 
 function conditionParameters(sessionId: string, before: SessionRecord): SqliteParameters {
   return { session_id: sessionId, old_name: rowRecordName(before) };

@@ -6,6 +6,7 @@ import { escapeName } from '../layout/redis-keys.ts';
 /** The filters of a list, the most selective first, each with its letter in the names of indexes. */
 const FILTERS = {
   parentId: 'p',
+  owner: 'o',
   waitingFor: 'w',
   agentName: 'a',
   executionStatus: 'e',

@@ -4,7 +4,7 @@ import type { RedisCalls } from '../server/redis-calls.ts';
 import { RedisKeys } from './redis-keys.ts';
 
 /** The version of the layout: of the hashes, the indexes and their keys. */
-const SCHEMA = 4;
+const SCHEMA = 5;
 
 const NEWER_LAYOUT = 'a newer release wrote this, open it with that release';
 const OLDER_LAYOUT = `this release reads layout ${SCHEMA} only: open it with the release that wrote it, or choose another prefix`;

@@ -18,6 +18,11 @@ export class RedisKeys {
     return `${prefix}:meta`;
   }
 
+  /** The key of the announced workers of a prefix. */
+  get workers(): string {
+    return `${this.prefix}:workers`;
+  }
+
   bucketOf(sessionId: string): number {
     if (this.buckets === 1) return 0;
     return createHash('sha1').update(sessionId).digest().readUInt32BE(0) % this.buckets;

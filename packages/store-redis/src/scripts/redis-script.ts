@@ -19,8 +19,9 @@ export const PREPARE_PREFIX = script('prepare-prefix', { isWrite: true });
 export const READ_INDEX = script('read-index', { isWrite: false });
 export const DROP_INDEX_ENTRY = script('drop-index-entry', { isWrite: true });
 export const COMPARE_AND_SET = script('compare-and-set', { isWrite: true });
+export const WORKERS = script('workers', { isWrite: true });
 
-export const SCRIPTS = [PREPARE_PREFIX, READ_INDEX, DROP_INDEX_ENTRY, COMPARE_AND_SET] as const;
+export const SCRIPTS = [PREPARE_PREFIX, READ_INDEX, DROP_INDEX_ENTRY, COMPARE_AND_SET, WORKERS] as const;
 
 /** The replies of `COMPARE_AND_SET`. `torn`: a list is shorter than the plan expects. */
 export const RESULT = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const;

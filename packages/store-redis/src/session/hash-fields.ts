@@ -15,6 +15,7 @@ import { decodeValue } from './value-codec.ts';
  *     l:<list>:<index>   an element of a list
  *     q:<position>       an item of the inbox
  *     k:<item id>        the position of the item with this id
+ *     a:<archive>:<position>  an entry of an archive
  */
 export const RECORD_FIELDS = ['w', 'r'] as const;
 /** The values of fields, in the order in which the fields were read. */
@@ -35,6 +36,11 @@ export function elementPrefix(list: string): string {
 
 export function itemField(position: number): string {
   return `q:${position}`;
+}
+
+/** The field of an entry of an archive. */
+export function entryField(archive: string, position: number): string {
+  return `a:${archive}:${position}`;
 }
 
 export function itemIdField(itemId: string): string {

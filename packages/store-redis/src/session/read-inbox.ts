@@ -2,8 +2,11 @@ import { StateFormatError } from '@holdfast/core';
 import { waitingPositions } from '@holdfast/core/store';
 import type { ItemRange, StoredItem } from '@holdfast/core/store';
 import type { SessionLocation } from './read-session.ts';
-import { fieldText, itemField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
+import { entryField, fieldText, itemField, readRecord, RECORD_FIELDS } from './hash-fields.ts';
 import type { FieldValues } from './hash-fields.ts';
+
+/** The number of entries of an archive that one request reads. */
+const MAX_ENTRIES = 500;
 
 /**
  * Reads the waiting items of a range, at most `limit`. The first request reads the positions from `from` on, which
@@ -30,6 +33,27 @@ export async function readInbox(
     positions = waiting.filter((position) => position < to);
   }
   return items;
+}
+
+/** Reads the entries of an archive in a range of positions, at most `limit`. */
+export async function readArchive(
+  { calls, key, sessionId }: SessionLocation,
+  incarnation: string,
+  archive: string,
+  { from, to, limit }: ItemRange,
+): Promise<readonly StoredItem[]> {
+  const entries: StoredItem[] = [];
+  for (let first = from; first < to && entries.length < limit; first += MAX_ENTRIES) {
+    const positions = range(first, Math.min(to, first + MAX_ENTRIES));
+    const fields = [...RECORD_FIELDS, ...positions.map((position) => entryField(archive, position))];
+    const [[token, text, ...values]] = await calls.read<[FieldValues]>([['hmget', key, ...fields]]);
+    if (readRecord([token, text], sessionId)?.incarnation !== incarnation) return [];
+    for (const [index, position] of positions.entries()) {
+      const bytes = values[index];
+      if (bytes) entries.push({ position, json: fieldText(bytes, `entry ${position} of "${archive}"`) });
+    }
+  }
+  return entries.slice(0, limit);
 }
 
 /** The text of an item; '' for a damaged one, so that it is reported as unreadable and does not block the others. */
