@@ -17,6 +17,7 @@ import type {
   RecordChange,
   ResolvedDueQuery,
   ResolvedSessionQuery,
+  SeenWorker,
   SessionBackend,
   SessionRecord,
   StoreCapabilities,
@@ -30,7 +31,11 @@ type Item = NonNullable<RecordChange['enqueue']>;
 export interface Entry extends StoredSession {
   /** The items by position. */
   readonly inbox: ReadonlyMap<number, Item>;
+  /** The entries of each archive, by position. */
+  readonly archives: ReadonlyMap<string, ReadonlyMap<number, string>>;
 }
+
+type Archives = Entry['archives'];
 
 export type Entries = Map<string, Entry>;
 
@@ -52,6 +57,29 @@ const soundWays = {
     for (const { position } of acknowledge) inbox.delete(position);
     return inbox;
   },
+  /** Returns the archives after a write. */
+  archives: (before: Archives, { archives = [] }: RecordChange): Archives => {
+    const result = new Map(before);
+    for (const { archive, put, remove = { from: 0, to: 0 } } of archives) {
+      const entries = new Map(result.get(archive));
+      for (const { position, json } of put) entries.set(position, json);
+      for (let position = remove.from; position < remove.to; position++) entries.delete(position);
+      result.set(archive, entries);
+    }
+    return result;
+  },
+  /** Returns the entries of an archive in a range of positions. */
+  readEntries: (
+    entries: ReadonlyMap<number, string>,
+    { from, to, limit }: ItemRange,
+  ): readonly StoredItem[] =>
+    [...entries]
+      .map(([position, json]) => ({ position, json }))
+      .filter(({ position }) => position >= from && position < to)
+      .toSorted((left, right) => left.position - right.position)
+      .slice(0, limit),
+  /** Returns whether an announced worker counts. */
+  isAlive: (until: Instant, now: Instant): boolean => until > now,
   /** Returns whether the inbox has an item with this id. */
   isDuplicate: (inbox: Entry['inbox'], id: string): boolean =>
     [...inbox.values()].some((item) => item.id === id),
@@ -75,6 +103,18 @@ const soundWays = {
 };
 
 export type Ways = typeof soundWays;
+
+/** The announced workers, by the map that several backends share. */
+const announced = new WeakMap<
+  Entries,
+  Map<string, { readonly worker: SeenWorker; readonly until: Instant }>
+>();
+
+function workersOf(entries: Entries): Map<string, { readonly worker: SeenWorker; readonly until: Instant }> {
+  const workers = announced.get(entries) ?? new Map();
+  announced.set(entries, workers);
+  return workers;
+}
 
 /** A backend on a map, which several backends can share. */
 export class MapBackend implements SessionBackend {
@@ -100,6 +140,28 @@ export class MapBackend implements SessionBackend {
   async readInbox(sessionId: string, incarnation: string, range: ItemRange): Promise<readonly StoredItem[]> {
     const found = this.found(sessionId);
     return found?.record.incarnation === incarnation ? this.ways.read(found.inbox, range) : [];
+  }
+
+  async readArchive(
+    sessionId: string,
+    incarnation: string,
+    archive: string,
+    range: ItemRange,
+  ): Promise<readonly StoredItem[]> {
+    const found = this.found(sessionId);
+    if (found?.record.incarnation !== incarnation) return [];
+    return this.ways.readEntries(found.archives.get(archive) ?? new Map(), range);
+  }
+
+  async announce(worker: SeenWorker, until: Instant): Promise<void> {
+    const workers = workersOf(this.entries);
+    if (until > worker.seenAt) workers.set(worker.workerName, { worker, until });
+    else workers.delete(worker.workerName);
+  }
+
+  async workers(now: Instant): Promise<readonly SeenWorker[]> {
+    const workers = [...workersOf(this.entries).values()];
+    return workers.filter(({ until }) => this.ways.isAlive(until, now)).map(({ worker }) => worker);
   }
 
   async compareAndSet(
@@ -163,6 +225,7 @@ export class MapBackend implements SessionBackend {
     const content = change.plan ? this.ways.applySavePlan(before?.content, change.plan) : before?.content;
     if (!content) throw new Error('A record was swapped in with nothing to say.');
     const inbox = this.ways.inbox(before?.inbox ?? new Map(), change);
-    return { record: this.ways.kept(after, found, change), content, inbox };
+    const archives = this.ways.archives(before?.archives ?? new Map(), change);
+    return { record: this.ways.kept(after, found, change), content, inbox, archives };
   }
 }

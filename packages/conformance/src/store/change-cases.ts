@@ -7,7 +7,7 @@ import { emptyState, START, storeCase, withFact } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
 
 /** Ten messages, a summary, two metadata entries, and all optional fields. */
-function fullState(): AgentState {
+export function fullState(): AgentState {
   const state = emptyState().withMessages(sampleMessages(10), START);
   return state
     .withMessageStore(state.store.withSection('summary', sampleMessages(3, 100)), START)
@@ -21,7 +21,8 @@ function fullState(): AgentState {
 const section = (state: AgentState, name: string, ...of: Parameters<typeof sampleMessages>): AgentState =>
   state.withMessageStore(state.store.withSection(name, sampleMessages(...of)), START);
 
-const CHANGES: Readonly<Record<string, (state: AgentState) => AgentState>> = {
+/** The changes of a state that a save can write, by what they do. */
+export const CHANGES: Readonly<Record<string, (state: AgentState) => AgentState>> = {
   'nothing changed': (state) => state,
   'one message appended': (state) => section(state, 'messages', 11),
   '5,000 messages appended': (state) => section(state, 'messages', 5_010),

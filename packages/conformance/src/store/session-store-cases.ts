@@ -10,10 +10,13 @@ import { executionCases } from './execution-cases.ts';
 import { expiryCases } from './expiry-cases.ts';
 import { faultCases } from './fault-cases.ts';
 import { fencingCases } from './fencing-cases.ts';
+import { historyCases } from './history-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
 import { inboxValueCases } from './inbox-value-cases.ts';
+import { inspectionCases } from './inspection-cases.ts';
 import { listCases } from './list-cases.ts';
 import { listFilterCases } from './list-filter-cases.ts';
+import { ownerCases } from './owner-cases.ts';
 import { reopenCases } from './reopen-cases.ts';
 import { releaseCases } from './release-cases.ts';
 import { replayCases } from './replay-cases.ts';
@@ -35,6 +38,9 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['failures', failureCases],
   ['expiry', expiryCases],
   ['lists', [...listCases, ...listFilterCases]],
+  ['owners', ownerCases],
+  ['history', historyCases],
+  ['inspection', inspectionCases],
   ['arguments', argumentCases],
   ['reopening', reopenCases],
   ['costs', costCases],

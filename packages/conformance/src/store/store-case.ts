@@ -6,7 +6,7 @@ import { harnessChecks } from '../harness.ts';
 import type { Closable, Harness } from '../harness.ts';
 
 /** The options of a store, without its clock. */
-export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems'>;
+export type StoreSettings = Pick<StoreOptions, 'expiry' | 'maxInboxItems' | 'keptRevisions'>;
 
 /** A store, and the function that removes it. A case may have closed the store before. */
 export interface StoreUnderTest extends Closable {
@@ -83,6 +83,9 @@ export type SessionStoreGroup =
   | 'failures'
   | 'expiry'
   | 'lists'
+  | 'owners'
+  | 'history'
+  | 'inspection'
   | 'arguments'
   | 'reopening'
   | 'costs'
