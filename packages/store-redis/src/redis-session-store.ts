@@ -115,9 +115,9 @@ export class RedisSessionStore extends BackedSessionStore {
    * @throws RangeError or TypeError `ARGUMENT_INVALID` for a client with a keyPrefix, an unknown option or an invalid value.
    */
   constructor(options: RedisSessionStoreOptions) {
-    const { client, clock, expiry, maxInboxItems } = checkOptions(options);
+    const { client, clock, expiry, maxInboxItems, keptRevisions } = checkOptions(options);
     const redis = newBackend(client, options);
-    super(redis, { clock, expiry, maxInboxItems });
+    super(redis, { clock, expiry, maxInboxItems, keptRevisions });
     this.redis = redis;
   }
 
