@@ -2,7 +2,16 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4Warning } from
 import { aiSdkDriver, AiSdkDriverError } from '@holdfast/driver-ai-sdk';
 import type { AgentEvent, Message, ModelPrices } from '@holdfast/core';
 import type { ToolResultPart } from '@holdfast/core/driver';
-import { AgentState, assistantMessage, createAgentLoop, Usage, userMessage } from '@holdfast/core';
+import {
+  AgentState,
+  assistantMessage,
+  createAgentLoop,
+  MemorySessionStore,
+  sendMessage,
+  SessionRuntime,
+  Usage,
+  userMessage,
+} from '@holdfast/core';
 import { InferenceResponse, toolMessage } from '@holdfast/core/driver';
 import { getEventListeners } from 'node:events';
 import { customProvider, createProviderRegistry } from 'ai';
@@ -642,4 +651,19 @@ test('a thousand concurrent calls can share one signal', async () => {
   process.off('warning', note);
   expect(warnings).toEqual([]);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('the tags and the metadata of the messages of a session are not sent', async () => {
+  const model = new MockLanguageModelV4({ doGenerate: async () => answer('hi') });
+  const assistant = createAgentLoop({ driver: aiSdkDriver({ model }) });
+  const runtime = new SessionRuntime({ store: new MemorySessionStore(), agents: { assistant } });
+  const { sessionId } = await runtime.create({ definition: { name: 'assistant' } });
+  await runtime.execute(sessionId, sendMessage('One.', { metadata: { page: 'secret' } }));
+  const { state } = await runtime.execute(sessionId, sendMessage('Two.'));
+  expect(state.messages.at(2)?.metadata).toEqual({ execution_id: state.executionId });
+  const said = (text: string): object =>
+    expect.objectContaining({ content: [{ type: 'text', text }] }) as object;
+  expect(model.doGenerateCalls[1]?.prompt).toEqual([said('One.'), said('hi'), said('Two.')]);
+  const sent = JSON.stringify(model.doGenerateCalls.map(({ prompt }) => prompt));
+  expect(sent).not.toMatch(/execution_id|step_id|agent_id|secret/);
 });

@@ -1,7 +1,7 @@
 import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { LineageCache, List, ListCache } from '../../state/values/list.ts';
-import { executionIdOf, isTrace } from '../../state/messages/message-tags.ts';
+import { executionIdOf as taggedExecutionOf, isTrace } from '../../state/messages/message-tags.ts';
 import type { Message, Messages } from '../../state/messages/messages.ts';
 import { repairedMessages } from './repair-messages.ts';
 
@@ -165,6 +165,11 @@ const NOTHING: Selection = { source: List.empty(), executionId: undefined, selec
 interface FirstSelection extends Selection {
   /** The executions that have messages in the source. The next first selection continues to use this set. */
   readonly executions: Set<string>;
+}
+
+/** The id of the execution whose step added the message. The tag of a user message selects nothing. */
+function executionIdOf(message: Message): string | undefined {
+  return message.role === 'user' ? undefined : taggedExecutionOf(message);
 }
 
 const firstSelections = new LineageCache<FirstSelection>();

@@ -8,7 +8,9 @@ import { AgentState } from '../../state/agent-state.ts';
 import { stopSignal } from '../../state/execution/continuation.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
-import type { MessageOptions, UserPart } from '../../state/messages/messages.ts';
+import { withExecutionTag } from '../../state/messages/message-tags.ts';
+import type { MessageOptions, Messages, UserMessage, UserPart } from '../../state/messages/messages.ts';
+import { userMessage } from '../../state/messages/messages.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { GivenAnswer } from './answer.ts';
 import { ANSWER_CHECKS, requireOneResult, withAnswer } from './answer.ts';
@@ -186,7 +188,26 @@ export function withMessage(
   clock: Clock,
   at: Instant,
 ): AgentState {
-  return withAnswerRequested(state, clock, at).withUserMessage(content, { clock, ...options }, at);
+  const message = userMessage(content, { clock, ...options });
+  return withMessageAfter(withAnswerRequested(state, clock, at), state.messages, message, at);
+}
+
+/** Returns the state with a conversation that ends with a user message of its execution. */
+export function withMessageAfter(
+  state: AgentState,
+  messages: Messages,
+  message: UserMessage,
+  at: Instant,
+): AgentState {
+  const { executionId } = state;
+  const tagged = executionId === undefined ? message : withExecutionTag(message, executionId);
+  return state.withMessages(messages.append(tagged), at);
+}
+
+/** Returns the state with a pending execution that replaces the execution of the state. */
+export function withFreshExecution(state: AgentState, clock: Clock, at: Instant): AgentState {
+  const execution = ExecutionState.create({ id: ExecutionId.create(clock), at });
+  return AgentState.restore({ ...state, execution });
 }
 
 /** Returns the state with a response requested: from the unfinished execution, or from a new one. */

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../../json.ts';
 import type { AgentId, ExecutionId, StepId } from '../values/ids.ts';
-import type { Message } from './messages.ts';
+import type { Message, UserMessage } from './messages.ts';
 import { assembleMessage, TAG_NAMES } from './messages.ts';
 
 /**
- * The origin of a message. A step adds these tags to the metadata of every message that it adds to the conversation.
+ * The origin of a message. A step adds these tags to the metadata of every message that it adds to the conversation. A
+ * user message that an action or the inbox adds to a session has `execution_id` alone.
  */
 export interface MessageTags {
   readonly step_id: StepId;
@@ -25,6 +26,13 @@ export function withTags(message: Message, tags: MessageTags): Message {
   const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
   return assembleMessage(role, {
     id,
+/** Returns a copy of a user message with the tag of the execution that responds to it. */
+export function withExecutionTag(message: UserMessage, executionId: ExecutionId): Message {
+  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
+  const metadata = Object.freeze({ ...own, execution_id: executionId });
+  return assembleMessage(role, { id, createdAt, content, providerOptions, metadata });
+}
+
     createdAt,
     content,
     providerOptions,
@@ -44,7 +52,10 @@ export function withoutTags(message: Message): Message {
   return assembleMessage(role, { id, content, createdAt, providerOptions, metadata: kept });
 }
 
-/** Returns the id of the execution that added the message; `undefined` for a message from outside a step. */
+/**
+ * Returns the id of the execution that the message belongs to: the execution that added it, or that responds to the
+ * user message. `undefined` for a message without the tag: the application added it, or an earlier release stored it.
+ */
 export function executionIdOf(message: Message): string | undefined {
   const id = message.metadata?.['execution_id'];
   return typeof id === 'string' ? id : undefined;

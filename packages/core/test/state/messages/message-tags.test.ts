@@ -12,7 +12,7 @@ const step = AgentStep.create(begun.messages)
   .withOutput();
 const state = begun.withCurrentStep(step, T).withCurrentStepCompleted(T);
 
-test('only a message of a step names its execution', () => {
+test('outside a session, only a message of a step names its execution', () => {
   expect([...state.messages].map(executionIdOf)).toEqual([undefined, state.executionId]);
   expect(executionIdOf(userMessage('a'))).toBeUndefined();
   const stored = { ...userMessage('a'), metadata: { execution_id: 5 } };
