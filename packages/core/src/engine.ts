@@ -46,6 +46,7 @@ export type {
   ToolExecutionChange,
   ToolUseContext,
 } from './loop/hooks/hook.ts';
+export { guardsFor } from './loop/stopping/guards.ts';
 export type { CostLimitOptions } from './loop/stopping/guards.ts';
 export type { ModelIdOf, ModelPrice } from './loop/stopping/model-prices.ts';
 export type { SummariesOptions } from './agents/summaries.ts';
@@ -85,8 +86,9 @@ export type { InProcessEngineOptions } from './session/engine/in-process-engine.
 export { ERROR_CODES } from './errors.ts';
 export type { HoldfastErrorOptions } from './errors.ts';
 export type { StepExecutionFields } from './state/documents/step-execution-document.ts';
-export type { AsJson } from './loop/tools/typed-execution.ts';
+export type { AsJson, ToolExecutionOf } from './loop/tools/typed-execution.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';
 export type { ConsoleObserverOptions } from './observe/console-observer.ts';
-export type { DecisionOptions } from './session/actions/actions.ts';
+export type { CancelOptions, DecisionOptions } from './session/actions/actions.ts';
+export type { EditMessageOptions, RegenerateOptions } from './session/actions/regenerate.ts';

@@ -35,7 +35,6 @@ export type { AgentLoop, AgentLoopOptions, RunOptions } from './loop/agent-loop.
 export { tool } from './loop/tools/tool.ts';
 export { toolFor } from './loop/run-context.ts';
 export { isExecutionOf } from './loop/tools/typed-execution.ts';
-export type { ToolExecutionOf } from './loop/tools/typed-execution.ts';
 export type { Tool, ToolEffect, ToolRetry } from './loop/tools/tool.ts';
 export type { ToolContext } from './loop/tools/tool-context.ts';
 export { toolResult } from './loop/tools/tool-result.ts';
@@ -48,7 +47,6 @@ export {
   costLimit,
   deadline,
   finishReason,
-  guardsFor,
   retryLimit,
   stepsLimit,
   timeLimit,
@@ -86,7 +84,7 @@ export {
   SessionTooLargeError,
   StoreUnavailableError,
 } from './session/session-errors.ts';
-export type { SessionExpiry, SessionPage, SessionQuery, SessionStore } from './session/session-store.ts';
+export type { SessionExpiry, SessionQuery, SessionStore } from './session/session-store.ts';
 export { MemorySessionStore } from './session/store/memory-session-store.ts';
 
 // The session runtime and its actions
@@ -104,6 +102,7 @@ export {
   answer,
   answerError,
   approve,
+  cancel,
   changeModel,
   changeStatus,
   changeSystemPrompt,

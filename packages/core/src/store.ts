@@ -31,6 +31,7 @@ export type {
   SessionSizes,
   StoreCapabilities,
   UnreadableItem,
+  SessionPage,
 } from './session/session-store.ts';
 export { BackedSessionStore } from './session/store/backed-session-store.ts';
 export { storeOptionChecks } from './session/store/store-options.ts';

@@ -17,13 +17,15 @@ import {
   deny,
   ExecutionBudget,
   finishReason,
-  guardsFor,
   InProcessEngine,
   MemorySessionStore,
   eventListener,
   redactedListener,
   resume,
   RunAbort,
+  editMessage,
+  cancel,
+  regenerate,
   sendMessage,
   SessionRuntime,
   structuredOutput,
@@ -37,7 +39,7 @@ import {
   userMessage,
 } from '@holdfast/core';
 import { toolMessage } from '@holdfast/core/driver';
-import { ExecutionState, IsolatedProcess, sweep, ToolResult } from '@holdfast/core/engine';
+import { ExecutionState, IsolatedProcess, sweep, ToolResult, guardsFor } from '@holdfast/core/engine';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { MemoryBackend } from '../src/session/store/memory-session-store.ts';
 import type { Advance } from '@holdfast/core/engine';
@@ -125,6 +127,9 @@ const rows: readonly Row[] = [
     (content) => runtime.enqueue(sessionId, content),
   ],
   ['SessionRuntime.advance', {}, (options) => runtime.advance(sessionId, options)],
+  ['cancel', {}, (options) => cancel(options)],
+  ['regenerate', {}, (options) => regenerate(options)],
+  ['editMessage', {}, (options) => editMessage('m1', 'Hi.', options)],
   ['SessionRuntime.fork', {}, (options) => runtime.fork(sessionId, options)],
   ['SessionRuntime.list', {}, (query) => runtime.list(query)],
   [

@@ -23,11 +23,10 @@ import type {
   Tool,
   ToolContext,
   ToolExecution,
-  ToolExecutionOf,
 } from '@holdfast/core';
 import type { AiSdkSchema } from '@holdfast/core/driver';
 import type { InferenceResponse, StandardSchema } from '@holdfast/core/driver';
-import type { CapabilityFactory } from '@holdfast/core/engine';
+import type { CapabilityFactory, ToolExecutionOf } from '@holdfast/core/engine';
 import { scriptedDriver, toolContext } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { expectTypeOf } from 'vitest';

@@ -18,7 +18,7 @@ import type { GivenAnswer } from './answer.ts';
 import { withAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
 import type { InboxContent } from './inbox-content.ts';
-import { hasMessage, MESSAGE_CONTENT, withMessage } from './inbox-content.ts';
+import { hasMessage, MESSAGE_CONTENT, withMessage, withStop } from './inbox-content.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
@@ -109,6 +109,44 @@ export function retry(): SessionAction {
       return state.hasActiveExecution ? context.run(session.withState(state)) : session;
     },
     { item: { content: { type: 'retry' } as const } },
+  );
+}
+
+/** Options of `cancel`. */
+export interface CancelOptions {
+  /** The reason, which the stop signal of the execution carries as its message. */
+  readonly reason?: string;
+  /** Cancels only this execution, so that a cancel that arrives late does not end the next one. */
+  readonly executionId?: string;
+}
+
+const checkCancelOptions = optionsCheck<CancelOptions>('cancel', {
+  reason: mustBe.string,
+  executionId: mustBe.string,
+});
+
+/**
+ * Ends the active execution `stopped`, with the stop reason `userRequested`, also when it is suspended. It calls no model
+ * and starts no tool. A call that waits for a decision does not run, a call that waits for an answer or inside a subagent
+ * becomes `interrupted`, and a call in doubt is resolved as at any resume. While another worker holds a claim, the runtime
+ * enqueues the cancel, and that worker aborts its run. A session without an active execution, or with another one than
+ * `executionId`, is returned unchanged.
+ * @throws HoldfastError `SESSION_REFUSED` for a session that is not active. `cancel` itself throws a TypeError
+ * `ARGUMENT_INVALID` for an unknown option or an invalid value.
+ */
+export function cancel(options: CancelOptions = {}): SessionAction {
+  const { reason = 'The execution was cancelled.', executionId } = checkCancelOptions(options);
+  const content = { type: 'stop' as const, reason, ...(executionId !== undefined && { executionId }) };
+  return Object.assign(
+    (session: AgentSession, context: ActionContext): Promise<AgentSession> | AgentSession => {
+      requireActive(session);
+      const { state } = session;
+      if (!state.hasActiveExecution || (executionId ?? state.executionId) !== state.executionId)
+        return session;
+      const stopped = withStop(state, { message: reason, source: 'cancel' }, context.clock.now());
+      return context.run(session.withState(stopped));
+    },
+    { item: { content } },
   );
 }
 

@@ -29,8 +29,11 @@ export type InboxContent =
       readonly content: string | readonly UserPart[];
       readonly metadata?: JsonObject;
     }
-  /** Ends the execution `stopped`. A worker at work aborts its run as soon as it reads the item. */
-  | { readonly type: 'stop'; readonly reason?: string }
+  /**
+   * Ends the execution `stopped`. A worker at work aborts its run as soon as it reads the item. With `executionId`, the
+   * item ends only this execution: a stop that arrives late does not end the next one.
+   */
+  | { readonly type: 'stop'; readonly reason?: string; readonly executionId?: string }
   | ({ readonly type: 'decision' } & Decision)
   /** Answers a call, as `answer()` and `answerError()` do. */
   | ({ readonly type: 'answer' } & GivenAnswer)
@@ -71,7 +74,11 @@ const CONTENT_CHECKS: { readonly [Type in InboxContent['type']]: OptionsCheck<Of
     { type: TYPE, content: mustBe.required(MESSAGE_CONTENT), metadata: mustBe.object },
     { text: 'use "content"', id: 'pass it beside the content, as in enqueue(sessionId, content, { id })' },
   ),
-  stop: optionsCheck<OfType<'stop'>>('an inbox stop', { type: TYPE, reason: mustBe.string }),
+  stop: optionsCheck<OfType<'stop'>>('an inbox stop', {
+    type: TYPE,
+    reason: mustBe.string,
+    executionId: mustBe.string,
+  }),
   decision: optionsCheck<OfType<'decision'>>('an inbox decision', { type: TYPE, ...DECISION_CHECKS }),
   answer: checkedAnswer,
   retry: optionsCheck<OfType<'retry'>>('an inbox retry', { type: TYPE }),
@@ -115,10 +122,13 @@ export function mustWaitForEnd(state: AgentState, { content }: EnqueuedItem): bo
   return isJsonObject(content) && content['type'] === 'message' && nextAction(state).type === 'finish';
 }
 
-/** Returns the reason for which an item requests a stop; `undefined` when the item requests none. */
-export function stopReasonOf({ content }: EnqueuedItem): string | undefined {
+/**
+ * Returns the reason for which an item requests to stop this execution; `undefined` when the item does not request it.
+ */
+export function stopReasonOf({ content }: EnqueuedItem, executionId: string | undefined): string | undefined {
   if (!isJsonObject(content) || content['type'] !== 'stop') return undefined;
-  const { reason } = content;
+  const { reason, executionId: named = executionId } = content;
+  if (named !== executionId) return undefined;
   return typeof reason === 'string' ? reason : 'An inbox item requested the stop.';
 }
 
@@ -153,8 +163,7 @@ export async function withInboxItem(
         return { state: withMessage(state, content.content, options, clock, at) };
       }
       case 'stop':
-        if (!state.hasActiveExecution) return { state, ignored: 'The session has no active execution.' };
-        return { state: withStop(state, stopReasonOf(item) as string, at) };
+        return stoppedBy(item, state, at);
       case 'decision': // decided when it was enqueued, however late a worker uses it
         return { state: withDecision(state, content, Math.min(at, item.enqueuedAt)) };
       case 'answer':
@@ -173,6 +182,13 @@ export async function withInboxItem(
   } catch (error) {
     return { state, ignored: error instanceof Error ? error.message : 'The content is unreadable.' };
   }
+}
+
+function stoppedBy(item: EnqueuedItem, state: AgentState, at: Instant): AppliedItem {
+  if (!state.hasActiveExecution) return { state, ignored: 'The session has no active execution.' };
+  const message = stopReasonOf(item, state.executionId);
+  if (message === undefined) return { state, ignored: 'The stop names an execution that is not active.' };
+  return { state: withStop(state, { message, source: 'inbox' }, at) };
 }
 
 /** True when the conversation has a message with this id. A message that is sent again gets one response. */
@@ -213,20 +229,19 @@ export function withFreshExecution(state: AgentState, clock: Clock, at: Instant)
 /** Returns the state with a response requested: from the unfinished execution, or from a new one. */
 function withAnswerRequested(state: AgentState, clock: Clock, at: Instant): AgentState {
   const { execution } = state;
-  if (execution === undefined || execution.isTerminal) {
-    const fresh = ExecutionState.create({ id: ExecutionId.create(clock), at });
-    return AgentState.restore({ ...state, execution: fresh });
-  }
+  if (execution === undefined || execution.isTerminal) return withFreshExecution(state, clock, at);
   const isWaitingForIt = execution.waiting.some(({ type }) => type === 'input');
   const resumed = isWaitingForIt ? state.withExecutionStatus('inProgress', at) : state;
   return resumed.withContinuationRequested(at);
 }
 
-function withStop(state: AgentState, message: string, at: Instant): AgentState {
+/** Returns the state with a request to stop its execution, which the next run ends. */
+export function withStop(
+  state: AgentState,
+  { message, source }: { readonly message: string; readonly source: string },
+  at: Instant,
+): AgentState {
   const resumed = state.status === 'suspended' ? state.withExecutionStatus('inProgress', at) : state;
-  const stopped = resumed.withStopSignal(
-    stopSignal({ reason: 'userRequested', message, source: 'inbox' }),
-    at,
-  );
+  const stopped = resumed.withStopSignal(stopSignal({ reason: 'userRequested', message, source }), at);
   return stopped.withoutContinuationRequested(at); // an earlier message may have requested another step
 }

@@ -10,6 +10,7 @@ import { isUnreachable } from '../session-errors.ts';
 import type { ClaimedSession, InboxPage } from '../session-store.ts';
 import type { AgentSession } from '../session.ts';
 import { HeldClaim } from './held-claim.ts';
+import type { RunningExecution } from './received-items.ts';
 import { ReceivedItems } from './received-items.ts';
 import { loopFrom } from '../work/agent-catalog.ts';
 import type { PrepareAgent } from '../work/ready-agent.ts';
@@ -56,7 +57,10 @@ export class HeldSession {
   private readonly slot: WorkSlot;
   private readonly inbox = new ReceivedItems();
   private readonly writer: SessionWriter;
-  private isRunning = false;
+  /** The execution of the run in progress. */
+  private running: RunningExecution | undefined;
+  /** The session as the last event showed it. */
+  private shownInEvents: EventSession | undefined;
   private remainingSteps: number;
   private failure: { readonly error: unknown } | undefined;
 
@@ -197,12 +201,13 @@ export class HeldSession {
   }
 
   private async stateAfterRun(loop: AgentLoop, state: AgentState, options: RunOptions): Promise<AgentState> {
-    const { signal, checkpoint } = this;
-    this.isRunning = this.hasRun = true;
+    const { signal, checkpoint, session } = this;
+    this.hasRun = true;
+    this.running = { executionId: state.hasActiveExecution ? state.executionId : undefined };
     try {
       return await loop.run(state, { onExhausted: 'suspend', ...options, signal, checkpoint });
     } finally {
-      this.isRunning = false;
+      this.running = undefined;
     }
   }
 
@@ -221,6 +226,7 @@ export class HeldSession {
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
       return (isDue ? await this.saveDuringRun(ready) : ready).state;
     },
+      this.running = { executionId: state.executionId };
     mayAct: () => this.claim.isHeld(),
   };
 
@@ -242,7 +248,7 @@ export class HeldSession {
     const { latest: session, parts } = this;
     for (const { position, error } of unreadable)
       parts.report({ type: 'inbox-item-unreadable', session, position, error });
-    const stop = this.inbox.receive(inbox, this.isRunning);
+    const stop = this.inbox.receive(inbox, this.running);
     if (stop !== undefined) this.abortController.abort(new RunAbort('cancel', stop));
   }
 

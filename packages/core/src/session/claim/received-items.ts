@@ -3,6 +3,11 @@ import { mustWaitForEnd, stopReasonOf, withInboxItem } from '../actions/inbox-co
 import type { AgentSession } from '../session.ts';
 import type { InboxItem, InboxItemRef } from '../session-store.ts';
 
+/** The execution that the run in progress works on. A run that begins an execution can have a new id. */
+export interface RunningExecution {
+  readonly executionId: string | undefined;
+}
+
 /**
  * The inbox items that a worker has read under its claim. The worker uses an item once, however often it is read. The
  * save with the effect of the item removes it from the inbox.
@@ -25,13 +30,16 @@ export class ReceivedItems {
     return this.usedItems.length > 0;
   }
 
-  /** Adds items that were read. Returns the reason to stop the run in progress, when an item requests a stop. */
-  receive(items: readonly InboxItem[], isRunning: boolean): string | undefined {
+  /**
+   * Adds items that were read. Returns the reason to stop the run in progress, when an item requests to stop its
+   * execution.
+   */
+  receive(items: readonly InboxItem[], running: RunningExecution | undefined): string | undefined {
     let stop: string | undefined;
     for (const item of items) {
       if (this.known.has(item.position)) continue;
       this.known.set(item.position, item);
-      const reason = isRunning ? stopReasonOf(item) : undefined;
+      const reason = running && stopReasonOf(item, running.executionId);
       (reason === undefined ? this.unused : this.stops).push(item);
       stop ??= reason;
     }

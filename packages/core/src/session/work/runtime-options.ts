@@ -99,9 +99,10 @@ export interface ExecuteOptions<Context = unknown> extends Pick<
   'signal' | 'onEvent' | 'runContext'
 > {
   /**
-   * The handling of a message, a decision or a retry while another worker holds a claim. `enqueue` (default for
-   * messages) adds it to the inbox. The returned session then shows the state after the item is used: with the message,
-   * and without a response. `refuse` (default for other actions) rejects with SessionBusyError.
+   * The handling of a message, a cancel, a decision, an answer or a retry while another worker holds a claim. `enqueue`
+   * (default for messages and `cancel()`) adds it to the inbox. The returned session then shows the state after the item
+   * is used: with the message and without a response, or with the stop signal. `refuse` (default for other actions)
+   * rejects with SessionBusyError.
    */
   readonly whenBusy?: 'enqueue' | 'refuse' | undefined;
   /**

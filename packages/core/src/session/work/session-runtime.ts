@@ -161,7 +161,7 @@ export class SessionRuntime<Context = unknown> {
     options: ExecuteOptions,
     busy: SessionBusyError,
   ): Promise<AgentSession> {
-    const choice = options.whenBusy ?? (item?.content.type === 'message' ? 'enqueue' : 'refuse');
+    const choice = options.whenBusy ?? (isEnqueuedByDefault(item) ? 'enqueue' : 'refuse');
     if (item === undefined || choice !== 'enqueue') throw busy;
     const session = await this.get(sessionId);
     requireActive(session);
@@ -265,6 +265,10 @@ export class SessionRuntime<Context = unknown> {
 
 function isBusy(error: unknown): error is SessionBusyError {
   return hasErrorCode(error, 'SESSION_BUSY');
+function isEnqueuedByDefault(item: SessionAction['item']): boolean {
+  return item?.content.type === 'message' || item?.content.type === 'stop';
+}
+
 }
 
 function undefinedIfBusy(error: unknown): undefined {

@@ -6,14 +6,13 @@ import {
   deadline,
   ExecutionBudget,
   finishReason,
-  guardsFor,
   retryLimit,
   stepsLimit,
   timeLimit,
   tokenLimit,
   Usage,
 } from '@holdfast/core';
-import { OUTCOME_RULES } from '@holdfast/core/engine';
+import { OUTCOME_RULES, guardsFor } from '@holdfast/core/engine';
 import type { AgentState, BudgetLimits, FinishReason, Hook, Instant, ToolOutcome } from '@holdfast/core';
 import type { HookPoint, ToolOutcomeType } from '@holdfast/core/engine';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
