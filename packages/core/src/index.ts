@@ -114,6 +114,7 @@ export {
   writeMetadata,
 } from './session/actions/actions.ts';
 export type { ActionContext, SessionAction } from './session/actions/actions.ts';
+export { editMessage, regenerate } from './session/actions/regenerate.ts';
 export { pendingQuestions } from './session/actions/answer.ts';
 export { pendingApprovals } from './session/actions/approval.ts';
 export type { InboxContent } from './session/actions/inbox-content.ts';

@@ -6,6 +6,7 @@ import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
 import { CONVERSATION } from '../state/messages/message-store.ts';
+import { SUMMARIZED_THROUGH, SUMMARY } from '../state/messages/message-tags.ts';
 import type { Message, Messages } from '../state/messages/messages.ts';
 import { userMessage } from '../state/messages/messages.ts';
 import { conversationWithCurrentToolTrace } from '../loop/compile/compile-messages.ts';
@@ -81,9 +82,6 @@ const checkOptions = optionsCheck<SummarizeOptions>(
 
 /** Runs after the guards, so that a step that is not taken causes no summary, and after hooks that add messages. */
 const LATE = -1_000;
-const SUMMARY = 'summary';
-/** The metadata key of a summary, with the id of the last message that it stands for. */
-const THROUGH = 'summarized_through';
 
 /**
  * Keeps the messages that a model sees within a number of tokens. When they exceed it, a model summarises older
@@ -142,7 +140,7 @@ function withSummaryInFront(summary: Message | undefined, messages: Messages): M
 /** The summary in use, and the state with the messages that it does not stand for. */
 function splitAtSummary(state: AgentState): { summary: Message | undefined; rest: AgentState } {
   const summary = state.store.section(SUMMARY).last;
-  const through = summary?.metadata?.[THROUGH];
+  const through = summary?.metadata?.[SUMMARIZED_THROUGH];
   if (typeof through !== 'string') return { summary: undefined, rest: state };
   const store = state.store.withoutSection(SUMMARY);
   const at = state.updatedAt;
@@ -236,7 +234,7 @@ async function withSummaryOf(
       const modelId = driver.modelId?.(llmConfig) ?? llmConfig?.model;
       const usage = prices ? pricedUsage(response, prices, modelId) : response.usage;
       state = state.withOtherUsage(usage, clock.now());
-      const metadata = { [THROUGH]: (part.at(-1) as Message).id };
+      const metadata = { [SUMMARIZED_THROUGH]: (part.at(-1) as Message).id };
       const summary = userMessage(summaryIn(response), { clock, metadata });
       state = state.withMessageStore(state.store.withSection(SUMMARY, [summary]), clock.now());
     }

@@ -9,6 +9,7 @@ import {
   deny,
   MemorySessionStore,
   pendingApprovals,
+  regenerate,
   pendingQuestions,
   resume,
   RunAbort,
@@ -274,6 +275,12 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
       await store.save(session.withStatus('completed'));
     }),
   SESSION_NOT_FOUND: () => thrownBy(() => runtimeOf().runtime.get('trip-1')),
+  EXECUTION_ACTIVE: () =>
+    thrownBy(async () => {
+      const { runtime, store, session } = await createdSession();
+      await store.save(session.withState(session.state.withUserMessage('Weather?').withExecutionStarted()));
+      await runtime.execute('trip-1', regenerate());
+    }),
   SESSION_REFUSED: () =>
     thrownBy(async () => {
       const { runtime, store, session } = await createdSession();

@@ -15,9 +15,22 @@ export interface MessageTags {
   readonly is_trace?: true;
 }
 
+/** The section that holds the summary of a conversation. */
+export const SUMMARY = 'summary';
+
+/** The metadata key of a summary, with the id of the last message that it stands for. */
+export const SUMMARIZED_THROUGH = 'summarized_through';
+
 /** Freezes tags and returns them as the metadata of a message without other metadata. */
 export function metadataOf(tags: MessageTags): JsonObject {
   return Object.freeze(tags as JsonObject & MessageTags);
+}
+
+/** Returns a copy of a user message with the tag of the execution that responds to it. */
+export function withExecutionTag(message: UserMessage, executionId: ExecutionId): Message {
+  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
+  const metadata = Object.freeze({ ...own, execution_id: executionId });
+  return assembleMessage(role, { id, createdAt, content, providerOptions, metadata });
 }
 
 /** Returns a copy of a message with the tags of its step. */
@@ -26,13 +39,6 @@ export function withTags(message: Message, tags: MessageTags): Message {
   const metadata = (own === undefined ? tags : { ...own, ...tags }) as JsonObject & MessageTags;
   return assembleMessage(role, {
     id,
-/** Returns a copy of a user message with the tag of the execution that responds to it. */
-export function withExecutionTag(message: UserMessage, executionId: ExecutionId): Message {
-  const { id, role, createdAt, content, providerOptions, metadata: own } = message;
-  const metadata = Object.freeze({ ...own, execution_id: executionId });
-  return assembleMessage(role, { id, createdAt, content, providerOptions, metadata });
-}
-
     createdAt,
     content,
     providerOptions,
