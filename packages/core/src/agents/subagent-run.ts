@@ -8,6 +8,7 @@ import type { Waiting } from '../state/execution/waiting.ts';
 import { CallSuspended } from '../loop/stopping/abort.ts';
 import type { AgentLoop } from '../loop/agent-loop.ts';
 import type { AgentEvent, AgentEventListener } from '../loop/events.ts';
+import { eventOf } from '../loop/events.ts';
 import type { ParentRun } from '../loop/parent-run.ts';
 import { runningToolOf } from '../loop/tools/running-tool.ts';
 import type { ToolContext } from '../loop/tools/tool-context.ts';
@@ -60,6 +61,7 @@ export class SubagentRun {
       onEvent: this.listener(),
       checkpoint: runningToolOf(this.context)?.checkpoint((state) => this.report(state, true)),
       onExhausted: runningToolOf(this.context)?.onExhausted,
+      session: runningToolOf(this.context)?.session,
       parent: { ...this.nesting, remaining, follow: (state) => this.follow(state) },
     });
     if (canBeWaitedFor(last)) {
@@ -106,7 +108,7 @@ export class SubagentRun {
     return (event: AgentEvent) => {
       const happening = { type: 'subagent', toolCallId, toolName: this.name, event } as const;
       if (call) call.announce(happening);
-      else emit({ ...happening, at: event.at, state });
+      else emit(eventOf(happening, { ...event, state, executionId: state.executionId ?? event.executionId }));
     };
   }
 }

@@ -15,7 +15,7 @@ import { requireChosenTool, requireDriver, TOOL_CHOICE } from './inference/drive
 import type { Checkpoint } from './checkpoint.ts';
 import type { Driver } from './inference/driver.ts';
 import { EventStream } from './event-stream.ts';
-import type { AgentEventListener } from './events.ts';
+import type { AgentEventListener, EventSession } from './events.ts';
 import { announceTo } from './events.ts';
 import type { FallbackOptions } from './inference/fallback.ts';
 import { Fallback } from './inference/fallback.ts';
@@ -108,6 +108,8 @@ export interface RunOptions<Context = unknown> {
   readonly runContext?: Context | undefined;
   /** The run that executes this run as a tool. @internal */
   readonly parent?: ParentRun | undefined;
+  /** Returns the session that the run works for, which its events show. @internal */
+  readonly session?: (() => EventSession) | undefined;
 }
 
 /** The options of a run. They are required when the tools of the loop need a run context. */
@@ -186,6 +188,7 @@ const checkRunOptions = optionsCheck<RunOptions>(
     onExhausted: mustBe.oneOf(['suspend', 'fail']),
     runContext: mustBe.anything,
     parent: { ...mustBe.anything, isInternal: true },
+    session: { ...mustBe.anything, isInternal: true },
   },
   RUN_ADVICE,
 );
@@ -204,7 +207,8 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
   const { listeners = [], redact } = options;
 
   function startRun(loop: LoopParts, state: AgentState, runOptions: RunOptions): AgentRun {
-    const { signal = neverSignal(), onEvent, previousState, checkpoint, parent, runContext } = runOptions;
+    const { signal = neverSignal(), onEvent, previousState, checkpoint } = runOptions;
+    const { parent, runContext, session } = runOptions;
     const all = onEvent ? [...listeners, onEvent] : listeners;
     const heard = redact ? redactedListeners(all, redact) : all;
     return new AgentRun(state, loop, {
@@ -214,6 +218,7 @@ export function createAgentLoop(options: AgentLoopOptions): AgentLoop {
       checkpoint,
       parent,
       runContext,
+      session,
     });
   }
 

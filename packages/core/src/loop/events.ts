@@ -1,20 +1,24 @@
 import type { Instant } from '../clock.ts';
+import { isSameJson } from '../json.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
-import type { StepId } from '../state/values/ids.ts';
+import type { ExecutionId, StepId } from '../state/values/ids.ts';
 import type { InferenceResponse } from '../state/inference/inference-response.ts';
 import type { EffectiveRequest } from '../state/inference/request.ts';
 import type { AgentStep } from '../state/execution/step.ts';
 import { Usage } from '../state/inference/usage.ts';
 import type { ErrorRecord } from '../state/values/error-record.ts';
+import type { Message, UserMessage } from '../state/messages/messages.ts';
+import { executionIdOf } from '../state/messages/message-tags.ts';
+import type { Waiting } from '../state/execution/waiting.ts';
 import type { StepExecution } from '../state/execution/step-execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import { executionWithId } from '../state/execution/tool-executions.ts';
 import type { InferenceDelta } from './inference/driver.ts';
 
-/** The content of an event, without its instant and state. */
+/** The content of an event, without the members that all events have. */
 export type EventBody =
   | { readonly type: 'execution-started' }
   | { readonly type: 'execution-resumed' }
@@ -22,6 +26,11 @@ export type EventBody =
   | { readonly type: 'execution-stopped' }
   | { readonly type: 'execution-completed' }
   | { readonly type: 'execution-failed' }
+  /**
+   * The execution has a new user message, which `sendMessage` or the inbox added: at the start of a run, or between two
+   * steps. The execution responds to it.
+   */
+  | { readonly type: 'message-taken-in'; readonly message: UserMessage }
   /** `stepNumber` counts from 1. */
   | { readonly type: 'step-started'; readonly stepId: StepId; readonly stepNumber: number }
   | { readonly type: 'step-completed'; readonly stepExecution: StepExecution; readonly stepNumber: number }
@@ -47,6 +56,13 @@ export type EventBody =
   | { readonly type: 'step-restarted'; readonly stepId: StepId; readonly attempt: number }
   /** Emitted once for each attempt. */
   | { readonly type: 'tool-started'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  /**
+   * The call begins to wait: for a decision, an answer, a child session, or for an event inside a subagent. Emitted once
+   * for each request, and again when the call requests approval again.
+   */
+  | { readonly type: 'tool-waiting'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
+  /** The running tool saved other progress with `context.saveProgress`: `toolExecution.progress`. */
+  | { readonly type: 'tool-progress'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   | { readonly type: 'tool-completed'; readonly stepId: StepId; readonly toolExecution: ToolExecution }
   /** Emitted instead of `tool-completed` for a call that hooks blocked. */
   | {
@@ -66,17 +82,61 @@ export type EventBody =
       readonly event: AgentEvent;
     };
 
-/** An event of a run. The union is closed: a switch over `type` can be complete. */
-export type AgentEvent = EventBody & {
+/** The session whose agent a run works for, as it is when an event occurs. */
+export interface EventSession {
+  readonly sessionId: string;
+  /** The epoch of the claim under which the worker runs the agent. A later worker has a higher epoch. */
+  readonly epoch: number;
+  /** The version of the session that was saved last. */
+  readonly version: number;
+}
+
+/** The members that all events have, besides their content. */
+interface EventFrame {
   readonly at: Instant;
   /** The state right after the event. */
   readonly state: AgentState;
-};
+  /** The execution that the run works on. */
+  readonly executionId: ExecutionId;
+  /**
+   * The number of the attempt at the open step, or at the last closed step when none is open. It is 1 more than the
+   * number of times that the loop repeated a failed call of the model in this step.
+   */
+  readonly attempt: number;
+  /** The session, for a run under a `SessionRuntime`. */
+  readonly session?: EventSession | undefined;
+}
+
+/** An event of a run. The union is closed: a switch over `type` can be complete. */
+export type AgentEvent = EventBody & EventFrame;
 
 export type AgentEventType = AgentEvent['type'];
 
 /** Receives events. An error that a listener throws is ignored. */
 export type AgentEventListener = (event: AgentEvent) => void;
+
+/** Returns the event with this content. */
+export function eventOf(
+  body: EventBody,
+  { state, executionId, at, session }: Omit<EventFrame, 'attempt'>,
+): AgentEvent {
+  const frame = { at, state, executionId, attempt: attemptOf(state) };
+  return session === undefined ? { ...frame, ...body } : { ...frame, session, ...body };
+}
+
+/** Returns the number of the attempt at the latest step. */
+function attemptOf({ execution }: AgentState): number {
+  const failures = execution?.latestStep?.inferenceFailures ?? [];
+  return failures.reduce((count, { retriedAt }) => (retriedAt === undefined ? count : count + 1), 1);
+}
+
+/** Returns one listener that passes each event to these listeners; `undefined` for none. */
+export function joinedListener(
+  ...listeners: readonly (AgentEventListener | undefined)[]
+): AgentEventListener | undefined {
+  const all = listeners.filter((listener) => listener !== undefined);
+  return all.length > 1 ? (event) => announceTo(all, event) : all[0];
+}
 
 /** Passes an event to every listener. An error that a listener throws, now or later, is ignored. */
 export function announceTo<E>(listeners: readonly ((event: E) => void)[], event: E): void {
@@ -105,14 +165,32 @@ const STATUS_EVENTS: { readonly [S in ExecutionStatus]?: EventBody['type'] } = {
 /** The events between two states of a run, in order. The loop announces exactly these events for a change of state. */
 export function eventsBetween(before: AgentState, after: AgentState): readonly EventBody[] {
   const found: EventBody[] = [];
+  if (before.messages !== after.messages) collectMessages(before, after, found);
   if (before.execution !== after.execution) {
     collectStepStart(before, after, found);
     collectStepProgress(before, after, found);
     collectSignals(before, after, found);
     collectStepEnd(before, after, found);
+    collectChildWaits(before, after, found);
     collectStatus(before, after, found);
   }
   return found;
+}
+
+/** Only messages of people have the tag of the execution: a hook adds its messages without it. */
+function collectMessages(
+  { messages: known }: AgentState,
+  { messages, executionId }: AgentState,
+  found: EventBody[],
+): void {
+  for (const message of messages.since(known) ?? addedBeside(known.toArray(), messages.toArray()))
+    if (message.role === 'user' && executionId !== undefined && executionIdOf(message) === executionId)
+      found.push({ type: 'message-taken-in', message });
+}
+
+function addedBeside(known: readonly Message[], messages: readonly Message[]): readonly Message[] {
+  const before = new Set(known);
+  return messages.filter((message) => !before.has(message));
 }
 
 function collectStepStart(before: AgentState, after: AgentState, found: EventBody[]): void {
@@ -136,6 +214,8 @@ function collectStepProgress(before: AgentState, after: AgentState, found: Event
     const known = earlier && executionWithId(earlier.toolExecutions, toolExecution.id, place);
     const type = known === toolExecution ? undefined : toolProgress(known, toolExecution);
     if (type) found.push(toolEventBody(type, step.id, toolExecution));
+    if (known !== toolExecution && beginsToWait(known, toolExecution))
+      found.push({ type: 'tool-waiting', stepId: step.id, toolExecution });
     if (toolExecution.usage !== (known?.usage ?? Usage.none))
       found.push({ type: 'usage-updated', usage: after.usage });
   }
@@ -172,7 +252,7 @@ function toolEventBody(
   return { type, stepId, toolExecution, blockedBy: toolExecution.blockedBy };
 }
 
-/** Each attempt is announced as a start; the progress and usage reported in between are not announced. */
+/** Each attempt is announced as a start. The loop announces progress and usage where they are reported. */
 function toolProgress(
   known: ToolExecution | undefined,
   is: ToolExecution,
@@ -181,6 +261,16 @@ function toolProgress(
   if (is.isRunning) return isSameTry ? undefined : 'tool-started';
   if (is.outcome === undefined || known?.outcome !== undefined) return undefined;
   return is.wasBlocked ? 'tool-blocked' : 'tool-completed';
+}
+
+/** True when the call waits for a decision, or inside, and did not wait for the same event before. */
+function beginsToWait(known: ToolExecution | undefined, is: ToolExecution): boolean {
+  if (is.isAwaitingApproval) return known?.approval?.requestedAt !== is.approval?.requestedAt;
+  return is.waitingInside.some((waiting) => !isAmong(known?.waitingInside, waiting));
+}
+
+function isAmong(known: readonly Waiting[] | undefined, waiting: Waiting): boolean {
+  return known?.some((entry) => isSameJson(entry, waiting)) ?? false;
 }
 
 function collectSignals(before: AgentState, after: AgentState, found: EventBody[]): void {
@@ -198,6 +288,21 @@ function collectStepEnd(before: AgentState, after: AgentState, found: EventBody[
   const hasFailed = execution.hasUnresolvedErrors;
   const explanation = hasFailed ? 'stop: an error' : execution.continuation.explain(execution.hasToolCalls);
   found.push({ type: 'continuation-evaluated', shouldStop: hasFailed || execution.shouldStop, explanation });
+}
+
+/** A call waits for a child session when the execution does so for the call. */
+function collectChildWaits(
+  { execution: before }: AgentState,
+  { execution, currentStep: step }: AgentState,
+  found: EventBody[],
+): void {
+  if (step === undefined || execution?.status !== 'suspended' || execution.waiting === before?.waiting)
+    return;
+  for (const entry of execution.waiting) {
+    if (entry.type !== 'child' || isAmong(before?.waiting, entry)) continue;
+    const toolExecution = step.toolExecutions.find(({ id }) => id === entry.toolExecutionId);
+    if (toolExecution) found.push({ type: 'tool-waiting', stepId: step.id, toolExecution });
+  }
 }
 
 function collectStatus(before: AgentState, after: AgentState, found: EventBody[]): void {

@@ -7,7 +7,7 @@ import type { ToolChoice } from '../state/inference/request.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import type { MessageCompiler } from './compile/compile-messages.ts';
 import type { Driver } from './inference/driver.ts';
-import type { AgentEventListener } from './events.ts';
+import type { AgentEventListener, EventSession } from './events.ts';
 import type { Fallback } from './inference/fallback.ts';
 import type { RetryPolicy } from './inference/retry-policy.ts';
 import { guardsFor } from './stopping/guards.ts';
@@ -49,6 +49,8 @@ export interface RunParts {
   readonly parent?: ParentRun | undefined;
   /** The value for tools and hooks. */
   readonly runContext?: unknown;
+  /** Returns the session of the run, for events. */
+  readonly session?: (() => EventSession) | undefined;
 }
 
 /** The options of a run that change its loop. */

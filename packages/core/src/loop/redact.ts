@@ -11,7 +11,7 @@ import { ExecutionState } from '../state/execution/execution.ts';
 import { InferenceResponse } from '../state/inference/inference-response.ts';
 import { List } from '../state/values/list.ts';
 import type { LlmConfig } from '../state/llm-config.ts';
-import type { AssistantPart, ToolOutput } from '../state/messages/messages.ts';
+import type { AssistantPart, ToolOutput, UserMessage } from '../state/messages/messages.ts';
 import type { EffectiveRequest, StepRequest } from '../state/inference/request.ts';
 import { StepExecution } from '../state/execution/step-execution.ts';
 import { AgentStep } from '../state/execution/step.ts';
@@ -57,7 +57,10 @@ export function redactedListener(
 
 function redactedEvent(event: AgentEvent, redact: Redact): AgentEvent | undefined {
   const body = redactedBody(event, redact);
-  return body && { ...body, at: event.at, state: outlineOf(event.state, redact) };
+  if (body === undefined) return undefined;
+  const { at, executionId, attempt, session } = event;
+  const frame = { at, executionId, attempt, state: outlineOf(event.state, redact) };
+  return session === undefined ? { ...frame, ...body } : { ...frame, session, ...body };
 }
 
 /** Copies each member by name, so a member that is added to an event later is not passed on until it is named here. */
@@ -70,6 +73,8 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'execution-completed':
     case 'execution-failed':
       return { type: event.type };
+    case 'message-taken-in':
+      return { type: event.type, message: redactedMessage(event.message, redact) };
     case 'step-started':
     case 'step-completed':
       return redactedStepEvent(event, redact);
@@ -81,6 +86,8 @@ function redactedBody(event: EventBody, redact: Redact): EventBody | undefined {
     case 'inference-delta':
       return undefined;
     case 'tool-started':
+    case 'tool-waiting':
+    case 'tool-progress':
     case 'tool-completed':
     case 'tool-blocked':
       return redactedToolEvent(event, redact);
@@ -127,7 +134,7 @@ function redactedInferenceEvent(
 }
 
 function redactedToolEvent(
-  event: BodyOf<'tool-started' | 'tool-completed' | 'tool-blocked'>,
+  event: BodyOf<'tool-started' | 'tool-waiting' | 'tool-progress' | 'tool-completed' | 'tool-blocked'>,
   redact: Redact,
 ): EventBody {
   const { type, stepId } = event;
@@ -212,6 +219,14 @@ function redactedStep(execution: StepExecution, redact: Redact): StepExecution {
 function redactedText(content: string, redact: Redact): string {
   const shown = redact(content);
   return typeof shown === 'string' ? shown : JSON.stringify(shown);
+}
+
+/** A user message without files, metadata and provider options. */
+function redactedMessage({ id, createdAt, content }: UserMessage, redact: Redact): UserMessage {
+  const texts = content.flatMap((part) =>
+    part.type === 'text' ? [{ type: part.type, text: redactedText(part.text, redact) }] : [],
+  );
+  return { id, role: 'user', content: texts, ...(createdAt !== undefined && { createdAt }) };
 }
 
 function redactedResponse(response: InferenceResponse, redact: Redact): InferenceResponse {

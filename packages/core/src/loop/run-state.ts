@@ -3,10 +3,11 @@ import { readClock, systemClock } from '../clock.ts';
 import type { AgentState } from '../state/agent-state.ts';
 import type { StopSignal } from '../state/execution/continuation.ts';
 import { isAgentStop } from '../state/execution/continuation.ts';
+import type { ExecutionId } from '../state/values/ids.ts';
 import type { AbortKind } from './stopping/abort.ts';
 import { withStopSignalOnce } from './stopping/step-timer.ts';
 import type { AgentEventListener, EventBody } from './events.ts';
-import { announceTo, eventsBetween } from './events.ts';
+import { announceTo, eventOf, eventsBetween } from './events.ts';
 import { withinGrace } from './stopping/grace.ts';
 import type { Hook, HookContext, HookPoint } from './hooks/hook.ts';
 import type { ResultOf } from './hooks/hook-results.ts';
@@ -29,6 +30,8 @@ export class RunState {
   readonly parent: ParentRun | undefined;
   /** The value for tools and hooks. It must not enter the state, events or errors. */
   readonly runContext: unknown;
+  /** Returns the session of the run, for events. */
+  readonly session: RunParts['session'];
   readonly signals: RunSignals;
   readonly checkpointer: Checkpointer;
   /** True while the end is prepared, which is announced as one change. */
@@ -36,6 +39,8 @@ export class RunState {
   readonly work: WorkTime;
   /** The ids of the system clock are new, so the loop does not search for duplicates. */
   private readonly hasNewIds: boolean;
+  /** The execution of the last event: a hook can remove the execution from the state. */
+  private executionId: ExecutionId | undefined;
 
   constructor(state: AgentState, loop: LoopParts, run: RunParts) {
     this.state = state;
@@ -45,6 +50,7 @@ export class RunState {
     this.listeners = run.listeners;
     this.parent = run.parent;
     this.runContext = run.runContext;
+    this.session = run.session;
     this.work = new WorkTime(readClock(loop.clock));
     this.hasNewIds = loop.clock === systemClock;
   }
@@ -155,8 +161,12 @@ export class RunState {
   }
 
   emit(happening: EventBody): void {
-    const { listeners } = this;
-    if (listeners.length > 0) announceTo(listeners, { ...happening, at: this.now(), state: this.state });
+    const { listeners, state } = this;
+    if (listeners.length === 0) return;
+    const executionId = (this.executionId = state.executionId ?? this.executionId);
+    if (executionId === undefined) return;
+    const frame = { at: this.now(), state, executionId, session: this.session?.() };
+    announceTo(listeners, eventOf(happening, frame));
   }
 
   /** Announces the events between two states. */

@@ -4,7 +4,7 @@ import type { ExecutionState } from '../state/execution/execution.ts';
 import type { ToolExecution } from '../state/execution/tool-execution.ts';
 import type { ToolBlock } from '../state/execution/tool-outcome.ts';
 import type { Usage } from '../state/inference/usage.ts';
-import type { AgentEvent } from '../loop/events.ts';
+import type { AgentEvent, EventSession } from '../loop/events.ts';
 import type { AgentEventOf } from './observe.ts';
 
 /** The kind of a line, which determines its colour. */
@@ -40,6 +40,8 @@ export function eventLines(event: AgentEvent, maxLength: number): readonly Event
     }
     case 'tool-started':
       return [line(2, 'plain', `→ ${callInWords(event, maxLength)}`)];
+    case 'tool-waiting':
+      return [line(2, 'heading', `… ${callInWords(event, maxLength)} waits for ${waitInWords(event)}`)];
     case 'tool-completed':
     case 'tool-blocked':
       return [toolLine(event, maxLength)];
@@ -61,7 +63,7 @@ function line(level: number, tone: Tone, text: string): EventLine {
 
 const END_TONES = { suspended: 'heading', stopped: 'bad', completed: 'good', failed: 'bad' } as const;
 
-function endLines({ state }: AgentEvent, maxLength: number): readonly EventLine[] {
+function endLines({ state, session }: AgentEvent, maxLength: number): readonly EventLine[] {
   const execution = state.execution as ExecutionState;
   const status = execution.status as keyof typeof END_TONES;
   const why = [...execution.waiting.map(({ type }) => type), ...(state.stopReason ? [state.stopReason] : [])];
@@ -72,16 +74,20 @@ function endLines({ state }: AgentEvent, maxLength: number): readonly EventLine[
     seconds(state.executionDuration),
   ];
   const reason = why.length === 0 ? '' : ` (${why.join(', ')})`;
-  const text = `■ execution ${state.executionCount} ${status}${reason}: ${facts.join(', ')}`;
+  const text = `■ execution ${state.executionCount}${ofSession(session)} ${status}${reason}: ${facts.join(', ')}`;
   const errors = execution.errors.map((error) => errorLine(1, error, maxLength));
   return [...errors, line(0, END_TONES[status], text)];
 }
 
-function startInWords({ type, state }: AgentEvent): string {
+function ofSession(session: EventSession | undefined): string {
+  return session === undefined ? '' : ` of session ${session.sessionId}`;
+}
+
+function startInWords({ type, state, session }: AgentEvent): string {
   const { executionCount, llmConfig, stepExecutions } = state;
   const how = type === 'execution-started' ? 'started' : `resumed after ${steps(stepExecutions.length)}`;
   const model = llmConfig?.model === undefined ? '' : ` (${llmConfig.model})`;
-  return `▶ execution ${executionCount} ${how}${model}`;
+  return `▶ execution ${executionCount}${ofSession(session)} ${how}${model}`;
 }
 
 /** The line of a call to another model than the state names. */
@@ -102,6 +108,11 @@ function callInWords(event: ToolEvent, maxLength: number): string {
   const { name, args, attempt } = event.toolExecution;
   const again = attempt > 1 ? ` (attempt ${attempt})` : '';
   return `${callNumber(event)}${name} ${jsonInShort(args, maxLength)}${again}`;
+}
+
+function waitInWords({ toolExecution }: ToolEvent): string {
+  if (toolExecution.isAwaitingApproval) return 'approval';
+  return toolExecution.waitingInside.map(({ type }) => type).join(', ') || 'a child';
 }
 
 /** The number of the call in its step, when there are several: two calls may use the same tool. */

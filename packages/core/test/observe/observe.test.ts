@@ -11,7 +11,7 @@ import type { AgentEventType } from '@holdfast/core/engine';
 import { scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { does, expectSound, observe, told } from '../support/builders.ts';
+import { does, emitted, expectSound, observe, told } from '../support/builders.ts';
 import type { Scenario } from '../support/builders.ts';
 
 const add: ScriptedAnswer = { calls: { add: { a: 2 } } };
@@ -234,7 +234,7 @@ describe('a loop with redact', () => {
       driver: scriptedDriver({ calls: { echo: { a: SECRET } } }, SECRET),
       tools: [
         does('echo', (_, context) => {
-          context.emit({ type: 'execution-started', at: 0, state: told(SECRET) });
+          context.emit(emitted(told(SECRET), 0));
           return SECRET;
         }),
       ],

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { AgentState, createAgentLoop, tool } from '@holdfast/core';
 import { toolCallsOf } from '@holdfast/core/driver';
-import { isTerminal } from '@holdfast/core/engine';
+import { ExecutionId, isTerminal } from '@holdfast/core/engine';
 import type {
   AgentEvent,
   AgentLoop,
@@ -219,6 +219,10 @@ function inShort(event: AgentEvent): string | undefined {
       return undefined;
     case 'tool-started':
       return `+started ${event.toolExecution.name}`;
+    case 'tool-waiting':
+      return `+waiting ${event.toolExecution.name}`;
+    case 'tool-progress':
+      return `+progress ${event.toolExecution.name}`;
     case 'tool-completed':
       return `+${event.toolExecution.outcome?.type ?? ''} ${event.toolExecution.name}`;
     case 'tool-blocked':
@@ -278,3 +282,12 @@ export function cameTo(state: AgentState): object {
     metadata: state.metadata.values,
   };
 }
+
+/** An event that a tool reports by hand. */
+export const emitted = (state: AgentState, at = 1): AgentEvent => ({
+  type: 'execution-started',
+  at,
+  state,
+  executionId: ExecutionId.create(),
+  attempt: 1,
+});

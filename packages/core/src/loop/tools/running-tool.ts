@@ -9,7 +9,7 @@ import type { CallUsage } from '../../state/inference/usage.ts';
 import { RunAbort } from '../stopping/abort.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import { announceTo } from '../events.ts';
-import type { AgentEvent, EventBody } from '../events.ts';
+import type { AgentEvent, EventBody, EventSession } from '../events.ts';
 import type { ParentRun } from '../parent-run.ts';
 import type { RunState } from '../run-state.ts';
 import { stepAtWork } from '../stepper.ts';
@@ -64,7 +64,9 @@ export class RunningTool implements ToolContext {
   }
 
   readonly saveProgress = (progress: JsonValue): void => {
-    this.#change((execution) => execution.withProgress(progress));
+    const toolExecution = this.#change((execution) => execution.withProgress(progress));
+    const stepId = stepAtWork(this.#run.state)?.id;
+    if (toolExecution && stepId) this.#run.emit({ type: 'tool-progress', stepId, toolExecution });
   };
 
   readonly addUsage = (usage: Usage | CallUsage): void => {
@@ -109,6 +111,11 @@ export class RunningTool implements ToolContext {
     return this.#run.parent;
   }
 
+  /** Returns the session of the run, for the events of a subagent. */
+  get session(): (() => EventSession) | undefined {
+    return this.#run.session;
+  }
+
   /** True when the run has listeners. */
   get hasListeners(): boolean {
     return this.#run.listeners.length > 0;
@@ -146,14 +153,17 @@ export class RunningTool implements ToolContext {
     if (!this.#hasEnded && !this.#run.isAbandoned()) this.#run.emit(happening);
   }
 
-  #change(change: (execution: ToolExecution) => ToolExecution): void {
+  /** Changes the execution of the call, and returns it; `undefined` when nothing changes. */
+  #change(change: (execution: ToolExecution) => ToolExecution): ToolExecution | undefined {
     const run = this.#run;
-    if (this.#hasEnded || run.isAbandoned()) return;
+    if (this.#hasEnded || run.isAbandoned()) return undefined;
     const execution = stepAtWork(run.state)?.toolExecutions.find(({ id }) => id === this.idempotencyKey);
     // After a hook ended the execution, a running call counts as interrupted until it completes.
     const isLate = run.state.currentStep === undefined && execution?.outcome?.type === 'interrupted';
-    if (execution === undefined || !(execution.isRunning || isLate)) return;
+    if (execution === undefined || !(execution.isRunning || isLate)) return undefined;
     const toolExecution = change(execution);
-    if (toolExecution !== execution) run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+    if (toolExecution === execution) return undefined;
+    run.advance({ type: 'toolAdvanced', toolExecution, at: run.now() });
+    return toolExecution;
   }
 }

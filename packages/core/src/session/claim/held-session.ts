@@ -3,7 +3,7 @@ import { hasErrorCode } from '../../errors.ts';
 import { abortKind, RunAbort, unlessAborted } from '../../loop/stopping/abort.ts';
 import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
 import type { Checkpoint } from '../../loop/checkpoint.ts';
-import type { AgentEventListener } from '../../loop/events.ts';
+import type { AgentEventListener, EventSession } from '../../loop/events.ts';
 import { nextAction } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
 import { isUnreachable } from '../session-errors.ts';
@@ -205,11 +205,19 @@ export class HeldSession {
     this.hasRun = true;
     this.running = { executionId: state.hasActiveExecution ? state.executionId : undefined };
     try {
-      return await loop.run(state, { onExhausted: 'suspend', ...options, signal, checkpoint });
+      return await loop.run(state, { onExhausted: 'suspend', ...options, signal, checkpoint, session });
     } finally {
       this.running = undefined;
     }
   }
+
+  /** Returns the session for an event. The events between two saves share it. */
+  private readonly session = (): EventSession => {
+    const { sessionId, version } = this.latest;
+    if (this.shownInEvents?.version !== version)
+      this.shownInEvents = Object.freeze({ sessionId, epoch: this.claim.epoch, version });
+    return this.shownInEvents;
+  };
 
   private readonly lease: SaveLease = {
     endsAt: () => this.claim.leaseEnd,
@@ -218,6 +226,7 @@ export class HeldSession {
 
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
+      this.running = { executionId: state.executionId };
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // not a step of a subagent
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
@@ -226,7 +235,6 @@ export class HeldSession {
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
       return (isDue ? await this.saveDuringRun(ready) : ready).state;
     },
-      this.running = { executionId: state.executionId };
     mayAct: () => this.claim.isHeld(),
   };
 

@@ -1,4 +1,5 @@
 import type { Instant } from '../../clock.ts';
+import type { AgentEventListener } from '../../loop/events.ts';
 import type { Waiting } from '../../state/execution/waiting.ts';
 import { momentsOfWaiting } from '../../state/execution/waiting.ts';
 import type { AgentSession } from '../session.ts';
@@ -56,6 +57,11 @@ export interface AdvanceOptions {
    * `refuse`: never. In both cases the outcome is `isolate` otherwise.
    */
   readonly suspects?: 'alone' | 'refuse' | undefined;
+  /**
+   * Receives the events of the run, after the `onEvent` of the runtime. It receives no events of an `IsolatedProcess`: pass
+   * `onEvent` to the runtime of that process.
+   */
+  readonly onEvent?: AgentEventListener | undefined;
 }
 
 /** Works on a session: claims it, takes steps, saves and releases it. `SessionRuntime.advance` has this type. */

@@ -25,7 +25,7 @@ interface AdvanceRequest {
   readonly type: 'advance';
   readonly call: number;
   readonly sessionId: string;
-  readonly options: Omit<AdvanceOptions, 'signal'>;
+  readonly options: Pick<AdvanceOptions, 'maxSteps' | 'suspects'>;
   /** The milliseconds between two signs of life of the process. */
   readonly aliveEvery: number;
 }
@@ -145,7 +145,7 @@ class Child {
   async advance(
     call: number,
     sessionId: string,
-    { signal, ...options }: AdvanceOptions = {},
+    { signal, maxSteps, suspects }: AdvanceOptions = {},
   ): Promise<AdvanceResult> {
     const { promise, resolve, reject } = Promise.withResolvers<AdvanceResult>();
     this.pending.set(call, { sessionId, resolve, reject });
@@ -154,6 +154,7 @@ class Child {
     const yieldWork = (): void => this.send({ type: 'yield', call });
     signal?.addEventListener('abort', yieldWork);
     try {
+      const options = { maxSteps, suspects };
       this.send({ type: 'advance', call, sessionId, options, aliveEvery: this.silentMilliseconds / 4 });
       if (signal?.aborted) yieldWork();
       return await promise;

@@ -2,6 +2,7 @@ import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
 import { systemClock } from '../../clock.ts';
 import type { RunOptions } from '../../loop/agent-loop.ts';
+import type { AgentEventListener } from '../../loop/events.ts';
 import { announceTo } from '../../loop/events.ts';
 import type { IfContextNeeded } from '../../loop/run-context.ts';
 import type { AgentDefinition } from '../../state/agent-definition.ts';
@@ -31,6 +32,11 @@ export interface SessionRuntimeOptions<Context = unknown> {
    */
   readonly runContext?: RunContextFactory<NoInfer<Context>>;
   readonly hooks?: SessionHooks;
+  /**
+   * Receives the events of all runs of the runtime, with the session of each event as `event.session`. The runtime
+   * ignores what it throws or rejects with.
+   */
+  readonly onEvent?: AgentEventListener;
   /** Receives session events. The runtime ignores what it throws or rejects with. */
   readonly onSessionEvent?: (event: SessionEvent) => void;
   /**
@@ -118,6 +124,7 @@ export interface WorkParts {
   readonly agents: AgentCatalog;
   readonly runContext: RunContextFactory<unknown> | undefined;
   readonly hooks: SessionHooks;
+  readonly onEvent: AgentEventListener | undefined;
   readonly report: (event: SessionEvent) => void;
   readonly clock: Clock;
   readonly savePolicy: SavePolicy;
@@ -146,6 +153,7 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     }),
     runContext: mustBe.function,
     hooks: mustBe.object,
+    onEvent: mustBe.function,
     onSessionEvent: mustBe.function,
     clock: mustBe.clock,
     savePolicy: mustBe.oneOf(SAVE_POLICIES),
@@ -160,8 +168,6 @@ const checkRuntimeOptions = optionsCheck<SessionRuntimeOptions>(
     agent: 'pass agents by name, as in agents: { assistant: loop }',
     loop: 'pass loops by name, as in agents: { assistant: loop }',
     driver: 'pass it to a loop, as in agents: { assistant: createAgentLoop({ driver }) }',
-    onEvent:
-      'pass it to the loop, as in listeners: [listener], or to execute(sessionId, action, { onEvent })',
     context:
       'use "runContext", a function from the session, as in runContext: ({ sessionId }) => clientsOf(sessionId)',
     engine:
@@ -237,6 +243,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
     agents,
     runContext: options.runContext,
     hooks,
+    onEvent: options.onEvent,
     report: (event) => announceTo(listeners, event),
     clock: options.clock ?? systemClock,
     savePolicy: options.savePolicy ?? 'each-effect',

@@ -43,6 +43,7 @@ const checkAdvanceOptions = optionsCheck<AdvanceOptions>('advance', {
   signal: mustBe.signal,
   maxSteps: COUNT,
   suspects: mustBe.oneOf(['alone', 'refuse']),
+  onEvent: mustBe.function,
 });
 
 /**
@@ -209,9 +210,10 @@ export class SessionRuntime<Context = unknown> {
    */
   async advance(sessionId: string, options: AdvanceOptions = {}): Promise<AdvanceResult> {
     checkAdvanceOptions(options);
-    const { signal, maxSteps, suspects = 'alone' } = options;
+    const { signal, maxSteps, suspects = 'alone', onEvent } = options;
     const act: SessionTask['act'] = (session, { run }) => continueExecution(session, run);
-    const task = { act, isRetried: true, workerId: this.newWorkerId(), suspects, signal, maxSteps };
+    const limits = { suspects, signal, maxSteps };
+    const task = { act, isRetried: true, workerId: this.newWorkerId(), ...limits, onEvent };
     return advanceSession(sessionId, task, this.parts);
   }
 
@@ -263,12 +265,12 @@ export class SessionRuntime<Context = unknown> {
   }
 }
 
-function isBusy(error: unknown): error is SessionBusyError {
-  return hasErrorCode(error, 'SESSION_BUSY');
 function isEnqueuedByDefault(item: SessionAction['item']): boolean {
   return item?.content.type === 'message' || item?.content.type === 'stop';
 }
 
+function isBusy(error: unknown): error is SessionBusyError {
+  return hasErrorCode(error, 'SESSION_BUSY');
 }
 
 function undefinedIfBusy(error: unknown): undefined {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { AgentEventListener } from '../../loop/events.ts';
+import { joinedListener } from '../../loop/events.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { isUnreachable } from '../session-errors.ts';
 import type { AgentSession } from '../session.ts';
@@ -45,8 +46,9 @@ export interface WorkResult {
  */
 export async function workOn(held: HeldSession, task: SessionTask, parts: WorkParts): Promise<WorkResult> {
   const prepare = agentPreparer(task.runContext, parts);
+  const onEvent = joinedListener(parts.onEvent, task.onEvent);
   const run = (session: AgentSession): Promise<AgentSession> =>
-    runAgent(held, session, { prepare, onEvent: task.onEvent }, parts);
+    runAgent(held, session, { prepare, onEvent }, parts);
   try {
     const ready = await preparedSession(held, parts);
     const session = await held.saveChanges(

@@ -3,7 +3,7 @@ import type { AgentEvent, AgentState, Tool, ToolContext } from '@holdfast/core';
 import { manualClock, scriptedDriver, steppedClock } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
 import type { Observation, Scenario } from '../../support/builders.ts';
-import { call, does, never, nextStart, observe, readBack, told } from '../../support/builders.ts';
+import { call, does, emitted, never, nextStart, observe, readBack, told } from '../../support/builders.ts';
 import { executionsOf, impatientClock, noLuck, outcomesIn, tick, used } from '../../support/tool-runs.ts';
 
 describe('the functions of a tool’s context while it runs', () => {
@@ -57,7 +57,7 @@ describe('the functions of a tool’s context while it runs', () => {
 
   test('emit notifies the listeners and changes nothing else', async () => {
     const inner = told();
-    const event: AgentEvent = { type: 'execution-started', at: 1, state: inner };
+    const event: AgentEvent = emitted(inner);
     const emits = does('emits', (_, { emit }) => emit(event));
     const { events, state } = await used(emits);
     expect(events).toContain(event);
@@ -65,7 +65,7 @@ describe('the functions of a tool’s context while it runs', () => {
   });
 
   test('emit is not affected by a listener that throws', async () => {
-    const event: AgentEvent = { type: 'execution-started', at: 1, state: told() };
+    const event: AgentEvent = emitted(told());
     const { state } = await used(
       does('emits', (_, { emit }) => (emit(event), 'done')),
       { listeners: [noLuck] },
@@ -73,15 +73,23 @@ describe('the functions of a tool’s context while it runs', () => {
     expect(outcomesIn(state)).toEqual(['emits succeeded']);
   });
 
-  test('saveProgress and addUsage do not announce another start', async () => {
+  test('saveProgress announces progress that is new, and no other start', async () => {
     const busy = does('busy', (_, { saveProgress, addUsage }) => {
       saveProgress(1);
       addUsage({ inputTokens: 1, outputTokens: 1 });
-      saveProgress(2);
+      saveProgress({ done: 2 });
+      saveProgress({ done: 2 });
     });
     const { events } = await used(busy);
-    const ofTool = events.map(({ type }) => type).filter((type) => type.startsWith('tool-'));
-    expect(ofTool).toEqual(['tool-started', 'tool-completed']);
+    const ofTool = events.flatMap((event) =>
+      'toolExecution' in event ? [[event.type, event.toolExecution.progress]] : [],
+    );
+    expect(ofTool).toEqual([
+      ['tool-started', undefined],
+      ['tool-progress', 1],
+      ['tool-progress', { done: 2 }],
+      ['tool-completed', { done: 2 }],
+    ]);
   });
 
   test('saveProgress and addUsage still work while a run yields', async () => {
@@ -121,7 +129,7 @@ describe('the functions of a tool’s context while it runs', () => {
       const { saveProgress, addUsage, remaining, emit } = take(context);
       saveProgress('far');
       addUsage({ inputTokens: 1, outputTokens: 1 });
-      emit({ type: 'execution-started', at: 1, state });
+      emit(emitted(state));
       seen.push(toolCallId, attempt, progress, signal.aborted, remaining().maxSteps, state.stepCount);
       seen.push(typeof clock.now(), idempotencyKey);
     });
@@ -138,7 +146,7 @@ describe('calls of a tool’s context after its attempt have no effect', () => {
   function saysAll({ saveProgress, addUsage, remaining, emit }: ToolContext): void {
     saveProgress({ late: true });
     addUsage({ inputTokens: 1_000, outputTokens: 1_000, cost: 1_000 });
-    emit({ type: 'execution-started', at: 1, state: inner });
+    emit(emitted(inner));
     remaining();
   }
   const nothingSaid = ({ state, events }: Observation): void => {

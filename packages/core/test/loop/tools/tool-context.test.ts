@@ -1,6 +1,7 @@
 import { tool } from '@holdfast/core';
 import { toolContext } from '@holdfast/core/testing';
 import { describe, expect, test } from 'vitest';
+import { emitted } from '../../support/builders.ts';
 
 describe('toolContext() for tests', () => {
   test('has every member of a context, and passed members override the defaults', async () => {
@@ -8,7 +9,7 @@ describe('toolContext() for tests', () => {
     const { saveProgress, addUsage, remaining, emit, attempt, signal, state } = context;
     saveProgress(1);
     addUsage({ inputTokens: 1 });
-    emit({ type: 'execution-started', at: 1, state });
+    emit(emitted(state));
     expect([attempt, signal.aborted, remaining().isEmpty]).toEqual([2, false, true]);
     const add = tool({
       name: 'add',

@@ -108,11 +108,11 @@ describe('calls', () => {
     const runtime = made.process([call(1), 'Done.'], {}, { listeners });
     const { sessionId } = await runtime.create({ definition });
     const waiting = await runtime.execute(sessionId, sendMessage('Go.'));
-    expect(heard.filter((each) => each.startsWith('tool-'))).toEqual([]);
+    expect(heard.filter((each) => each.startsWith('tool-'))).toEqual(['tool-waiting']);
     await runtime.execute(sessionId, decide(ids(waiting)[0] as string));
     expect(heard.filter((each) => each === type)).toHaveLength(1);
     expect(heard.filter((each) => each.startsWith('tool-') && each !== type)).toEqual(
-      type === 'tool-started' ? ['tool-completed'] : [],
+      type === 'tool-started' ? ['tool-waiting', 'tool-completed'] : ['tool-waiting'],
     );
   });
 

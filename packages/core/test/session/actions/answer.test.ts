@@ -69,7 +69,7 @@ describe('a call of a tool without execute', () => {
     const answered = await withAnswer(waiting, { toolExecutionId: id, value: 'Oslo' }, loop.tools, 2_000);
     const ended = await loop.run(answered, { onEvent, previousState: waiting });
     const ofTools = events.flatMap(({ type }) => (type.startsWith('tool-') ? [type] : []));
-    expect([ofTools, completed]).toEqual([['tool-started', 'tool-completed'], ['succeeded']]);
+    expect([ofTools, completed]).toEqual([['tool-started', 'tool-waiting', 'tool-completed'], ['succeeded']]);
     expect(firstCall(ended).toResultPart().output).toEqual({ type: 'text', value: 'A city.' });
   });
 
