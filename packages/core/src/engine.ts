@@ -57,7 +57,7 @@ export type { MessageSelector } from './loop/compile/compile-messages.ts';
 export type { AgentSettings, CapabilityFactory } from './agents/agent-builder.ts';
 export type { AbortKind } from './loop/stopping/abort.ts';
 export type { EventStream } from './loop/event-stream.ts';
-export type { AgentEventType, EventBody, EventSession } from './loop/events.ts';
+export type { AgentEventType, EventBody, EventFrame, EventSession } from './loop/events.ts';
 export type { AgentEventOf } from './observe/observe.ts';
 export type { RequireRunContext, RunContextFactory } from './session/work/runtime-options.ts';
 export type { SessionOrder } from './session/session-store.ts';

@@ -92,7 +92,7 @@ export interface EventSession {
 }
 
 /** The members that all events have, besides their content. */
-interface EventFrame {
+export interface EventFrame {
   readonly at: Instant;
   /** The state right after the event. */
   readonly state: AgentState;

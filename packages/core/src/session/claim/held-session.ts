@@ -226,7 +226,7 @@ export class HeldSession {
 
   private readonly checkpoint: Checkpoint = {
     save: async (state, point) => {
-      this.running = { executionId: state.executionId };
+      if (this.running) this.running = { executionId: state.executionId };
       const isBetweenSteps = point === 'step' && state.currentStep === undefined; // not a step of a subagent
       const hasNextStep = isBetweenSteps && nextAction(state).type === 'beginStep';
       if (hasNextStep && --this.remainingSteps <= 0) this.abortController.abort(new RunAbort('yield'));
