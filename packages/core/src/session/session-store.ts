@@ -197,13 +197,16 @@ export interface SessionPage {
   readonly cursor: string | undefined;
 }
 
-/** Selects the executions of a session. */
-export interface ExecutionQuery extends LoadOptions {
-  /** The largest number of executions in the page: 1 to 100. Default: 50. */
+/** Selects a page. */
+export interface PageQuery {
+  /** The largest number of rows in the page: 1 to 100. Default: 50. */
   readonly limit?: number | undefined;
   /** The `cursor` of the previous page. Default: the first page. */
   readonly cursor?: string | undefined;
 }
+
+/** Selects the executions of a session. */
+export interface ExecutionQuery extends LoadOptions, PageQuery {}
 
 /** A page of the executions of a session. */
 export interface ExecutionPage {
@@ -213,12 +216,7 @@ export interface ExecutionPage {
 }
 
 /** Selects the revisions of a session. */
-export interface RevisionQuery extends OwnerOptions {
-  /** The largest number of revisions in the page: 1 to 100. Default: 50. */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the previous page. Default: the first page. */
-  readonly cursor?: string | undefined;
-}
+export interface RevisionQuery extends OwnerOptions, PageQuery {}
 
 /** A saved state of a session that can be loaded again. */
 export interface KeptRevision {

@@ -111,7 +111,8 @@ const checkInit = optionsCheck<AgentSessionInit>(
 /** What people read to find a session. */
 export type SessionDescription = Pick<AgentSessionInit, 'title' | 'labels'>;
 
-const checkDescription = optionsCheck<SessionDescription>('withDescription', {
+/** @throws RangeError or TypeError `ARGUMENT_INVALID` */
+export const checkDescription = optionsCheck<SessionDescription>('describe', {
   title: TITLE,
   labels: LABELS,
 });

@@ -19,7 +19,8 @@ import { withAnswer } from './answer.ts';
 import { withRetry } from './retry.ts';
 import type { InboxContent } from './inbox-content.ts';
 import { hasMessage, MESSAGE_CONTENT, withMessage, withStop } from './inbox-content.ts';
-import type { AgentSession } from '../session.ts';
+import type { AgentSession, SessionDescription } from '../session.ts';
+import { checkDescription } from '../session.ts';
 import type { SessionStatus } from '../session-info.ts';
 
 /** The functions and values that the runtime passes to an action. */
@@ -306,6 +307,15 @@ export function writeMetadata<T extends JsonValue>(key: MetadataKey<T> | string,
   return quick((session, { clock }) =>
     session.withState(session.state.withMetadata(key, value, clock.now())),
   );
+}
+
+/**
+ * Changes what people read to find the session: its title, its labels, or both. `undefined` removes one.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid title or label.
+ */
+export function describe(description: SessionDescription): SessionAction {
+  checkDescription(description);
+  return quick((session) => session.withDescription(description));
 }
 
 /** Changes the session status. A `suspended` session accepts no messages until it is `active` again. */

@@ -1,6 +1,6 @@
 import { mustBe, optionsCheck } from '../../arguments.ts';
 import type { Clock } from '../../clock.ts';
-import { describeValue, invalidArgument } from '../../errors.ts';
+import { describeValue, HoldfastError, invalidArgument } from '../../errors.ts';
 import { AgentState } from '../../state/agent-state.ts';
 import { ExecutionState } from '../../state/execution/execution.ts';
 import { ExecutionId } from '../../state/values/ids.ts';
@@ -22,16 +22,25 @@ export interface ForkOptions {
    * from the assistant, `resume()` requests a response to it.
    */
   readonly atMessage?: string;
+  /** Copies the session as it was at this version, which the store must still have: see `SessionRuntime.revisions`. */
+  readonly atVersion?: number;
 }
 
 export const checkForkOptions = optionsCheck<ForkOptions>(
   'fork',
-  { sessionId: mustBe.string, atStep: mustBe.wholeNumber(0), atMessage: mustBe.string },
+  {
+    sessionId: mustBe.string,
+    atStep: mustBe.wholeNumber(0),
+    atMessage: mustBe.string,
+    atVersion: mustBe.wholeNumber(1),
+  },
   {
     id: 'use "sessionId"',
     step: 'use "atStep"',
     message: 'use "atMessage"',
     messageId: 'use "atMessage"',
+    version: 'use "atVersion"',
+    revision: 'use "atVersion", as in atVersion: revision.version',
   },
 );
 
@@ -93,4 +102,10 @@ function forkWithMessages(state: AgentState, length: number, clock: Clock): Agen
 function withPendingExecution(copy: AgentState, clock: Clock): AgentState {
   const execution = ExecutionState.create({ id: ExecutionId.create(clock), at: copy.updatedAt });
   return AgentState.restore({ ...copy, execution });
+}
+
+/** Creates the error for a version that the store no longer has. */
+export function revisionGone(sessionId: string, version: number): HoldfastError {
+  const message = `Version ${version} of session "${sessionId}" is not kept. List the kept versions with runtime.revisions(); the store keeps as many as its option keptRevisions sets.`;
+  return new HoldfastError('REVISION_NOT_FOUND', message, { data: { sessionId, version } });
 }

@@ -2,7 +2,8 @@ import type { Instant } from '../../clock.ts';
 import { hasErrorCode } from '../../errors.ts';
 import { abortKind, RunAbort, unlessAborted } from '../../loop/stopping/abort.ts';
 import type { AgentLoop, RunOptions } from '../../loop/agent-loop.ts';
-import type { Checkpoint } from '../../loop/checkpoint.ts';
+import type { Checkpoint, CheckpointPoint } from '../../loop/checkpoint.ts';
+import { spentOf } from '../session-totals.ts';
 import type { AgentEventListener, EventSession } from '../../loop/events.ts';
 import { nextAction } from '../../loop/stepper.ts';
 import type { AgentState } from '../../state/agent-state.ts';
@@ -21,8 +22,13 @@ import { SessionWriter } from './session-writer.ts';
 import type { WorkParts } from '../work/runtime-options.ts';
 import type { SuspectPolicy, WorkSlot } from './work-slots.ts';
 
-/** How long a save is repeated: until the lease ends, or three times. */
-type SavePatience = 'lease' | 'brief';
+/** How to save. */
+interface SaveManner {
+  /** How long a save is repeated: until the lease ends (default), or three times. */
+  readonly patience?: 'lease' | 'brief';
+  /** Where in a run. */
+  readonly checkpoint?: CheckpointPoint;
+}
 
 /** The worker that claims a session, and the limits of its work. */
 export interface ClaimRequest {
@@ -128,7 +134,10 @@ export class HeldSession {
     const isSaved = session === this.latest || this.parts.savePolicy === 'end';
     const savedSession = isSaved ? session : await this.save(session);
     const { loop, runContext } = await prepare(savedSession);
-    const state = await this.stateAfterRun(loop, savedSession.state, { previousState, onEvent, runContext });
+    const { budget, pastTotals } = savedSession;
+    const limits = budget && { budget: budget.remaining(spentOf(pastTotals)) };
+    const options = { previousState, onEvent, runContext, ...limits };
+    const state = await this.stateAfterRun(loop, savedSession.state, options);
     if (this.failure) throw this.failure.error as Error;
     if (abortKind(this.signal) === 'lost') return this.latest;
     this.inbox.endRun(!state.hasActiveExecution);
@@ -136,17 +145,21 @@ export class HeldSession {
   }
 
   /** Saves the session if it was changed or an inbox item was used. @throws as `save` does. */
-  async saveChanges(session: AgentSession, patience?: SavePatience): Promise<AgentSession> {
-    return session === this.latest && !this.inbox.hasUsed ? session : this.save(session, patience);
+  async saveChanges(session: AgentSession, manner?: SaveManner): Promise<AgentSession> {
+    return session === this.latest && !this.inbox.hasUsed ? session : this.save(session, manner);
   }
 
   /** Saves the session. @throws what the store throws after retries, and what the `beforeSave` hook throws. */
-  async save(changed: AgentSession, patience: SavePatience = 'lease'): Promise<AgentSession> {
+  async save(
+    changed: AgentSession,
+    { patience = 'lease', checkpoint }: SaveManner = {},
+  ): Promise<AgentSession> {
     const session = await callSessionHook(this.parts.hooks, 'beforeSave', changed);
     const used = this.inbox.takeUsed();
     let saved: AgentSession;
     try {
-      saved = await this.writer.write(session, used, patience === 'lease' ? this.lease : undefined);
+      const lease = patience === 'lease' ? this.lease : undefined;
+      saved = await this.writer.write(session, used, { lease, checkpoint });
     } catch (error) {
       this.inbox.restoreUsed(used);
       throw error;
@@ -233,15 +246,15 @@ export class HeldSession {
       const session = this.latest.withState(state);
       const ready = isBetweenSteps && this.inbox.hasUnused ? await this.withInbox(session) : session;
       const isDue = savesAt(this.parts.savePolicy, point) || this.inbox.hasUsed;
-      return (isDue ? await this.saveDuringRun(ready) : ready).state;
+      return (isDue ? await this.saveDuringRun(ready, point) : ready).state;
     },
     mayAct: () => this.claim.isHeld(),
   };
 
-  private async saveDuringRun(session: AgentSession): Promise<AgentSession> {
+  private async saveDuringRun(session: AgentSession, checkpoint: CheckpointPoint): Promise<AgentSession> {
     const mayContinue = this.parts.onSaveFailure === 'continue';
     try {
-      return await this.saveChanges(session, mayContinue ? 'brief' : 'lease');
+      return await this.saveChanges(session, { patience: mayContinue ? 'brief' : 'lease', checkpoint });
     } catch (error) {
       if (mayContinue && isUnreachable(error)) {
         this.parts.report({ type: 'session-save-failed', session, error });
@@ -279,7 +292,7 @@ async function requestClaim(
   { workerId, suspects }: ClaimRequest,
   { store, leaseSeconds, clock, cache, slots }: WorkParts,
 ): Promise<GrantedClaim> {
-  const slot = slots.enter(suspects);
+  const slot = slots.enter(suspects, sessionId);
   try {
     const requestedAt = clock.now();
     const base = cache.get(sessionId);

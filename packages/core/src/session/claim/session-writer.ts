@@ -61,7 +61,10 @@ export class SessionWriter {
   async write(
     session: AgentSession,
     acknowledge: readonly InboxItemRef[],
-    lease?: SaveLease,
+    {
+      lease,
+      checkpoint,
+    }: { readonly lease?: SaveLease | undefined; readonly checkpoint?: string | undefined } = {},
   ): Promise<AgentSession> {
     const { ambiguousSave } = this;
     if (ambiguousSave) {
@@ -71,7 +74,8 @@ export class SessionWriter {
     const { revision, updatedAt } = this.base;
     const next = ambiguousSave ? session.basedOn(revision, updatedAt) : session;
     const operationId = this.parts.clock.newId();
-    return this.settle(next, { base: this.base, operationId, epoch: this.epoch, acknowledge }, lease);
+    const options = { base: this.base, operationId, epoch: this.epoch, acknowledge, checkpoint };
+    return this.settle(next, options, lease);
   }
 
   private async settle(session: AgentSession, options: Options, lease?: SaveLease): Promise<AgentSession> {

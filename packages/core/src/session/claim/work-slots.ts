@@ -34,20 +34,29 @@ interface FirstSession {
  */
 export class WorkSlots {
   private count = 0;
+  private readonly claimedIds = new Set<{ readonly sessionId: string }>();
   private first: FirstSession | undefined;
 
+  /** The sessions that the runtime has claimed. */
+  get sessionIds(): readonly string[] {
+    return [...this.claimedIds].map(({ sessionId }) => sessionId);
+  }
+
   /** Takes a place. */
-  enter(policy: SuspectPolicy): WorkSlot {
+  enter(policy: SuspectPolicy, sessionId: string): WorkSlot {
+    const place = { sessionId };
     const isFirst = this.count++ === 0;
     const { promise, resolve } = Promise.withResolvers<Share | undefined>();
     const entered: FirstSession = { claim: promise };
     if (isFirst && policy !== 'refuse') this.first = entered;
     const leave = this.leaveOnce(() => {
       resolve(undefined);
+      this.claimedIds.delete(place);
       if (this.first === entered) this.first = undefined;
     });
     const claimed = async (share?: Share): Promise<void> => {
       resolve(share);
+      this.claimedIds.add(place);
       if (!isFirst) await this.shareFirst();
     };
     return { ifSuspect: claimOptionFor(policy, isFirst), claimed, leave };

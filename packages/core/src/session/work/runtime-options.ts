@@ -13,6 +13,9 @@ import type { AgentSession } from '../session.ts';
 import { SessionCache } from './session-cache.ts';
 import type { SessionEvent, SessionHooks } from './session-events.ts';
 import { checkHooks } from './session-events.ts';
+import type { BudgetLimits } from '../../state/execution/budget.ts';
+import type { SessionLabels } from '../session-facts.ts';
+import { LABELS, OWNER, TITLE } from '../session-facts.ts';
 import type { SessionInfo } from '../session-info.ts';
 import type { SessionExpiry, SessionStore } from '../session-store.ts';
 import type { SavePolicy } from './save-policy.ts';
@@ -97,6 +100,17 @@ export interface CreateSessionOptions {
   readonly parentId?: string;
   /** When the session expires. Default: the `expiry` option of the store. */
   readonly expiry?: SessionExpiry;
+  /** The tenant or the user that the session belongs to: 1 to 1,000 characters. Default: the owner of the runtime. */
+  readonly owner?: string;
+  /** A title for people: 1 to 500 characters. */
+  readonly title?: string;
+  /** At most 16 small texts by name. */
+  readonly labels?: SessionLabels;
+  /**
+   * The limits of all executions of the session together. An execution that reaches one ends `stopped`. `maxCost` requires
+   * that the loop has prices.
+   */
+  readonly budget?: BudgetLimits;
 }
 
 /** Options of `SessionRuntime.execute`. */
@@ -121,6 +135,8 @@ export interface ExecuteOptions<Context = unknown> extends Pick<
 /** The parts of a runtime that every task uses. */
 export interface WorkParts {
   readonly store: SessionStore;
+  /** The owner of all sessions of the runtime; `undefined`: any. */
+  readonly owner: string | undefined;
   readonly agents: AgentCatalog;
   readonly runContext: RunContextFactory<unknown> | undefined;
   readonly hooks: SessionHooks;
@@ -210,6 +226,10 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
     sessionId: mustBe.string,
     parentId: mustBe.string,
     expiry: mustBe.object,
+    owner: OWNER,
+    title: TITLE,
+    labels: LABELS,
+    budget: mustBe.object,
   },
   {
     name: DEFINITION,
@@ -220,6 +240,9 @@ export const checkCreateOptions = optionsCheck<CreateSessionOptions>(
     metadata: 'pass it in the definition, as in definition: { name: "assistant", metadata: { user: "ada" } }',
     id: 'use "sessionId"',
     ttl: 'pass an expiry, as in expiry: { afterSeconds: 3600 }',
+    userId: 'use "owner"',
+    tenant: 'use "owner"',
+    tags: 'use "labels", as in labels: { channel: "mail" }',
   },
 );
 
@@ -240,6 +263,7 @@ export function workParts(options: SessionRuntimeOptions): WorkParts {
   const listeners = onSessionEvent ? [onSessionEvent] : [];
   return {
     store,
+    owner: undefined,
     agents,
     runContext: options.runContext,
     hooks,

@@ -4,7 +4,7 @@ import type { SessionAction } from '../actions/actions.ts';
 import { requireActive, resume } from '../actions/actions.ts';
 import type { AdvanceResult, AdvanceOptions } from '../engine/engine.ts';
 import type { ForkOptions } from '../actions/fork.ts';
-import { checkForkOptions, forkState } from '../actions/fork.ts';
+import { checkForkOptions, forkState, revisionGone } from '../actions/fork.ts';
 import type { InboxContent } from '../actions/inbox-content.ts';
 import { checkedContent, expectedState } from '../actions/inbox-content.ts';
 import type {
@@ -20,7 +20,20 @@ import type { SessionInfo } from '../session-info.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
-import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
+import type {
+  CreateOptions,
+  ExecutionPage,
+  PageQuery,
+  RevisionPage,
+  SessionPage,
+  SessionQuery,
+  SessionStore,
+} from '../session-store.ts';
+import { announceWorker } from './announce.ts';
+import type { AnnounceOptions } from './announce.ts';
+import { ownedParts } from './owned-store.ts';
+import { toolFactsOf } from './tool-facts.ts';
+import type { InspectedSession } from './tool-facts.ts';
 import { advanceSession } from '../engine/advance-session.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import { loopFrom } from './agent-catalog.ts';
@@ -72,13 +85,27 @@ export class SessionRuntime<Context = unknown> {
   }
 
   /**
+   * Returns a runtime for the sessions of one owner, such as the customer whose request it handles. It creates sessions of
+   * this owner. For all its calls, the session of another owner does not exist. It shares the cache of this runtime.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid owner, and for another owner than that of this
+   * runtime.
+   */
+  for(owner: string): SessionRuntime<Context> {
+    const parts = { ...this.parts, ...ownedParts(this.parts, owner) };
+    const scoped = Object.create(this) as SessionRuntime<Context>; // it has all but its store and parts from this one
+    Object.assign<object, object>(scoped, { parts, store: parts.store });
+    return scoped;
+  }
+
+  /**
    * Creates a session and returns it.
    * @throws SessionConflictError `exists` when the id is taken; RangeError or TypeError `ARGUMENT_INVALID` for an
    * unknown option or an invalid value; HoldfastError `CONTEXT_INVALID` for an invalid definition.
    */
   async create(options: CreateSessionOptions): Promise<AgentSession> {
     const { expiry, ...init } = checkCreateOptions(options);
-    return this.createSession(AgentSession.create({ ...init, clock: this.parts.clock }), { expiry });
+    const { clock, owner = init.owner } = this.parts;
+    return this.createSession(AgentSession.create({ ...init, owner, clock }), { expiry });
   }
 
   /** Returns the session as it was last saved. @throws SessionNotFoundError when it does not exist. */
@@ -97,6 +124,51 @@ export class SessionRuntime<Context = unknown> {
    */
   list(query?: SessionQuery): Promise<SessionPage> {
     return this.store.list(query);
+  }
+
+  /**
+   * Returns a page of the executions that a session has had, newest first, with what each of them used.
+   * @throws SessionNotFoundError; RangeError or TypeError `ARGUMENT_INVALID` for an invalid query.
+   */
+  executions(sessionId: string, query?: PageQuery): Promise<ExecutionPage> {
+    return this.store.executions(sessionId, { base: this.parts.cache.get(sessionId), ...query });
+  }
+
+  /**
+   * Returns a page of the revisions of a session that `fork` can copy, newest first. Earlier ones than the last are kept
+   * when the store has the option `keptRevisions`.
+   * @throws SessionNotFoundError; RangeError or TypeError `ARGUMENT_INVALID` for an invalid query.
+   */
+  revisions(sessionId: string, query?: PageQuery): Promise<RevisionPage> {
+    return this.store.revisions(sessionId, query);
+  }
+
+  /**
+   * Returns the facts about a session that no other call shows: who holds its claim, what waits in its inbox, when it is
+   * due, how large it is, and the tools of its agent. It changes nothing, and needs no claim.
+   * @throws SessionNotFoundError
+   */
+  async inspect(sessionId: string): Promise<InspectedSession> {
+    const inspected = await this.store.inspect(sessionId);
+    return Object.freeze({ ...inspected, tools: toolFactsOf(await this.load(sessionId), this.parts) });
+  }
+
+  /**
+   * Removes an item from the inbox of a session, such as a message that its user takes back. Returns `false` when no item
+   * with this id waits, and when a worker has read it.
+   * @throws SessionNotFoundError
+   */
+  removeItem(sessionId: string, itemId: string): Promise<boolean> {
+    return this.store.removeItem(sessionId, itemId);
+  }
+
+  /**
+   * Announces this process in the store, so that `store.workers()` lists it with the sessions that it works on. Returns a
+   * function that ends the announcements.
+   * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid option; what the store throws the first time.
+   */
+  announce(options: AnnounceOptions = {}): Promise<() => Promise<void>> {
+    return announceWorker(this.workerName, options, this.parts);
   }
 
   /**
@@ -219,19 +291,28 @@ export class SessionRuntime<Context = unknown> {
 
   /**
    * Creates a copy of a session under new ids, and returns it; the original does not change. The copy is ready for its
-   * next execution, or it is the session as it was after a step or a message.
-   * @throws SessionNotFoundError when the session does not exist; RangeError or TypeError `ARGUMENT_INVALID` for an
+   * next execution, or it is the session as it was after a step, at a message or at an earlier version.
+   * @throws SessionNotFoundError when the session does not exist; HoldfastError `REVISION_NOT_FOUND` when the store no
+   * longer has the version; RangeError or TypeError `ARGUMENT_INVALID` for an
    * unknown option, step or message.
    */
   async fork(sessionId: string, options: ForkOptions = {}): Promise<AgentSession> {
     checkForkOptions(options);
-    const { definition, state, sessionId: forkedFrom } = await this.get(sessionId);
+    const original = await this.originalOf(sessionId, options);
+    const { definition, owner, title, labels, budget, state, sessionId: forkedFrom } = original;
     const { clock } = this.parts;
     const copy = forkState(state, options, clock);
-    const at = copy.createdAt;
-    return this.createSession(
-      AgentSession.create({ definition, state: copy, forkedFrom, sessionId: options.sessionId, at, clock }),
-    );
+    const [at, facts] = [copy.createdAt, { definition, owner, title, labels, budget }];
+    const ids = { forkedFrom, sessionId: options.sessionId };
+    return this.createSession(AgentSession.create({ ...facts, ...ids, state: copy, at, clock }));
+  }
+
+  private async originalOf(sessionId: string, { atVersion }: ForkOptions): Promise<AgentSession> {
+    if (atVersion === undefined) return this.get(sessionId);
+    const session = await this.store.loadRevision(sessionId, atVersion);
+    if (session) return callSessionHook(this.parts.hooks, 'afterLoad', session);
+    await this.load(sessionId); // a missing session has an error of its own
+    throw revisionGone(sessionId, atVersion);
   }
 
   /** Returns a new worker id. A copied process creates the same ids again, so the worker id contains a random token. */

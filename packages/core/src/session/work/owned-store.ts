@@ -1,0 +1,75 @@
+import { checkArgument } from '../../arguments.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { AgentSession } from '../session.ts';
+import { SessionNotFoundError } from '../session-errors.ts';
+import { OWNER } from '../session-facts.ts';
+import type { SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
+import type { WorkParts } from './runtime-options.ts';
+
+/**
+ * Returns the parts of a runtime that are different for one owner.
+ * @throws RangeError or TypeError `ARGUMENT_INVALID` for an invalid owner, and for another owner than that of the parts.
+ */
+export function ownedParts(parts: WorkParts, owner: string): Pick<WorkParts, 'store' | 'owner'> {
+  checkArgument('An owner', owner, OWNER);
+  if (parts.owner === owner) return parts;
+  if (parts.owner !== undefined)
+    throw invalidArgument(
+      'The runtime of one owner cannot become that of another. Call `for` of the first runtime.',
+    );
+  return { owner, store: ownedStore(parts.store, owner) };
+}
+
+/**
+ * Returns a store in which only the sessions of one owner exist. A session of another owner behaves as one that does not
+ * exist. Calls that concern sessions of all owners are refused.
+ */
+export function ownedStore(store: SessionStore, owner: string): SessionStore {
+  const requireOwned = (session: AgentSession): void => {
+    if (session.owner !== owner) throw new SessionNotFoundError(session.sessionId);
+  };
+  const own = { owner };
+  return {
+    capabilities: store.capabilities,
+    create: async (session, options) => {
+      if (session.owner === owner) return store.create(session, options);
+      throw invalidArgument('The runtime of one owner creates sessions of this owner only.');
+    },
+    load: (id, options) => store.load(id, { ...options, ...own }),
+    save: async (session, options) => {
+      requireOwned(session);
+      return store.save(session, options);
+    },
+    claim: (id, options) => store.claim(id, { ...options, ...own }),
+    renew: (claim, options) => store.renew(claim, options),
+    release: (claim, options) => store.release(claim, options),
+    enqueue: (id, item) => store.enqueue(id, item, own),
+    removeItem: (id, itemId) => store.removeItem(id, itemId, own),
+    recordFailure: async (id, failed) =>
+      (await store.exists(id, own)) ? store.recordFailure(id, failed) : undefined,
+    exists: (id) => store.exists(id, own),
+    inspect: (id) => store.inspect(id, own),
+    executions: (id, query) => store.executions(id, { ...query, ...own }),
+    revisions: (id, query) => store.revisions(id, { ...query, ...own }),
+    loadRevision: (id, version) => store.loadRevision(id, version, own),
+    delete: (id, options) => store.delete(id, { ...options, ...own }),
+    list: (query) => listOwned(store, query, owner),
+    due: () => refuseForAll('due'),
+    takeDue: () => refuseForAll('takeDue'),
+    announce: () => refuseForAll('announce'),
+    workers: () => refuseForAll('workers'),
+    prune: () => refuseForAll('prune'),
+    close: async () => undefined,
+  };
+}
+
+async function listOwned(store: SessionStore, query: SessionQuery = {}, owner: string): Promise<SessionPage> {
+  if (query.owner !== undefined && query.owner !== owner) return { sessions: [], cursor: undefined };
+  return store.list({ ...query, owner });
+}
+
+async function refuseForAll(name: string): Promise<never> {
+  throw invalidArgument(
+    `${name} concerns the sessions of all owners. Call it on the store itself, not on the store of one owner.`,
+  );
+}

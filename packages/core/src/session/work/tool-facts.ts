@@ -1,0 +1,65 @@
+import { hasErrorCode } from '../../errors.ts';
+import type { AgentLoop } from '../../loop/agent-loop.ts';
+import type { Tool, ToolEffect } from '../../loop/tools/tool.ts';
+import type { AgentSession } from '../session.ts';
+import type { SessionInspection } from '../session-store.ts';
+import { loopFrom } from './agent-catalog.ts';
+import type { WorkParts } from './runtime-options.ts';
+
+/** What people may want to know about a tool before they let an agent use it. */
+export interface ToolFacts {
+  readonly name: string;
+  readonly description: string;
+  /** What a second run of a call would do. */
+  readonly effect: ToolEffect;
+  /** `execute`: the tool does the work. `answer`: a call waits for an answer from outside. */
+  readonly kind: 'execute' | 'answer';
+  /** True when some calls, or all, need the approval of a person. */
+  readonly mayNeedApproval: boolean;
+  readonly canContinue: boolean;
+  readonly maxAttempts: number;
+  readonly timeoutSeconds?: number;
+  readonly approvalTimeoutSeconds?: number;
+  readonly answerTimeoutSeconds?: number;
+}
+
+/** An inspected session, with the tools of its agent. */
+export interface InspectedSession extends SessionInspection {
+  /** `undefined` when this runtime does not have the agent. */
+  readonly tools: readonly ToolFacts[] | undefined;
+}
+
+/** Returns the facts about the tools of a session's agent; `undefined` when the runtime does not have the agent. */
+export function toolFactsOf(
+  session: AgentSession,
+  { agents }: Pick<WorkParts, 'agents'>,
+): readonly ToolFacts[] | undefined {
+  const tools = loopOf(session, agents)?.tools;
+  return tools && Object.freeze([...tools.values()].map(factsOf));
+}
+
+function loopOf(session: AgentSession, agents: WorkParts['agents']): AgentLoop | undefined {
+  try {
+    return loopFrom(agents, session);
+  } catch (error) {
+    if (hasErrorCode(error, 'AGENT_NOT_FOUND')) return undefined;
+    throw error;
+  }
+}
+
+function factsOf(tool: Tool): ToolFacts {
+  const { name, description, effect = 'once', retry, isResumable = false } = tool;
+  const { timeoutSeconds, approvalTimeoutSeconds, answerTimeoutSeconds } = tool;
+  return Object.freeze({
+    name,
+    description,
+    effect,
+    kind: tool.validateAnswer ? 'answer' : 'execute',
+    mayNeedApproval: tool.needsApproval !== undefined,
+    canContinue: isResumable,
+    maxAttempts: retry?.maxAttempts ?? 1,
+    ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+    ...(approvalTimeoutSeconds !== undefined && { approvalTimeoutSeconds }),
+    ...(answerTimeoutSeconds !== undefined && { answerTimeoutSeconds }),
+  });
+}
