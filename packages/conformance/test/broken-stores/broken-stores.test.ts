@@ -5,9 +5,10 @@ import { claiming } from './claiming.ts';
 import { expected } from './failures.ts';
 import { finding } from './finding.ts';
 import { racing } from './racing.ts';
+import { showing } from './showing.ts';
 import { writing } from './writing.ts';
 
-const defects = Object.keys({ ...writing, ...racing, ...claiming, ...finding, ...answering });
+const defects = Object.keys({ ...writing, ...racing, ...claiming, ...finding, ...showing, ...answering });
 
 test('every store with a defect fails a case', () => {
   expect(Object.keys(expected)).toEqual(defects);

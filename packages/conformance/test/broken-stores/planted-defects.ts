@@ -8,6 +8,7 @@ import { answering } from './answering.ts';
 import { claiming } from './claiming.ts';
 import { finding } from './finding.ts';
 import { racing } from './racing.ts';
+import { showing } from './showing.ts';
 import redCases from './red-cases.json' with { type: 'json' };
 import { writing } from './writing.ts';
 
@@ -31,7 +32,7 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, answering };
+const GROUPS = { writing, racing, claiming, finding, showing, answering };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
 /** Without effort: the number of defects of each group, and no case that takes seconds. */
 const SAMPLE = 3;

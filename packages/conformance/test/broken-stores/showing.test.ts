@@ -1,0 +1,4 @@
+import { testDefects } from './failures.ts';
+import { showing } from './showing.ts';
+
+testDefects(showing);
