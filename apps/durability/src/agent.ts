@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createAgentLoop, systemClock, textOf, toolFor } from '@holdfast/core';
+import { createAgentLoop, systemClock, textOf, tool, toolFor } from '@holdfast/core';
 import type { AgentLoop, AgentState, Clock, Tool, ToolContext } from '@holdfast/core';
 import type { Driver, InferenceResponseInit } from '@holdfast/core/driver';
 import type { Faults } from './faults.ts';
@@ -8,9 +8,20 @@ import type { Outage, Provider } from './provider.ts';
 import { FALLBACK_MODEL, OWN_MODEL, PRICES } from './provider.ts';
 
 /** The kinds of tools: by their effect, or by their further members. */
-export const KINDS = ['readOnly', 'idempotent', 'once', 'ask', 'reconcile', 'approval'] as const;
+export const KINDS = ['readOnly', 'idempotent', 'once', 'ask', 'reconcile', 'approval', 'answer'] as const;
 
 export type Kind = (typeof KINDS)[number];
+
+type PayingKind = Exclude<Kind, 'answer'>;
+
+const PAYING = KINDS.filter((kind): kind is PayingKind => kind !== 'answer');
+
+/** A tool whose calls wait for an answer from outside. */
+const askToPay = tool({
+  name: 'answer',
+  description: 'Asks to pay an amount.',
+  inputSchema: { type: 'object' },
+});
 
 /** The plan of the model, in the first message: the number of steps, and of calls of a tool in each step. */
 export interface Plan {
@@ -53,7 +64,7 @@ export function payer(parts: AgentParts): AgentLoop<Account> {
   const { clock = systemClock } = parts;
   return createAgentLoop({
     driver: planDriver(parts),
-    tools: KINDS.map((kind) => payTool(kind, parts)),
+    tools: [...PAYING.map((kind) => payTool(kind, parts)), askToPay],
     // Each pause suspends the execution, so that the next process may continue it.
     inferenceRetry: { initialDelaySeconds: 0.02, maxPauseSeconds: 0, onExhausted: 'suspend' },
     fallback: { models: [FALLBACK_MODEL], on: ['overloaded'], forSeconds: 600 },
@@ -96,7 +107,7 @@ interface Payment {
   readonly amount: number;
 }
 
-function payTool(kind: Kind, parts: AgentParts): Tool<Payment, unknown, Account> {
+function payTool(kind: PayingKind, parts: AgentParts): Tool<Payment, unknown, Account> {
   const { journal } = parts;
   return toolFor<Account>()<Payment>({
     name: kind,
@@ -115,7 +126,7 @@ function payTool(kind: Kind, parts: AgentParts): Tool<Payment, unknown, Account>
 }
 
 async function pay(
-  tool: Kind,
+  tool: PayingKind,
   { sessionId }: Payment,
   { toolCallId: call, idempotencyKey: key, runContext }: ToolContext<Account>,
   { journal, faults, pace, epochOf, checkedAt }: AgentParts,

@@ -8,6 +8,7 @@ import {
   hasErrorCode,
   InProcessEngine,
   pendingApprovals,
+  pendingQuestions,
   retry,
   sendMessage,
   SessionRuntime,
@@ -82,13 +83,21 @@ async function drive(sessionId: string): Promise<void> {
   }
 }
 
-/** Approves every waiting call: each request once, however many processes try. */
+/** Approves or answers every waiting call: each request once, however many processes try. */
 async function decide(sessionId: string): Promise<void> {
   const { state } = await runtime.get(sessionId);
   for (const { id, approval } of pendingApprovals(state)) {
     const { requestedAt = 0 } = approval ?? {};
     const decision = { type: 'decision', toolExecutionId: id, decision: 'approved', requestedAt } as const;
     await runtime.enqueue(sessionId, decision, { id: `${id}@${requestedAt}` });
+  }
+  for (const { id, call } of pendingQuestions(state)) {
+    const value = { paid: call.toolCallId };
+    await runtime.enqueue(
+      sessionId,
+      { type: 'answer', toolExecutionId: id, value },
+      { id: `${id} answered` },
+    );
   }
 }
 
@@ -130,7 +139,9 @@ async function serve(signal: AbortSignal, isEndless: boolean): Promise<void> {
   });
   while (!signal.aborted) {
     await sweep(store, engine, { againAfterSeconds: 1 });
-    const { sessions } = await store.list({ waitingFor: 'approval', limit: 100 });
+    const approvals = await store.list({ waitingFor: 'approval', limit: 100 });
+    const questions = await store.list({ waitingFor: 'answer', limit: 100 });
+    const sessions = [...approvals.sessions, ...questions.sessions];
     for (const { sessionId } of sessions) await decide(sessionId);
     const waiting = await store.list({ waitingFor: 'retry', limit: 100 });
     for (const { sessionId } of waiting.sessions) await revive(sessionId);

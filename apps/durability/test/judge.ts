@@ -62,6 +62,7 @@ interface Expected {
 
 /** What is declared to become of a call. */
 function expectedOf(kind: Kind, known: ToolExecution | undefined, isDone: boolean): Expected {
+  if (kind === 'answer') return { treatment: 'same', calls: 0, outcome: 'succeeded' }; // the answer comes from outside
   const isInDoubt = known?.isRunning && !known.isAwaitingApproval;
   if (!isInDoubt) return { treatment: 'same', calls: known?.outcome ? 0 : 1, outcome: 'succeeded' };
   switch (kind) {
