@@ -1,5 +1,6 @@
 import { isTerminal } from '@holdfast/core/engine';
-import type { AgentEvent, AgentSession, AgentState, Instant } from '@holdfast/core';
+import type { AgentEvent, AgentSession, AgentState } from '@holdfast/core';
+import type { EventFrame } from '@holdfast/core/engine';
 import type { UIMessageChunk } from 'ai';
 import { toSessionView } from './session-view.ts';
 import type { SessionView } from './session-view.ts';
@@ -109,9 +110,9 @@ export class LiveRun {
   }
 
   /** A resumed execution is shown from its beginning: as if its earlier steps had just happened. */
-  private replayFinishedSteps({ state, at }: AgentEvent): void {
+  private replayFinishedSteps({ state, at, executionId }: AgentEvent): void {
     const before = this.chunks.length;
-    for (const event of eventsBefore(state, at)) {
+    for (const event of eventsBefore({ state, at, executionId, attempt: 1 })) {
       for (const chunk of toUiChunks(event, nothingStreamed).chunks) this.put(chunk, true);
     }
     this.earlier = this.chunks.length - before;
@@ -126,21 +127,22 @@ function isGoingOn({ status }: AgentState): boolean {
 }
 
 /** The events of an execution before it was resumed: those of its closed steps, and the response of its open step. */
-function eventsBefore(state: AgentState, at: Instant): readonly AgentEvent[] {
+function eventsBefore(frame: EventFrame): readonly AgentEvent[] {
+  const { state } = frame;
   const { currentStep } = state;
-  if (currentStep === undefined) return finishedSteps(state, at);
+  if (currentStep === undefined) return finishedSteps(frame);
   const { id: stepId, response } = currentStep;
   return [
-    ...finishedSteps(state, at),
-    { type: 'step-started', stepNumber: state.stepCount, stepId, at, state },
-    ...(response ? [{ type: 'inference-completed' as const, response, stepId, at, state }] : []),
+    ...finishedSteps(frame),
+    { type: 'step-started', stepNumber: state.stepCount, stepId, ...frame },
+    ...(response ? [{ type: 'inference-completed' as const, response, stepId, ...frame }] : []),
   ];
 }
 
-function finishedSteps(state: AgentState, at: Instant): readonly AgentEvent[] {
-  return state.stepExecutions.toArray().flatMap((stepExecution, index): readonly AgentEvent[] => {
+function finishedSteps(frame: EventFrame): readonly AgentEvent[] {
+  return frame.state.stepExecutions.toArray().flatMap((stepExecution, index): readonly AgentEvent[] => {
     const { id: stepId, response, toolExecutions } = stepExecution.step;
-    const common = { stepId, at, state };
+    const common = { stepId, ...frame };
     return [
       { type: 'step-started', stepNumber: index + 1, ...common },
       ...(response ? [{ type: 'inference-completed' as const, response, ...common }] : []),
@@ -149,7 +151,7 @@ function finishedSteps(state: AgentState, at: Instant): readonly AgentEvent[] {
         toolExecution,
         ...common,
       })),
-      { type: 'step-completed', stepExecution, stepNumber: index + 1, at, state },
+      { type: 'step-completed', stepExecution, stepNumber: index + 1, ...frame },
     ];
   });
 }
