@@ -58,10 +58,16 @@ describe('a stop that names an execution', () => {
     expect(reasons(made.events)).toEqual([]);
   });
 
-  test('ends an execution that an action began without a message, from its first save on', async () => {
-    const [reached, gate] = [deferred(), deferred<string>()];
-    const made = world({ act: () => (reached.resolve(), gate.promise) });
-    const runtime = made.process([call(1), 'Never.']);
+  test('ends an execution that an action began without a message, in the middle of a call', async () => {
+    const reached = deferred();
+    const made = world({
+      act: ({ signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+          reached.resolve();
+        }),
+    });
+    const runtime = made.process([call(1)]);
     const { sessionId } = await runtime.create({ definition });
     const running = runtime.execute(sessionId, (session, context) =>
       context.run(session.withState(session.state.withUserMessage('Go.'))),
@@ -71,7 +77,6 @@ describe('a stop that names an execution', () => {
     await runtime.enqueue(sessionId, { type: 'stop', executionId: executionId as string });
     made.clock.advance(10_000);
     await settled();
-    gate.resolve('paid');
     expect((await running).state.status).toBe('stopped');
   });
 
