@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAgentLoop, hasErrorCode, SessionRuntime } from '@holdfast/core';
+import type { SessionStore } from '@holdfast/core';
+import { scriptedDriver } from '@holdfast/core/testing';
+import { describe, expect, test } from 'vitest';
+import { STORES } from '../src/stores.ts';
+import { randomFrom } from './random.ts';
+import { serverOfBlock, TESTED_STORES } from './servers.ts';
+
+const EFFORT = Number(process.env['EFFORT'] ?? 1);
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const SESSIONS_EACH = 20;
+/** The server that stands for DynamoDB writes a few hundred items a second. */
+const OWNERS: Readonly<Record<string, number>> = {
+  sqlite: 1_000,
+  redis: 1_000,
+  dynamodb: EFFORT > 1 ? 1_000 : 15,
+};
+const CONCURRENCY = 100;
+const TIMEOUT = EFFORT > 1 ? 1_200_000 : 120_000;
+
+/** The beginnings of names that a key, a pattern or a comparison could confuse. */
+const HOSTILE = [
+  '',
+  ' ',
+  '%',
+  '_',
+  '*',
+  '\0',
+  ':',
+  '#',
+  '{}',
+  '"',
+  "'",
+  '\\',
+  '../',
+  '__proto__',
+  'é',
+  'e\u0301',
+  '🦊',
+];
+const ENDS = ['', '\0', ' ', ':', '%', 'a', 'A', '\uffff'];
+
+/** Distinct names of owners, many of which begin with the name of another. */
+function ownersOf(count: number, random: (below: number) => number): readonly string[] {
+  const names = new Set<string>();
+  while (names.size < count) {
+    const parts = [HOSTILE, ENDS, HOSTILE, ENDS].map((texts) => texts[random(texts.length)] ?? '');
+    const name = random(20) === 0 ? 'x'.repeat(990) + random(1_000) : parts.join('');
+    if (name !== '') names.add(name);
+  }
+  return [...names];
+}
+
+async function forEach<T>(values: readonly T[], act: (value: T) => Promise<unknown>): Promise<void> {
+  const left = [...values];
+  const work = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) await act(next);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+}
+
+async function idsOf(
+  runtime: SessionRuntime,
+  order: 'createdAt' | 'lastActiveAt',
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await runtime.list({ limit: 7, order, cursor });
+    ids.push(...page.sessions.map(({ sessionId }) => sessionId));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
+  return ids.toSorted();
+}
+
+/** What somebody gets who asks for the session of another. */
+async function answersTo(runtime: SessionRuntime, sessionId: string): Promise<readonly unknown[]> {
+  const calls = [
+    runtime.get(sessionId),
+    runtime.enqueue(sessionId, { type: 'message', content: 'Hello?' }),
+    runtime.inspect(sessionId),
+    runtime.executions(sessionId),
+    runtime.revisions(sessionId),
+    runtime.fork(sessionId),
+    runtime.removeItem(sessionId, 'i'),
+    runtime.advance(sessionId),
+    runtime.delete(sessionId),
+  ];
+  const results = await Promise.allSettled(calls);
+  return results.map((result) =>
+    result.status === 'fulfilled' ? result.value : hasErrorCode(result.reason, 'SESSION_NOT_FOUND'),
+  );
+}
+
+const REFUSED = true;
+const NOTHING_TO_DO = { outcome: { type: 'finished' }, wake: [] };
+const AS_IF_MISSING = [...Array.from({ length: 7 }, () => REFUSED), NOTHING_TO_DO, false];
+
+describe.each(TESTED_STORES)('$name', (tested) => {
+  const newLocation = serverOfBlock(tested);
+  const count = OWNERS[tested.name] ?? 1;
+
+  test(
+    `of ${count} owners, each finds and wakes its own sessions only (SEED=${SEED})`,
+    { timeout: TIMEOUT },
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'holdfast-owners-'));
+      const store = (await STORES[tested.name]?.(await newLocation(folder))) as SessionStore;
+      const agents = { helper: createAgentLoop({ driver: scriptedDriver('Hi.') }) };
+      const runtime = new SessionRuntime({ store, agents });
+      const random = randomFrom(SEED);
+      const owners = ownersOf(count, random);
+      const own = new Map(owners.map((owner) => [owner, [] as string[]]));
+      const all = owners.flatMap((owner) => Array.from({ length: SESSIONS_EACH }, () => owner));
+      await forEach(all, async (owner) => {
+        const { sessionId } = await runtime.for(owner).create({ definition: { name: 'helper' } });
+        own.get(owner)?.push(sessionId);
+      });
+
+      await forEach(owners, async (owner) => {
+        const expected = own.get(owner)?.toSorted();
+        expect(await idsOf(runtime.for(owner), random(2) === 0 ? 'createdAt' : 'lastActiveAt')).toEqual(
+          expected,
+        );
+      });
+      const others = Array.from({ length: Math.min(count, 100) }, () => [
+        owners[random(count)] ?? '',
+        owners[random(count)] ?? '',
+      ]);
+      for (const [owner = '', other = ''] of others) {
+        const [sessionId = ''] = own.get(other) ?? [];
+        if (owner !== other) expect(await answersTo(runtime.for(owner), sessionId)).toEqual(AS_IF_MISSING);
+      }
+      expect((await store.due()).sessions).toEqual([]);
+
+      const [woken = ''] = owners;
+      const [first = ''] = own.get(woken) ?? [];
+      await runtime.for(woken).enqueue(first, { type: 'message', content: 'Hello.' });
+      expect((await store.due()).sessions.map(({ sessionId }) => sessionId)).toEqual([first]);
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  );
+});
