@@ -6,6 +6,7 @@ export { newSession, START, testClock, withFact } from './store/store-case.ts';
 export type {
   CreateStore,
   Fault,
+  ListFilter,
   SessionStoreCase,
   SessionStoreGroup,
   SessionStoreHarness,
@@ -13,6 +14,7 @@ export type {
   StoreAbilities,
   StoreCost,
   StoreFaults,
+  StoreNeed,
   StoreSettings,
   StoreUnderTest,
   TestClock,

@@ -1,3 +1,4 @@
+import { SessionTooLargeError } from '@holdfast/core';
 import {
   applySavePlan,
   compareDueSessions,
@@ -22,6 +23,7 @@ import type {
   SessionRecord,
   StoreCapabilities,
   StoredItem,
+  SavePlan,
   StoredSession,
   CompareAndSetResult,
 } from '@holdfast/core/store';
@@ -37,7 +39,33 @@ export interface Entry extends StoredSession {
 
 type Archives = Entry['archives'];
 
-export type Entries = Map<string, Entry>;
+/** The sessions of a storage, by key. */
+export class Entries extends Map<string, Entry> {
+  /** The number of rows that a store with a defect has left behind. */
+  remains = 0;
+  /** The announced workers, by name. */
+  readonly workers = new Map<string, { readonly worker: SeenWorker; readonly until: Instant }>();
+}
+
+/** The number of rows of a database that holds these sessions, as stores on SQL have them. */
+export function rowsIn(entries: Entries): number {
+  return [...entries.values()].reduce((sum, entry) => sum + rowsOf(entry), entries.remains);
+}
+
+/** The rows of a session: the record, and each value, element of a list, inbox item and entry of an archive. */
+export function rowsOf(entry: Entry): number {
+  const { content, inbox, archives } = entry;
+  const entries = [...archives.values()].reduce((sum, { size }) => sum + size, 0);
+  return 1 + content.values.size + elementsOf(entry) + inbox.size + entries;
+}
+
+/** The elements in all lists of a session. */
+export function elementsOf({ content }: Entry): number {
+  return [...content.lists.values()].reduce((sum, texts) => sum + texts.length, 0);
+}
+
+/** The largest value that the backend accepts, in bytes. */
+export const MAX_VALUE_BYTES = 2_000_000;
 
 /** The operations of the backend. A defect replaces one of them. */
 const soundWays = {
@@ -100,25 +128,21 @@ const soundWays = {
   matchesDueQuery,
   compareDueSessions,
   pruned: (limit: number): number => limit,
+  /** Returns the size of a value, which the backend compares with `maxValueBytes`. */
+  bytesOf: (json: string): number => Buffer.byteLength(json),
+  /** Returns the number of rows of one session that a write, or `prune`, leaves behind. */
+  remains: (_before: Entry | undefined, _after: Entry | undefined): number => 0,
 };
 
 export type Ways = typeof soundWays;
 
-/** The announced workers, by the map that several backends share. */
-const announced = new WeakMap<
-  Entries,
-  Map<string, { readonly worker: SeenWorker; readonly until: Instant }>
->();
-
-function workersOf(entries: Entries): Map<string, { readonly worker: SeenWorker; readonly until: Instant }> {
-  const workers = announced.get(entries) ?? new Map();
-  announced.set(entries, workers);
-  return workers;
-}
-
 /** A backend on a map, which several backends can share. */
 export class MapBackend implements SessionBackend {
-  readonly capabilities: StoreCapabilities = { listing: 'strong', clock: 'client', maxValueBytes: undefined };
+  readonly capabilities: StoreCapabilities = {
+    listing: 'strong',
+    clock: 'client',
+    maxValueBytes: MAX_VALUE_BYTES,
+  };
   private readonly entries: Entries;
   private readonly ways: Ways;
 
@@ -154,13 +178,13 @@ export class MapBackend implements SessionBackend {
   }
 
   async announce(worker: SeenWorker, until: Instant): Promise<void> {
-    const workers = workersOf(this.entries);
+    const workers = this.entries.workers;
     if (until > worker.seenAt) workers.set(worker.workerName, { worker, until });
     else workers.delete(worker.workerName);
   }
 
   async workers(now: Instant): Promise<readonly SeenWorker[]> {
-    const workers = [...workersOf(this.entries).values()];
+    const workers = [...this.entries.workers.values()];
     return workers.filter(({ until }) => this.ways.isAlive(until, now)).map(({ worker }) => worker);
   }
 
@@ -174,9 +198,8 @@ export class MapBackend implements SessionBackend {
     if (!this.ways.isThere(found?.record, before)) return 'outdated';
     const { enqueue } = change;
     if (enqueue && found && this.ways.isDuplicate(found.inbox, enqueue.id)) return 'duplicate';
-    const key = this.ways.keyOf(sessionId);
-    if (after) this.entries.set(key, this.changed(found, after, change));
-    else this.entries.delete(key);
+    this.checkSizes(sessionId, change.plan);
+    this.replace(this.ways.keyOf(sessionId), after && this.changed(found, after, change));
     return 'done';
   }
 
@@ -206,11 +229,26 @@ export class MapBackend implements SessionBackend {
   async prune(now: Instant, limit: number): Promise<number> {
     const expired = [...this.entries].filter(([, { record }]) => this.ways.isPruned(record, now));
     const chosen = expired.slice(0, this.ways.pruned(limit));
-    for (const [key] of chosen) this.entries.delete(key);
+    for (const [key] of chosen) this.replace(key, undefined);
     return chosen.length;
   }
 
   async close(): Promise<void> {}
+
+  private replace(key: string, after: Entry | undefined): void {
+    this.entries.remains += this.ways.remains(this.entries.get(key), after);
+    if (after) this.entries.set(key, after);
+    else this.entries.delete(key);
+  }
+
+  private checkSizes(sessionId: string, plan: SavePlan | undefined): void {
+    const texts = [...(plan?.values.values() ?? []), ...(plan?.lists ?? []).flatMap(({ append }) => append)];
+    for (const text of texts) {
+      // A UTF-16 unit takes at most 3 bytes.
+      const bytes = text === undefined || text.length * 3 <= MAX_VALUE_BYTES ? 0 : this.ways.bytesOf(text);
+      if (bytes > MAX_VALUE_BYTES) throw new SessionTooLargeError(sessionId, bytes, MAX_VALUE_BYTES);
+    }
+  }
 
   private found(sessionId: string): Entry | undefined {
     return this.entries.get(this.ways.keyOf(sessionId));

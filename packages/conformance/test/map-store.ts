@@ -2,8 +2,8 @@ import { BackedSessionStore } from '@holdfast/core/store';
 import type { SessionStore } from '@holdfast/core';
 import type { SessionBackend } from '@holdfast/core/store';
 import type { CreateStore, SessionStoreHarness, StoreSettings } from '@holdfast/conformance';
-import { MapBackend } from './map-backend.ts';
-import type { Entries, Ways } from './map-backend.ts';
+import { Entries, MapBackend, MAX_VALUE_BYTES, rowsIn } from './map-backend.ts';
+import type { Ways } from './map-backend.ts';
 import { Wire } from './wire.ts';
 
 /** Parts of a store that a defect replaces, from the inside out. The other parts are correct. */
@@ -29,7 +29,7 @@ export function mapHarness({
   inside,
 }: StoreParts = {}): SessionStoreHarness {
   const wire = new Wire();
-  let entries: Entries = new Map();
+  let entries = new Entries();
   const open: CreateStore = async (clock, settings) => {
     const remote = wire.to(new MapBackend(entries, ways));
     const sound = new BackedSessionStore(over(remote, client?.(remote)), { clock, ...settings, ...own });
@@ -38,11 +38,14 @@ export function mapHarness({
   };
   return {
     create(clock, settings) {
-      entries = new Map();
+      entries = new Entries();
       return open(clock, settings);
     },
     reopen: open,
     measure: wire.measure,
+    countRows: async () => rowsIn(entries),
+    indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
+    maxValueBytes: MAX_VALUE_BYTES,
     faults: wire,
     async remember() {
       const kept = new Map(entries);

@@ -3,6 +3,9 @@ import { StoreThrottledError } from '@holdfast/core/store';
 import type { SessionBackend } from '@holdfast/core/store';
 import type { Fault, StoreCost, StoreFaults } from '@holdfast/conformance';
 
+/** The methods of a backend that write. */
+const WRITES: ReadonlySet<string | symbol> = new Set(['compareAndSet', 'prune', 'discard']);
+
 /** The wire between a store and its backend. It counts each call as a request, and injects faults. */
 export class Wire implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
@@ -33,19 +36,24 @@ export class Wire implements StoreFaults {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
         if (typeof member !== 'function' || name === 'close') return member;
-        return (...args: unknown[]) => this.send(args, () => member.apply(target, args));
+        return (...args: unknown[]) => this.send(name, args, () => member.apply(target, args));
       },
     });
   }
 
-  private async send(args: readonly unknown[], carryOut: () => Promise<unknown>): Promise<unknown> {
+  private async send(
+    name: string | symbol,
+    args: readonly unknown[],
+    carryOut: () => Promise<unknown>,
+  ): Promise<unknown> {
     const isHit = ++this.requests === this.armed?.request;
     const fault = isHit ? this.armed?.fault : undefined;
     if (fault === 'throttle') throw new StoreThrottledError('Too many requests.');
     if (fault === 'cut') throw new StoreUnavailableError('The connection was cut.', { isAmbiguous: false });
     const reply = await carryOut();
     if (this.isMeasured) this.bytes += sizeOf(args) + sizeOf(reply);
-    if (fault === 'loseReply') throw new StoreUnavailableError('The reply was lost.', { isAmbiguous: true });
+    const isAmbiguous = WRITES.has(name);
+    if (fault === 'loseReply') throw new StoreUnavailableError('The reply was lost.', { isAmbiguous });
     return reply;
   }
 }

@@ -9,6 +9,8 @@ import { testDatabase } from './support/test-database.ts';
 const database = testDatabase({ hasFaults: true });
 /** A higher effort runs all cases with blobs too. */
 const EFFORT = Number(process.env['EFFORT'] ?? 1);
+/** The largest value of a store without blobs. */
+const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 /** The proxy exists when a case runs, but not yet when the case is declared. */
 const faults: StoreFaults = {
   kinds: ['loseReply', 'cut', 'throttle'],
@@ -27,7 +29,12 @@ interface Variant {
 }
 
 const VARIANTS: readonly Variant[] = [
-  { name: 'DynamoDbSessionStore', options: {}, groups: /./u },
+  {
+    name: 'DynamoDbSessionStore',
+    options: {},
+    // A value of the largest size takes seconds.
+    groups: EFFORT > 1 ? /./u : /^(?!sizes: a \w+ of the largest)/u,
+  },
   { name: 'with a client that does not retry', options: { maxAttempts: 1 }, groups: /^faults:/u },
   {
     name: 'with a compaction at each save, and one shard',
@@ -42,7 +49,7 @@ const VARIANTS: readonly Variant[] = [
     groups:
       EFFORT > 1
         ? /./u
-        : /^(?:writes: (?!8 )|replays:|values:|fencing:|expiry:|reopening:|faults: (?!list|.* throttled))/u,
+        : /^(?:writes: (?!8 )|replays:|values:|fencing:|expiry:|reopening:|rows:|faults: (?!list|.* throttled))/u,
   },
   {
     name: 'with nearly all values as blobs, and a compaction at each save',
@@ -71,6 +78,9 @@ describe.each(VARIANTS)('$name', { timeout: 240_000 }, ({ options, minBytes, gro
     reopen,
     measure: () => database.faults.measure(),
     remember: () => database.remember(table),
+    countRows: async () => (await database.countItems(table)) + (await files.keys()).length,
+    maxValueBytes: minBytes === undefined ? MAX_VALUE_BYTES : undefined,
+    manySessions: EFFORT > 1 ? 10_000 : undefined,
     faults,
   }).filter(({ name }) => groups.test(name));
 

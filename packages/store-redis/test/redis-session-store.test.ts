@@ -1,11 +1,11 @@
 import { assertStoreCosts } from '@holdfast/conformance';
-import type { StoreCosts, StoreFaults } from '@holdfast/conformance';
+import type { StoreCost, StoreCosts, StoreFaults } from '@holdfast/conformance';
 import type { FaultProxy } from '@holdfast/conformance/proxy';
 import { RedisSessionStore } from '@holdfast/store-redis';
 import type { RedisStoreOptions } from '@holdfast/store-redis';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { harness, scans, testConformance } from './support/harness.ts';
+import { countCommands, harness, scans, testConformance } from './support/harness.ts';
 import { redisProxy } from './support/redis-proxy.ts';
 import { RedisServer } from './support/redis-server.ts';
 
@@ -35,11 +35,14 @@ const COSTS: StoreCosts = {
 let server: RedisServer | undefined;
 let proxy: FaultProxy;
 let client: Redis;
+/** A connection past the proxy. */
+let observer: Redis;
 
 beforeAll(async () => {
   if (REDIS_URL === undefined) server = await RedisServer.start();
   const url = new URL(REDIS_URL ?? `redis://127.0.0.1:${server?.port}`);
   proxy = await redisProxy({ port: Number(url.port || 6379), host: url.hostname });
+  observer = new Redis(url.href);
   url.host = `127.0.0.1:${proxy.port}`;
   client = new Redis(url.href, { retryStrategy: () => 1 });
   client.on('error', () => undefined); // the test closes connections on purpose
@@ -47,6 +50,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   client.disconnect();
+  observer.disconnect();
   await proxy.close();
   await server?.stop();
 });
@@ -58,7 +62,11 @@ describe('one bucket', () => {
     arm: (fault, nth) => proxy.arm(fault, nth),
     disarm: () => proxy.disarm(),
   };
-  testConformance({ ...harness(() => client), measure: () => proxy.measure(), faults });
+  const measure = async (): Promise<StoreCost> => ({
+    ...(await proxy.measure()),
+    work: await countCommands(observer),
+  });
+  testConformance({ ...harness(() => client), measure, faults });
 });
 
 test('each operation exchanges the requests and bytes that the table lists', async () => {

@@ -139,12 +139,16 @@ test('a database that the application has closed is unavailable', async () => {
 
 test('a damaged file is reported as damaged and not written to', async () => {
   const path = newFile();
+  const page = 16_384; // the first page has the whole schema
+  const empty = new DatabaseSync(path);
+  empty.exec(`PRAGMA page_size = ${page}; CREATE TABLE emptied (a); DROP TABLE emptied`);
+  empty.close();
   const first = await SqliteSessionStore.open({ path, clock });
   for (let index = 0; index < 50; index++) await first.create(newSession(`session ${index}`));
   await first.close();
   const size = readFileSync(path).length;
   const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(size - 4_096, 0xa5), 0, size - 4_096, 4_096);
+  writeSync(file, Buffer.alloc(size - page, 0xa5), 0, size - page, page);
   closeSync(file);
   const damaged = readFileSync(path);
   const store = await openStore(path);

@@ -66,11 +66,11 @@ const REFUSED: readonly {
     make: crashedDatabase,
     says: 'another application',
   },
-  { what: 'a newer schema', make: () => fileOfVersion(5), code: 'STATE_VERSION', says: 'schema version 5' },
+  { what: 'a newer schema', make: () => fileOfVersion(6), code: 'STATE_VERSION', says: 'schema version 6' },
   {
     what: 'the previous schema',
-    make: () => fileOfVersion(3),
-    says: 'this release reads layout 4 only',
+    make: () => fileOfVersion(4),
+    says: 'this release reads layout 5 only',
   },
   {
     what: 'a session database without a schema version',

@@ -23,7 +23,7 @@ describe('open', () => {
     await store.create(newSession('a'));
     await store.close();
     expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
-    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 4, 'wal']);
+    expect(pragmas(path, 'application_id', 'user_version', 'journal_mode')).toEqual([0x486f6c64, 5, 'wal']);
   });
 
   test('finds the sessions of an earlier store', async () => {

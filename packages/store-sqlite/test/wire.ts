@@ -9,11 +9,15 @@ const ERRORS: Readonly<Record<Fault, readonly [errcode: number, errstr: string]>
   throttle: [5, 'database is locked'],
 };
 
-/** Wraps the database of a store, counts statements and values, and makes a statement fail. */
+/**
+ * Wraps the database of a store, counts statements, values and visited rows, and makes a statement fail. It puts a
+ * function that counts its calls and reads the key of the row before the other conditions of each WHERE.
+ */
 export class Wire implements StoreFaults {
   readonly kinds: readonly Fault[] = ['loseReply', 'cut', 'throttle'];
   private requests = 0;
   private bytes = 0;
+  private visits = 0;
   private armed: { readonly fault: Fault; readonly request: number } | undefined;
 
   arm(fault: Fault, nth: number): void {
@@ -26,13 +30,19 @@ export class Wire implements StoreFaults {
     return isStruck;
   }
 
-  readonly measure = async (): Promise<StoreCost> => ({ requests: this.requests, bytes: this.bytes });
+  readonly measure = async (): Promise<StoreCost> => ({
+    requests: this.requests,
+    bytes: this.bytes,
+    work: this.visits,
+  });
 
   to(database: DatabaseSync): SqliteDatabase {
+    const visit = (_key: unknown): number => (this.visits += 1);
+    database.function('visit', { deterministic: false }, visit);
     return {
       exec: (sql) => database.exec(sql),
       prepare: (sql) => {
-        const statement = database.prepare(sql);
+        const statement = database.prepare(sql.replaceAll(/\bWHERE\b/gu, 'WHERE visit(session_key) AND'));
         const through =
           <T>(carryOut: (parameters: SqliteParameters) => T) =>
           (parameters: SqliteParameters): T =>

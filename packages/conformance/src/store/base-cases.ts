@@ -86,7 +86,7 @@ const behind = [
         assert.deepEqual(session.toJSON(), actual.toJSON());
       }
     },
-    { needs: 'remember' },
+    { needs: ['remember'] },
   ),
   storeCase(
     'a save from before the storage was restored is refused',
@@ -97,7 +97,7 @@ const behind = [
       await assert.rejects(save, { code: 'SESSION_CONFLICT', kind: 'store-behind' });
       assert.deepEqual((await store.load('a'))?.toJSON(), actual.toJSON());
     },
-    { needs: 'remember' },
+    { needs: ['remember'] },
   ),
 ];
 

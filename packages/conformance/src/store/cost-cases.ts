@@ -63,7 +63,7 @@ function costCase<T>(name: string, steps: CostSteps<T>): UngroupedCase {
       assert.equal(long.requests, short.requests, costs);
       assert(Math.abs(long.bytes - short.bytes) <= TOLERANCE * short.bytes, costs);
     },
-    { needs: 'measure' },
+    { needs: ['measure'] },
   );
 }
 

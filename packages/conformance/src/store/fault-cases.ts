@@ -4,8 +4,8 @@ import type { InboxItemRef, SessionClaim } from '@holdfast/core/store';
 import { shown } from '../differences.ts';
 import { failureAt } from '../failures.ts';
 import { itemIdsOf, named } from './inbox-contents.ts';
-import { stateInStep } from './execution-states.ts';
-import { emptyState, storeCase, withFact } from './store-case.ts';
+import { stateOfEveryPart, withEveryPartChanged } from './every-part.ts';
+import { storeCase, withFact } from './store-case.ts';
 import type { CaseContext, Fault, StoreFaults, UngroupedCase } from './store-case.ts';
 
 const ADA = { workerId: 'Ada', leaseSeconds: 60 };
@@ -19,10 +19,14 @@ interface Prepared {
   /** A claimed session with two items in its inbox. */
   readonly base: AgentSession;
   readonly claim: SessionClaim;
+  /** The claimed session with a change of every part. */
+  readonly changed: AgentSession;
 }
 
 /** An operation of a store. After a failure, it is repeated with the same arguments. */
 interface Operation {
+  /** Whether the operation writes nothing. */
+  readonly isRead?: boolean;
   readonly ask: (prepared: Prepared) => Promise<unknown>;
   /** Asserts the result of a repetition, when the first attempt was done although it failed. */
   readonly again?: (result: PromiseSettledResult<unknown>) => void;
@@ -72,6 +76,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       assert.deepEqual(await itemIdsOf(store, claim), ['j']);
     },
   },
+  'save of every part': {
+    ask: ({ store, base, claim, changed }) =>
+      store.save(changed, { base, operationId: 'op', epoch: claim.epoch, acknowledge: named('i') }),
+    assertDone: async ({ store, base, claim, changed }) => {
+      const loaded = await store.load(base.sessionId);
+      assert.equal(loaded?.version, base.version + 1);
+      assert.deepEqual(loaded.state, changed.state);
+      assert.deepEqual(await itemIdsOf(store, claim), ['j']);
+    },
+  },
   claim: {
     ask: ({ store, idle }) => store.claim(idle.sessionId, ADA),
     assertDone: async ({ store, idle }) => {
@@ -111,10 +125,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
   },
   load: {
+    isRead: true,
     ask: async ({ store, base }) => assert.deepEqual(await store.load(base.sessionId), base),
     assertDone: async () => undefined,
   },
   list: {
+    isRead: true,
     ask: async ({ store, base }) => {
       const { sessions } = await store.list();
       assert(sessions.some(({ sessionId }) => sessionId === base.sessionId));
@@ -126,12 +142,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 async function prepared({ store, session }: CaseContext, turn: string): Promise<Prepared> {
   const id = `session ${turn}`;
-  const state = stateInStep(emptyState());
+  const state = stateOfEveryPart();
   const idle = await store.create(session(`idle ${id}`, { state }));
   await store.create(session(id, { state }));
   for (const item of ['i', 'j']) await store.enqueue(id, { id: item, content: item });
   const { claim, session: base } = await store.claim(id, ADA);
-  return { store, unsaved: session(`new ${id}`, { state }), idle, base, claim };
+  const changed = base.withState(withEveryPartChanged(base.state));
+  return { store, unsaved: session(`new ${id}`, { state }), idle, base, claim, changed };
 }
 
 /** Reads all that a caller can read without changing it. */
@@ -191,7 +208,8 @@ class FaultRun {
     const { result, isStruck } = await this.ask(present, nth);
     if (result.status === 'rejected') {
       if (!isStruck) throw failureAt('a call without a fault', result.reason);
-      await assertHonest(result.reason, present, contents, this.fault);
+      const isDenied = this.operation.isRead === true || this.fault === 'throttle';
+      await assertHonest(result.reason, { present, contents, isDenied, fault: this.fault });
       await this.repeat(present, contents);
     }
     await placed('afterwards', () => this.operation.assertDone(present));
@@ -200,11 +218,14 @@ class FaultRun {
 
   /** Repeats an operation that failed. It may have been done. */
   private async repeat(present: Prepared, contents: object): Promise<void> {
-    const isDone = differ(await contentsOf(present), contents);
+    const found = await contentsOf(present);
+    const isDone = differ(found, contents);
     const [result] = await Promise.allSettled([this.operation.ask(present)]);
     const { again } = this.operation;
     if (isDone && again) await placed('the repetition of a call that was done', async () => again(result));
     else if (result.status === 'rejected') throw failureAt('the repetition', result.reason);
+    if (isDone)
+      await placed('a call that was done', async () => assertSame(await contentsOf(present), found));
   }
 
   private async ask(
@@ -232,20 +253,30 @@ class FaultRun {
   }
 }
 
+/** A failed call: its error must agree with it. */
+interface FailedCall {
+  readonly present: Prepared;
+  /** The contents that a caller could read before the call. */
+  readonly contents: object;
+  readonly fault: Fault;
+  /** Whether the call certainly wrote nothing: it only reads, or the server refused it. */
+  readonly isDenied: boolean;
+}
+
 /** Asserts that nothing has changed, unless the error says that the write may have been done. */
 async function assertHonest(
   error: unknown,
-  present: Prepared,
-  contents: object,
-  fault: Fault,
+  { present, contents, fault, isDenied }: FailedCall,
 ): Promise<void> {
   const { code, isAmbiguous } = error as { code?: unknown; isAmbiguous?: unknown };
   const isExpected = code === 'STORE_UNAVAILABLE' || code === 'STORE_THROTTLED';
   assert(isExpected, `expected STORE_UNAVAILABLE or STORE_THROTTLED, found ${shown(error)}`);
+  const denied = 'expected isAmbiguous false, found true: the call only reads, or the server refused it';
+  assert(!isDenied || isAmbiguous !== true, denied);
   const mayHaveChanged = code === 'STORE_UNAVAILABLE' && isAmbiguous === true && fault === 'loseReply';
   if (mayHaveChanged) return;
   const claims = `an error ${code} with isAmbiguous ${String(isAmbiguous)} says that nothing was written`;
-  await placed(claims, async () => assert.deepEqual(await contentsOf(present), contents));
+  await placed(claims, async () => assertSame(await contentsOf(present), contents));
 }
 
 /** Adds the place to the error of a failed assertion. */
@@ -256,6 +287,8 @@ async function placed(place: string, act: () => Promise<void>): Promise<void> {
     throw failureAt(place, error);
   }
 }
+
+const assertSame = (actual: object, expected: object): void => assert.deepEqual(actual, expected);
 
 function differ(left: object, right: object): boolean {
   try {
@@ -272,7 +305,7 @@ export const faultCases: readonly UngroupedCase[] = (Object.keys(WORDS) as Fault
     storeCase(
       `${name} ${WORDS[fault].name} is done once when it is repeated`,
       (context) => new FaultRun(context, name, operation, fault).injectAll(),
-      { needs: fault },
+      { needs: [fault] },
     ),
   ),
 );

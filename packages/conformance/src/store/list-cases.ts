@@ -21,6 +21,9 @@ const order = [
     assert.deepEqual(sessions[0], {
       sessionId: 'a',
       parentId: 'p',
+      owner: undefined,
+      title: undefined,
+      labels: undefined,
       agentName: 'writer',
       status: 'completed',
       version: 2,
@@ -28,6 +31,7 @@ const order = [
       updatedAt: START + 8_000,
       executionStatus: 'completed',
       waitingFor: undefined,
+      totals: { executions: 1, steps: 3, seconds: 6.5, tokens: 360, cost: 0.03 },
       lastActiveAt: START + 8_000,
     });
   }),

@@ -31,7 +31,7 @@ function reopenCase(name: string, act: (context: ReopenContext) => Promise<void>
       },
     });
   };
-  return storeCase(name, run, { needs: 'reopen' });
+  return storeCase(name, run, { needs: ['reopen'] });
 }
 
 async function assertLoads(store: SessionStore, isSecond: boolean, expected: AgentSession): Promise<void> {

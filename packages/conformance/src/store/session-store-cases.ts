@@ -16,16 +16,20 @@ import { inboxValueCases } from './inbox-value-cases.ts';
 import { inspectionCases } from './inspection-cases.ts';
 import { listCases } from './list-cases.ts';
 import { listFilterCases } from './list-filter-cases.ts';
+import { manySessionCases } from './many-session-cases.ts';
 import { ownerCases } from './owner-cases.ts';
 import { reopenCases } from './reopen-cases.ts';
 import { releaseCases } from './release-cases.ts';
 import { replayCases } from './replay-cases.ts';
+import { rowCases } from './row-cases.ts';
+import { sizeCases } from './size-cases.ts';
 import type { SessionStoreCase, SessionStoreGroup, UngroupedCase } from './store-case.ts';
 import { valueCases } from './value-cases.ts';
+import { wholeSaveCases } from './whole-save-cases.ts';
 import { writeCases } from './write-cases.ts';
 
 const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[] = [
-  ['writes', writeCases],
+  ['writes', [...writeCases, ...wholeSaveCases]],
   ['replays', replayCases],
   ['changes', changeCases],
   ['values', valueCases],
@@ -43,7 +47,9 @@ const groups: readonly (readonly [SessionStoreGroup, readonly UngroupedCase[]])[
   ['inspection', inspectionCases],
   ['arguments', argumentCases],
   ['reopening', reopenCases],
-  ['costs', costCases],
+  ['sizes', sizeCases],
+  ['rows', rowCases],
+  ['costs', [...costCases, ...manySessionCases]],
   ['faults', faultCases],
 ];
 

@@ -3,7 +3,7 @@ import { conformanceTest } from '../conformance-test.ts';
 import type { ConformanceTest } from '../conformance-test.ts';
 import { sessionStoreCases } from './session-store-cases.ts';
 import { checkStoreHarness } from './store-case.ts';
-import type { SessionStoreCase, SessionStoreHarness, StoreAbilities } from './store-case.ts';
+import type { SessionStoreHarness, StoreAbilities, StoreNeed } from './store-case.ts';
 
 /**
  * Converts the cases to tests of one store. Cases that need a missing ability become skipped tests. With `node:test`
@@ -17,8 +17,9 @@ import type { SessionStoreCase, SessionStoreHarness, StoreAbilities } from './st
 export function sessionStoreTests(harness: SessionStoreHarness): readonly ConformanceTest[] {
   const { limitSeconds } = checkStoreHarness(harness);
   return sessionStoreCases.map((one) => {
-    const skip = one.needs !== undefined && !canDo(harness, one.needs);
-    return conformanceTest(one, { skip, limitSeconds }, (run) => {
+    const missing = (one.needs ?? []).filter((need) => !canDo(harness, need));
+    const needs = missing.join(', ');
+    return conformanceTest({ ...one, needs }, { skip: missing.length > 0, limitSeconds }, (run) => {
       const { create, ...abilities } = storeHarnessOf(harness, run);
       return one.run(create, abilities);
     });
@@ -35,7 +36,9 @@ export function storeHarnessOf(harness: SessionStoreHarness, run: CaseRun): Sess
   };
 }
 
-function canDo(abilities: StoreAbilities, need: NonNullable<SessionStoreCase['needs']>): boolean {
-  if (need === 'reopen' || need === 'measure' || need === 'remember') return abilities[need] !== undefined;
-  return abilities.faults?.kinds.includes(need) ?? false;
+function canDo(abilities: StoreAbilities, need: StoreNeed): boolean {
+  if (need === 'loseReply' || need === 'cut' || need === 'throttle') {
+    return abilities.faults?.kinds.includes(need) ?? false;
+  }
+  return abilities[need] !== undefined;
 }

@@ -21,6 +21,11 @@ export interface StoreCost {
   readonly requests: number;
   /** The bytes to the server and back. */
   readonly bytes: number;
+  /**
+   * The work of the server, if the harness can count it: rows that statements visit, or commands that scripts run. It
+   * shows a scan that sends nothing over the wire.
+   */
+  readonly work?: number | undefined;
 }
 
 /**
@@ -46,6 +51,18 @@ export interface StoreFaults {
  */
 export type SetBack = () => Promise<void>;
 
+/** The filters of a list, as in `SessionQuery`. */
+export type ListFilter = 'owner' | 'status' | 'agentName' | 'parentId' | 'executionStatus' | 'waitingFor';
+
+const LIST_FILTERS: readonly ListFilter[] = [
+  'owner',
+  'status',
+  'agentName',
+  'parentId',
+  'executionStatus',
+  'waitingFor',
+];
+
 /** The abilities of a harness for stores. Cases that need a missing ability are skipped. */
 export interface StoreAbilities {
   /** Opens another store on the storage of the last store, as another process does. Its `close` keeps the storage. */
@@ -55,7 +72,26 @@ export interface StoreAbilities {
   readonly faults?: StoreFaults | undefined;
   /** Copies the storage of the last store. The returned function restores it. */
   readonly remember?: (() => Promise<SetBack>) | undefined;
+  /**
+   * Returns the number of rows, keys or items in the whole storage of the last store, past the store: everything that
+   * takes space, also entries of indexes that are keys of their own. Cases compare two readings.
+   */
+  readonly countRows?: (() => Promise<number>) | undefined;
+  /** The filters for which the store has an index: a list by one of them costs the same however few sessions match. */
+  readonly indexedFilters?: readonly ListFilter[] | undefined;
+  /**
+   * The capability `maxValueBytes` of the stores, if cases can write values of that size: up to about 100 MB. A harness
+   * may create its stores with a lower limit than users get.
+   */
+  readonly maxValueBytes?: number | undefined;
+  /** The larger number of sessions in the cases that compare two numbers of sessions. The default is 1,200. */
+  readonly manySessions?: number | undefined;
 }
+
+/** The number of sessions in the cases that need many, unless the harness has another. */
+export const MANY_SESSIONS = 1_200;
+/** The smaller number of sessions in those cases. */
+export const FEW_SESSIONS = 300;
 
 /** Creates the stores of the cases, and declares what the tests can do with their storage. */
 export interface SessionStoreHarness extends Harness<CreateStore>, StoreAbilities {}
@@ -66,6 +102,12 @@ export const checkStoreHarness = optionsCheck<SessionStoreHarness>('the harness 
   measure: mustBe.function,
   faults: mustBe.objectWith('an object with arm() and disarm()', ['arm', 'disarm']),
   remember: mustBe.function,
+  countRows: mustBe.function,
+  indexedFilters: mustBe.listOf(`filters of a list: ${LIST_FILTERS.join(', ')}`, (filter) =>
+    LIST_FILTERS.some((name) => name === filter),
+  ),
+  maxValueBytes: mustBe.wholeNumber(1),
+  manySessions: mustBe.wholeNumber(2 * FEW_SESSIONS),
 });
 
 /** The part of the contract that a case belongs to. */
@@ -88,16 +130,21 @@ export type SessionStoreGroup =
   | 'inspection'
   | 'arguments'
   | 'reopening'
+  | 'sizes'
+  | 'rows'
   | 'costs'
   | 'faults';
+
+/** An ability that a case needs: a member of the harness, or a fault that the harness can inject. */
+export type StoreNeed = Exclude<keyof StoreAbilities, 'faults' | 'manySessions'> | Fault;
 
 /** A requirement on every session store. */
 export interface SessionStoreCase {
   readonly group: SessionStoreGroup;
   /** The name of the case. It is unique. */
   readonly name: string;
-  /** The ability that the case needs. */
-  readonly needs?: 'reopen' | 'measure' | 'remember' | Fault | undefined;
+  /** The abilities that the case needs. */
+  readonly needs?: readonly StoreNeed[] | undefined;
   /** Runs the case. Rejects when the store does not meet the requirement. */
   readonly run: (createStore: CreateStore, abilities?: StoreAbilities) => Promise<void>;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { userMessage } from '@holdfast/core';
 import type { AgentState } from '@holdfast/core';
-import { HOSTILE_IDS } from './hostile-ids.ts';
+import { HOSTILE_IDS, LONGEST_IDS } from './hostile-ids.ts';
 import { HOSTILE_VALUES, hostileDefinition, hostileState } from './hostile-values.ts';
 import { emptyState, START, storeCase } from './store-case.ts';
 import type { UngroupedCase } from './store-case.ts';
@@ -109,6 +109,37 @@ const ids = [
     assert.deepEqual(new Set(due.sessions.map(({ sessionId }) => sessionId)), new Set(HOSTILE_IDS));
     for (const id of HOSTILE_IDS) assert.equal(await store.delete(id), true);
     assert.deepEqual((await store.list()).sessions, []);
+  }),
+  storeCase('two ids of 3,000 bytes that differ at the end', async ({ store, created }) => {
+    const [first, second] = LONGEST_IDS;
+    for (const id of LONGEST_IDS) {
+      const base = await created(id, { parentId: id });
+      for (const item of LONGEST_IDS)
+        assert.equal(await store.enqueue(id, { id: item, content: item }), true);
+      assert.equal(await store.enqueue(id, { id: second, content: null }), false);
+      const { claim, inbox } = await store.claim(id, { workerId: first, leaseSeconds: 60 });
+      const others = store.claim(id, { workerId: second, leaseSeconds: 60 });
+      await assert.rejects(others, { code: 'SESSION_BUSY', workerId: first });
+      const options = { base, epoch: claim.epoch, acknowledge: inbox.slice(0, 1) };
+      const saved = await store.save(base, { ...options, operationId: first });
+      const repeated = await store.save(base, { ...options, operationId: first });
+      assert.deepEqual(repeated.toJSON(), saved.toJSON());
+      const stale = { code: 'SESSION_CONFLICT', kind: 'stale' };
+      await assert.rejects(store.save(base, { ...options, operationId: second }), stale);
+      const { inbox: rest } = await store.renew(claim, { leaseSeconds: 60 });
+      assert.deepEqual(
+        rest.map((item) => [item.id, item.content]),
+        [[second, second]],
+      );
+    }
+    for (const id of LONGEST_IDS) {
+      const { sessions } = await store.list({ parentId: id });
+      assert.deepEqual(
+        sessions.map(({ sessionId }) => sessionId),
+        [id],
+      );
+      assert.equal(await store.delete(id), true);
+    }
   }),
   storeCase('an invalid id behaves like a missing session', async ({ store, created }) => {
     await created('\ufffd', { parentId: '\ufffd' });

@@ -6,9 +6,18 @@ import { expected } from './failures.ts';
 import { finding } from './finding.ts';
 import { racing } from './racing.ts';
 import { showing } from './showing.ts';
+import { storing } from './storing.ts';
 import { writing } from './writing.ts';
 
-const defects = Object.keys({ ...writing, ...racing, ...claiming, ...finding, ...showing, ...answering });
+const defects = Object.keys({
+  ...writing,
+  ...racing,
+  ...claiming,
+  ...finding,
+  ...showing,
+  ...answering,
+  ...storing,
+});
 
 test('every store with a defect fails a case', () => {
   expect(Object.keys(expected)).toEqual(defects);

@@ -11,7 +11,8 @@ import redCases from './red-cases.json' with { type: 'json' };
 export const expected: Readonly<Record<string, readonly string[]>> = redCases;
 
 /** The slow cases. They take twice as long as all others together. */
-const DEAR = /^costs:|5,000 messages|nesting 1,000 deep: in every|8 writers|every change after|a large inbox/;
+const DEAR =
+  /^costs:|^rows:|5,000 messages|nesting 1,000 deep: in every|8 writers|every change after|a large inbox/;
 
 /**
  * Every sixteenth store runs all cases. The other stores run a slow case only if they must fail it. With `EFFORT=2` every

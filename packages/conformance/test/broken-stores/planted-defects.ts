@@ -10,6 +10,7 @@ import { finding } from './finding.ts';
 import { racing } from './racing.ts';
 import { showing } from './showing.ts';
 import redCases from './red-cases.json' with { type: 'json' };
+import { storing } from './storing.ts';
 import { writing } from './writing.ts';
 
 /**
@@ -32,7 +33,7 @@ interface PlantedDefect {
   readonly soundTests: readonly ConformanceTest[];
 }
 
-const GROUPS = { writing, racing, claiming, finding, showing, answering };
+const GROUPS = { writing, racing, claiming, finding, showing, answering, storing };
 const EXPECTED: Readonly<Record<string, readonly string[]>> = redCases;
 /** Without effort: the number of defects of each group, and no case that takes seconds. */
 const SAMPLE = 3;

@@ -33,6 +33,8 @@ export interface TestDatabase {
   readonly client: (maxAttempts?: number) => DynamoDBClient;
   /** Copies the items of a table, past the proxy. The returned function restores them. */
   readonly remember: (table: string) => Promise<() => Promise<void>>;
+  /** Counts the items of a table, past the proxy. */
+  readonly countItems: (table: string) => Promise<number>;
   readonly newTable: (options?: TableOptions) => Promise<string>;
   /** Creates a store in a new table, or in the table of the options. */
   readonly newStore: (
@@ -119,6 +121,7 @@ export function testDatabase({ hasFaults = false }: TestDatabaseOptions = {}): T
     },
     client,
     remember,
+    countItems: async (table) => (await itemsIn(clientOf(opened.endpoint ?? ''), table)).length,
     newTable,
     async newStore({ maxAttempts, ...options } = {}) {
       const table = options.table ?? (await newTable(options));

@@ -46,8 +46,19 @@ export function harness(client: () => ServerClient, options: RedisStoreOptions =
     prefix = newPrefix();
     return reopen(clock, settings);
   };
-  return { create, reopen, remember: () => remember(client(), prefix) };
+  return {
+    create,
+    reopen,
+    remember: () => remember(client(), prefix),
+    countRows: () => countRows(client(), prefix),
+    indexedFilters: ['owner', 'status', 'agentName', 'parentId', 'executionStatus', 'waitingFor'],
+    maxValueBytes: options.maxValueBytes ?? MAX_VALUE_BYTES,
+    manySessions: 10_000,
+  };
 }
+
+/** The default of the store. */
+const MAX_VALUE_BYTES = 8_000_000;
 
 type ServerClient = Redis | Cluster;
 
@@ -60,6 +71,39 @@ async function remember(client: ServerClient, prefix: string): Promise<() => Pro
     for (const [key, dump] of dumps) await client.restore(key, 0, dump);
   };
 }
+
+/** Counts the fields of hashes, the entries of sorted sets, and the other keys under a prefix. */
+async function countRows(client: ServerClient, prefix: string): Promise<number> {
+  let count = 0;
+  for (const key of await keysUnder(client, prefix)) {
+    const type = await client.type(key);
+    if (type === 'hash') count += await client.hlen(key);
+    else count += type === 'zset' ? await client.zcard(key) : 1;
+  }
+  return count;
+}
+
+/** Counts the commands that the server has executed for a store, also those of scripts. */
+export async function countCommands(client: Redis): Promise<number> {
+  const stats = await client.info('commandstats');
+  const calls = [...stats.matchAll(/^cmdstat_(\w+)\S*?:calls=(\d+)/gmu)];
+  return calls.reduce(
+    (sum, [, name = '', count]) => (HARNESS_COMMANDS.has(name) ? sum : sum + Number(count)),
+    0,
+  );
+}
+
+/** The commands of the harness and of a new connection. */
+const HARNESS_COMMANDS: ReadonlySet<string> = new Set([
+  'info',
+  'scan',
+  'type',
+  'hlen',
+  'zcard',
+  'ping',
+  'client',
+  'hello',
+]);
 
 /** The number of times that the harness itself has walked through the keys of a server. */
 export const scans = { count: 0 };

@@ -1,0 +1,4 @@
+import { storing } from './storing.ts';
+import { testDefects } from './failures.ts';
+
+testDefects(storing);
