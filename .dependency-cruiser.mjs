@@ -1,14 +1,16 @@
 // The import rules of ARCHITECTURE.md. Type-only imports count like any other.
 
 const core = '^packages/core/src/';
-const entry = `${core}(?:index|store|driver|engine|testing)\\.ts$`;
-const leaf = `${core}(?!(?:index|store|driver|engine|testing)\\.ts$)[^/]+\\.ts$`;
+const entry = `${core}(?:index|store|driver|engine|spending|testing)\\.ts$`;
+const leaf = `${core}(?!(?:index|store|driver|engine|spending|testing)\\.ts$)[^/]+\\.ts$`;
 const state = `${core}state/`;
 const loop = `${core}loop/`;
 const agents = `${core}agents/`;
 const observe = `${core}observe/`;
 const testing = `${core}testing/`;
 const session = `${core}session/`;
+const spending = `${core}spending/`;
+const sessionErrors = `${session}session-errors\\.ts$`;
 const adapter = '^packages/(?:driver|store|engine|runner)-[^/]+/';
 
 /** Modules of core in one layer may import that layer and the ones below it. */
@@ -22,13 +24,13 @@ const layer = (name, from, below) => ({
 
 const forbidden = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
-/** Adapters import the root of core, and the entry that is made for authors of their kind. */
-const door = (name, from) =>
+/** Adapters import the root of core, and the entries that are made for authors of their kind. */
+const door = (name, from, others = []) =>
   forbidden(
     `core-${name}-entry`,
-    `Packages of this kind import '@holdfast/core' and '@holdfast/core/${name}'.`,
+    `Packages of this kind import '@holdfast/core' and its entries for them: ${[name, ...others].join(', ')}.`,
     { path: from },
-    { path: '^packages/core/', pathNot: `${core}(?:index|${name})\\.ts$` },
+    { path: '^packages/core/', pathNot: `${core}(?:${['index', name, ...others].join('|')})\\.ts$` },
   );
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -40,12 +42,13 @@ export default {
     layer('core-agents', agents, [leaf, state, loop]),
     layer('core-observe', observe, [leaf, state, loop]),
     layer('core-session', session, [leaf, state, loop]),
+    layer('core-spending', spending, [leaf, state, loop, sessionErrors]),
     layer('core-testing', testing, [leaf, state, loop]),
     forbidden(
       'core-folders',
       'ARCHITECTURE.md lists the folders of core.',
       {},
-      { path: `${core}[^/]+/`, pathNot: [state, loop, agents, observe, session, testing] },
+      { path: `${core}[^/]+/`, pathNot: [state, loop, agents, observe, session, spending, testing] },
     ),
     forbidden(
       'core-session-contract',
@@ -66,7 +69,7 @@ export default {
       { pathNot: core },
     ),
     door('driver', '^packages/driver-[^/]+/src/'),
-    door('store', '^packages/store-[^/]+/src/'),
+    door('store', '^packages/store-[^/]+/src/', ['spending']),
     door('engine', '^packages/(?:engine|runner)-[^/]+/src/'),
     forbidden(
       'core-for-tests',

@@ -1,3 +1,5 @@
 import { library } from '../../tsup.base.ts';
 
-export default library(['index', 'store', 'driver', 'engine', 'testing'].map((door) => `src/${door}.ts`));
+export default library(
+  ['index', 'store', 'driver', 'engine', 'spending', 'testing'].map((door) => `src/${door}.ts`),
+);

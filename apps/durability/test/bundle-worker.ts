@@ -13,6 +13,8 @@ declare module 'vitest' {
     poisonWorker: string;
     /** The file of the worker program whose models are behind HTTP. */
     httpWorker: string;
+    /** The file of the program whose callers spend the money of one owner. */
+    spendingWorker: string;
   }
 }
 
@@ -20,7 +22,7 @@ declare module 'vitest' {
 export async function setup({ provide }: TestProject): Promise<() => void> {
   const outdir = mkdtempSync(join(tmpdir(), 'holdfast-durability-'));
   await build({
-    entryPoints: ['worker', 'http-worker', 'poison-worker'].map((name) =>
+    entryPoints: ['worker', 'http-worker', 'poison-worker', 'spending-worker'].map((name) =>
       fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url)),
     ),
     bundle: true,
@@ -39,5 +41,6 @@ export async function setup({ provide }: TestProject): Promise<() => void> {
   provide('worker', join(outdir, 'worker.mjs'));
   provide('poisonWorker', join(outdir, 'poison-worker.mjs'));
   provide('httpWorker', join(outdir, 'http-worker.mjs'));
+  provide('spendingWorker', join(outdir, 'spending-worker.mjs'));
   return () => rmSync(outdir, { recursive: true, force: true });
 }

@@ -53,6 +53,16 @@ export type {
   EngineHarness,
   EngineUnderTest,
 } from './engine/engine-case.ts';
+export { spendingLedgerCases } from './spending/spending-ledger-cases.ts';
+export { spendingLedgerTests } from './spending/spending-ledger-tests.ts';
+export type {
+  CreateLedger,
+  LedgerAbilities,
+  LedgerUnderTest,
+  SpendingLedgerCase,
+  SpendingLedgerGroup,
+  SpendingLedgerHarness,
+} from './spending/ledger-case.ts';
 export { runWorkerProcess } from './engine/worker-process.ts';
 export type { WorkerProcess } from './engine/worker-messages.ts';
 export type { ConformanceTest } from './conformance-test.ts';

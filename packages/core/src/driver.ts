@@ -31,6 +31,7 @@ export type {
   InferenceDelta,
   InferenceOptions,
   InferenceRequest,
+  InferenceRun,
   ToolDescription,
 } from './loop/inference/driver.ts';
 export { DRIVER_ERROR_KINDS, DriverError } from './loop/inference/driver-error.ts';

@@ -49,6 +49,7 @@ describe('a tree with invalid imports', () => {
         './store': { '@holdfast/source': './src/store.ts' },
         './driver': { '@holdfast/source': './src/driver.ts' },
         './engine': { '@holdfast/source': './src/engine.ts' },
+        './spending': { '@holdfast/source': './src/spending.ts' },
         './testing': { '@holdfast/source': './src/testing.ts' },
       };
       await write(`packages/${name}/package.json`, JSON.stringify({ name: `@holdfast/${name}`, exports }));
@@ -66,6 +67,10 @@ describe('a tree with invalid imports', () => {
       'packages/core/src/session/session.ts': "import '../state/step.ts';",
       'packages/core/src/session/session-store.ts': "import './session.ts';",
       'packages/core/src/session/work/session-runtime.ts': "import '../../loop/driver.ts';",
+      'packages/core/src/session/session-errors.ts': '',
+      'packages/core/src/spending/ledger.ts':
+        "import '../session/session-errors.ts'; import '../loop/driver.ts';",
+      'packages/core/src/spending.ts': "export * from './spending/ledger.ts';",
       'packages/core/src/index.ts': "export * from './session/work/session-runtime.ts';",
       'packages/core/src/driver.ts': "export * from './loop/driver.ts';",
       'packages/core/src/store.ts': "export * from './session/session-store.ts';",
@@ -75,7 +80,8 @@ describe('a tree with invalid imports', () => {
       'packages/conformance/src/index.ts': "import '@holdfast/core';",
       'packages/driver-x/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/driver';",
       'packages/driver-x/test/driver.test.ts': "import '@holdfast/conformance';",
-      'packages/store-y/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/store';",
+      'packages/store-y/src/index.ts':
+        "import '@holdfast/core'; import '@holdfast/core/store'; import '@holdfast/core/spending';",
       'packages/engine-w/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/runner-z/src/index.ts': "import '@holdfast/core'; import '@holdfast/core/engine';",
       'packages/store-y/test/store.test.ts': "import '@holdfast/core/testing';",
@@ -103,6 +109,7 @@ describe('a tree with invalid imports', () => {
     ['core-observe', `${core}/observe/console.ts`, "import '../agents/any.ts';"],
     ['core-loop', `${core}/loop/tool.ts`, "import '../agents/any.ts';"],
     ['core-session', `${core}/session/claim.ts`, "import '../testing.ts';"],
+    ['core-spending', `${core}/spending/ledger.ts`, "import '../session/session.ts';"],
     ['core-testing', `${core}/testing/driver.ts`, "import '../session/session.ts';"],
     ['core-folders', `${core}/index.ts`, "import './helpers/any.ts';"],
     [

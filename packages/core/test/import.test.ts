@@ -22,7 +22,7 @@ async function printed(work: string): Promise<string> {
 }
 
 describe('outside of a request of Cloudflare Workers', () => {
-  test.each(['', '/store', '/driver', '/engine', '/testing'])(
+  test.each(['', '/store', '/driver', '/engine', '/spending', '/testing'])(
     '@holdfast/core%s can be imported',
     async (entry) => {
       const work = `await import('@holdfast/core${entry}'); console.log('imported');`;

@@ -1,5 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient, DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '@holdfast/core';
 import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
@@ -25,6 +24,7 @@ import { sweepMarks } from './shards/sweep-marks.ts';
 import { MAX_SHARDS } from './shards/table-layout.ts';
 import { BlobCollector } from './sweep/blob-collector.ts';
 import { Sweeper } from './sweep/sweeper.ts';
+import { CLIENT_CHECKS, newClient } from './table/client.ts';
 import type { DynamoDbSender } from './table/requests.ts';
 import { TABLE_NAME } from './table/table-definition.ts';
 import type { TableOptions } from './table/table-definition.ts';
@@ -97,12 +97,7 @@ const checkOptions = optionsCheck<DynamoDbSessionStoreOptions>(
 
 const checkOpenOptions = optionsCheck<OpenDynamoDbOptions>(
   'DynamoDbSessionStore.open',
-  {
-    ...TABLE_CHECKS,
-    credentials: mustBe.secret(mustBe.anything),
-    endpoint: mustBe.anything,
-    region: mustBe.anything,
-  },
+  { ...TABLE_CHECKS, ...CLIENT_CHECKS },
   { ...ADVICE, client: 'pass it to the constructor, as in new DynamoDbSessionStore({ client, table })' },
 );
 
@@ -115,8 +110,6 @@ const checkBlobOptions = optionsCheck<BlobOptions>('blobs', {
 
 /** The default of `minBytes`: a quarter of the bytes that a DynamoDB partition accepts per second. */
 const BLOBS_FROM_BYTES = 256 * 1024;
-const CONNECTION_MILLISECONDS = 3_000;
-const REQUEST_MILLISECONDS = 15_000;
 
 /**
  * Stores sessions in a DynamoDB table. Any number of processes in one region can share the table.
@@ -162,14 +155,6 @@ export class DynamoDbSessionStore extends BackedSessionStore {
     await super.close();
     this.ownClient?.destroy();
   }
-}
-
-function newClient(connection: object): DynamoDBClient {
-  const given = Object.entries(connection).filter(([, value]) => value !== undefined);
-  return new DynamoDBClient({
-    ...Object.fromEntries(given),
-    requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
-  });
 }
 
 function newBackend(options: DynamoDbSessionStoreOptions): {

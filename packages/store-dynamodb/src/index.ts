@@ -8,3 +8,9 @@ export type {
 export type { DynamoDbSender } from './table/requests.ts';
 export { tableDefinition } from './table/table-definition.ts';
 export type { TableOptions } from './table/table-definition.ts';
+export { DynamoDbSpendingLedger, spendingTableDefinition } from './spending/dynamodb-spending-ledger.ts';
+export type {
+  DynamoDbLedgerOptions,
+  DynamoDbSpendingLedgerOptions,
+  OpenDynamoDbLedgerOptions,
+} from './spending/dynamodb-spending-ledger.ts';

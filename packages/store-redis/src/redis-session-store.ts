@@ -10,6 +10,16 @@ import { RedisCalls } from './server/redis-calls.ts';
 import { checkClient, isCluster } from './server/redis-client.ts';
 import type { RedisClient } from './server/redis-client.ts';
 import { ServerClock } from './server/server-clock.ts';
+import {
+  CONNECTION_CHECKS,
+  connectionAdvice,
+  DEFAULT_TIMEOUT_SECONDS,
+  PREFIX,
+  requireConnection,
+  TIMEOUT_SECONDS,
+  warn,
+} from './server/server-options.ts';
+import type { AnyConnection } from './server/server-options.ts';
 
 /** The options of a store in Redis, without its connection. */
 export interface RedisStoreOptions extends StoreOptions {
@@ -42,35 +52,20 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
 const MAX_BUCKETS = 1_024;
 const CLUSTER_BUCKETS = 32;
 const DEFAULT_MAX_VALUE_BYTES = 8_000_000;
-const DEFAULT_TIMEOUT_SECONDS = 10;
 
 const REDIS_CHECKS: OptionChecks<RedisStoreOptions> = {
   ...storeOptionChecks,
-  prefix: {
-    expected: 'a string without braces',
-    accepts: (value) =>
-      typeof value === 'string' && value !== '' && value.isWellFormed() && !/[{}]/.test(value),
-    type: 'string',
-  },
+  prefix: PREFIX,
   buckets: mustBe.wholeNumber(1, MAX_BUCKETS),
   maxValueBytes: mustBe.wholeNumber(1),
-  timeoutSeconds: {
-    expected: 'a number of seconds above 0, at most 1,000,000',
-    accepts: (value) => typeof value === 'number' && value > 0 && value <= 1_000_000,
-    type: 'number',
-  },
+  timeoutSeconds: TIMEOUT_SECONDS,
   minReplicas: mustBe.wholeNumber(0),
   onWarning: mustBe.function,
 };
 
-const CONNECTION = 'use RedisSessionStore.open({ url }) or RedisSessionStore.open({ redis: { host, port } })';
 const ADVICE = {
-  keyPrefix: 'use "prefix"',
-  namespace: 'use "prefix"',
+  ...connectionAdvice('RedisSessionStore'),
   ttl: 'set "expiry", as in expiry: { afterSeconds: 3600 }',
-  host: CONNECTION,
-  port: CONNECTION,
-  password: CONNECTION,
 };
 
 const checkOptions = optionsCheck<RedisSessionStoreOptions>(
@@ -79,22 +74,11 @@ const checkOptions = optionsCheck<RedisSessionStoreOptions>(
   { ...ADVICE, url: 'use RedisSessionStore.open({ url })', redis: 'use "client"' },
 );
 
-/** The members of all forms of `RedisConnection`. */
-interface AnyConnection {
-  readonly url?: unknown;
-  readonly redis?: unknown;
-  readonly cluster?: unknown;
-  readonly clusterOptions?: unknown;
-}
-
 const checkOpenOptions = optionsCheck<RedisStoreOptions & AnyConnection>(
   'RedisSessionStore.open',
   {
     ...REDIS_CHECKS,
-    url: mustBe.secret(mustBe.string),
-    redis: mustBe.object,
-    cluster: mustBe.listOf('nodes, as in cluster: [{ host, port }]'),
-    clusterOptions: mustBe.object,
+    ...CONNECTION_CHECKS,
   },
   { ...ADVICE, client: 'use new RedisSessionStore({ client })' },
 );
@@ -134,11 +118,7 @@ export class RedisSessionStore extends BackedSessionStore {
       clusterOptions: _,
       ...storeOptions
     } = checkOpenOptions<RedisStoreOptions & AnyConnection>(options);
-    if (url === undefined && redis === undefined && cluster === undefined)
-      throw invalidArgument(
-        'RedisSessionStore.open needs one of the options url, redis and cluster.',
-        TypeError,
-      );
+    requireConnection({ url, redis, cluster }, 'RedisSessionStore');
     const { client, close } = await connect(options);
     try {
       const store = new RedisSessionStore({ ...storeOptions, client });
@@ -176,8 +156,4 @@ function newBackend(client: RedisClient, options: RedisStoreOptions): RedisBacke
     minReplicas,
     onWarning,
   });
-}
-
-function warn(message: string): void {
-  process.emitWarning(message, 'HoldfastWarning');
 }

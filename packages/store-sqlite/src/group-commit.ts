@@ -8,7 +8,7 @@ const BATCH_MILLISECONDS = 5;
 
 /** A write of a batch. */
 export interface GroupWrite {
-  readonly measured: MeasuredWrite;
+  readonly measured?: MeasuredWrite | undefined;
   /** Executes the write. The batch rolls its changes back unless it returns `done`. */
   readonly act: () => CompareAndSetResult;
 }

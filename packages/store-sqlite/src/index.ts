@@ -7,3 +7,8 @@ export type {
   SqliteStatement,
   SqliteValue,
 } from './sqlite-database.ts';
+export { SqliteSpendingLedger } from './spending/sqlite-spending-ledger.ts';
+export type {
+  OpenSqliteLedgerOptions,
+  SqliteSpendingLedgerOptions,
+} from './spending/sqlite-spending-ledger.ts';

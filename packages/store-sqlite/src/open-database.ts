@@ -1,6 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
+import type { DatabaseLayout } from './schema.ts';
 import { hasSchema, prepareSchema } from './schema.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
 import { withStoreErrors, isBusy, isReadOnly, unavailable } from './sqlite-errors.ts';
@@ -9,19 +10,19 @@ const MEMORY = ':memory:';
 const MAX_WAL_ATTEMPTS = 100;
 
 /**
- * Opens a session database. Creates the file and its folder when they are missing.
+ * Opens a database with a layout of this package. Creates the file and its folder when they are missing.
  * @throws StateFormatError for a file of another application or schema version, which stays unchanged;
  * StoreUnavailableError when the file cannot be opened.
  */
-export function openDatabase(path: string, busyTimeoutSeconds: number): DatabaseSync {
+export function openDatabase(path: string, busyTimeoutSeconds: number, layout: DatabaseLayout): DatabaseSync {
   const location = path === MEMORY ? path : resolve(path);
   const busyTimeout = `PRAGMA busy_timeout = ${Math.ceil(busyTimeoutSeconds * 1000)}`;
   return withStoreErrors({ location, kind: 'read' }, () => {
-    if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout);
+    if (location !== MEMORY && hasContent(location)) checkFile(location, busyTimeout, layout);
     const database = connect(location);
     try {
       database.exec(busyTimeout);
-      prepareSchema(database, location);
+      prepareSchema(database, location, layout);
       makeDurable(database, location);
       return database;
     } catch (error) {
@@ -46,12 +47,12 @@ function connect(location: string, options: DatabaseSyncOptions = {}): DatabaseS
  * @throws StateFormatError for a database of another application or schema version; StoreUnavailableError when SQLite
  * fails.
  */
-export function prepareDatabase(database: SqliteDatabase): string {
+export function prepareDatabase(database: SqliteDatabase, layout: DatabaseLayout): string {
   const file = withStoreErrors({ location: '(given as an open database)', kind: 'read' }, () => {
     return database.prepare('PRAGMA database_list').get({})?.['file'];
   });
   const location = String(file || MEMORY);
-  withStoreErrors({ location, kind: 'read' }, () => prepareSchema(database, location));
+  withStoreErrors({ location, kind: 'read' }, () => prepareSchema(database, location, layout));
   return location;
 }
 
@@ -61,7 +62,7 @@ function hasContent(location: string): boolean {
     mkdirSync(dirname(location), { recursive: true });
     return (statSync(location, { throwIfNoEntry: false })?.size ?? 0) > 0;
   } catch (error) {
-    const message = `The session database ${location} could not be opened, because its folder cannot be created or read.`;
+    const message = `The database ${location} could not be opened, because its folder cannot be created or read.`;
     throw unavailable(`${message} Check the path and the permissions of the folder.`, error);
   }
 }
@@ -89,11 +90,11 @@ export function fileIdentityCheck(location: string): () => boolean {
  * even such a file: closing it moves the write-ahead log of a crashed process into the file. The header cannot be read
  * without SQLite either, because closing the file would release the locks of the other connections of this process.
  */
-function checkFile(location: string, busyTimeout: string): void {
+function checkFile(location: string, busyTimeout: string, layout: DatabaseLayout): void {
   const database = connect(location, { readOnly: true });
   try {
     database.exec(busyTimeout);
-    hasSchema(database, location);
+    hasSchema(database, location, layout);
   } catch (error) {
     // The rollback journal of a crashed process must be applied before a read. The writable connection applies it.
     if (!isReadOnly(error)) throw error;
@@ -110,7 +111,7 @@ function makeDurable(database: SqliteDatabase, location: string): void {
   const mode = useWriteAheadLog(database);
   if (mode !== (location === MEMORY ? 'memory' : 'wal')) {
     throw unavailable(
-      `The session database ${location} cannot use a write-ahead log: its journal mode is "${mode}". Use a file on a local disk.`,
+      `The database ${location} cannot use a write-ahead log: its journal mode is "${mode}". Use a file on a local disk.`,
     );
   }
   database.exec('PRAGMA synchronous = FULL');

@@ -1,8 +1,14 @@
 import { StateFormatError } from '@holdfast/core';
 import type { SqliteDatabase } from './sqlite-database.ts';
 
-/** The `application_id` of a session database: "Hold" in ASCII. */
-const APPLICATION_ID = 0x486f6c64;
+/** The tables of a database, and how the database names them in its header. */
+export interface DatabaseLayout {
+  /** Names the content in messages, as in `session`. */
+  readonly content: string;
+  readonly applicationId: number;
+  readonly version: number;
+  readonly sql: string;
+}
 
 const SCHEMA_VERSION = 5;
 
@@ -101,44 +107,54 @@ const SCHEMA = `
     DELETE FROM session_archives WHERE session_key = old.session_key;
   END;`;
 
+/** The layout of a session database. Its `application_id` is "Hold" in ASCII. */
+export const SESSION_LAYOUT: DatabaseLayout = {
+  content: 'session',
+  applicationId: 0x486f6c64,
+  version: SCHEMA_VERSION,
+  sql: SCHEMA,
+};
+
 /** One statement reads all three values at one moment, because another process may be creating the schema. */
 const INSPECT = `SELECT application_id, user_version, EXISTS (SELECT 1 FROM sqlite_schema) AS has_content
   FROM pragma_application_id, pragma_user_version`;
 
-const OLDER_LAYOUT = `this release reads layout ${SCHEMA_VERSION} only, so open it with the release that wrote it, or choose another file`;
-
 /**
- * True when the database has the schema of this release, false when it is empty. Writes nothing.
- * @throws StateFormatError `STATE_FORMAT` for a database of another application or of an older schema version,
- * `STATE_VERSION` for a newer schema version.
+ * True when the database has the layout, false when it is empty. Writes nothing.
+ * @throws StateFormatError `STATE_FORMAT` for a database of another application or of an older version of the layout,
+ * `STATE_VERSION` for a newer version.
  */
-export function hasSchema(database: SqliteDatabase, location: string): boolean {
+export function hasSchema(database: SqliteDatabase, location: string, layout: DatabaseLayout): boolean {
   const { application_id, user_version, has_content } = database.prepare(INSPECT).get({}) ?? {};
   const applicationId = Number(application_id);
   const version = Number(user_version);
   if (applicationId === 0 && version === 0 && Number(has_content) === 0) return false;
-  if (applicationId !== APPLICATION_ID || version <= 0) {
+  if (applicationId !== layout.applicationId || version <= 0) {
     const found = `a database of another application (application_id ${applicationId}, user_version ${version})`;
-    throw new StateFormatError(location, 'a Holdfast session database; choose another file', found);
+    throw new StateFormatError(location, `a Holdfast ${layout.content} database; choose another file`, found);
   }
-  if (version === SCHEMA_VERSION) return true;
+  if (version === layout.version) return true;
   const [code, advice] =
-    version > SCHEMA_VERSION
+    version > layout.version
       ? (['STATE_VERSION', 'a newer release wrote the database, so open it with that release'] as const)
-      : (['STATE_FORMAT', OLDER_LAYOUT] as const);
-  const expected = `schema version ${SCHEMA_VERSION}; ${advice}`;
+      : (['STATE_FORMAT', olderLayout(layout)] as const);
+  const expected = `schema version ${layout.version}; ${advice}`;
   throw new StateFormatError(location, expected, `schema version ${version}`, { code });
 }
 
-/** Creates the schema in an empty database, in one transaction. @throws StateFormatError as `hasSchema` does. */
-export function prepareSchema(database: SqliteDatabase, location: string): void {
-  if (hasSchema(database, location)) return;
+function olderLayout({ version }: DatabaseLayout): string {
+  return `this release reads layout ${version} only, so open it with the release that wrote it, or choose another file`;
+}
+
+/** Creates the layout in an empty database, in one transaction. @throws StateFormatError as `hasSchema` does. */
+export function prepareSchema(database: SqliteDatabase, location: string, layout: DatabaseLayout): void {
+  if (hasSchema(database, location, layout)) return;
   database.exec('BEGIN IMMEDIATE');
   try {
     // Checks again, because another process may have created the schema while this process waited for the lock.
-    if (!hasSchema(database, location)) database.exec(SCHEMA);
+    if (!hasSchema(database, location, layout)) database.exec(layout.sql);
     database.exec(
-      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
+      `PRAGMA application_id = ${layout.applicationId}; PRAGMA user_version = ${layout.version}; COMMIT`,
     );
   } catch (error) {
     rollBack(database);

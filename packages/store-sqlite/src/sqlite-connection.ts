@@ -118,11 +118,11 @@ export class SqliteConnection {
 
   private check(): void {
     const { location } = this;
-    if (this.isClosed) throw unavailable(`The session store ${location} is closed. Open the store again.`);
+    if (this.isClosed) throw unavailable(`The store ${location} is closed. Open the store again.`);
     if (this.isSameFile()) return;
     const advice = 'Restore the file, or open the store again';
     throw unavailable(
-      `The session database ${location} was deleted or replaced while it was open, and nothing was written. ${advice}.`,
+      `The database ${location} was deleted or replaced while it was open, and nothing was written. ${advice}.`,
     );
   }
 

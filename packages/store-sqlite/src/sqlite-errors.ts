@@ -75,8 +75,7 @@ export function withStoreErrors<T>(what: SqliteOperation, act: () => T): T {
 
 /** The error of the store contract for an error of `node:sqlite`; `undefined` for any other error. */
 function toStoreError(error: unknown, { location, kind, written }: SqliteOperation): Error | undefined {
-  if (isClosed(error))
-    return unavailable(`The session database ${location} was closed outside the store.`, error);
+  if (isClosed(error)) return unavailable(`The database ${location} was closed outside the store.`, error);
   const code = sqliteCode(error);
   if (code === undefined || !(error instanceof Error)) return undefined;
   const detail = `SQLite error ${extendedCode(error)}: ${error.message}`;
@@ -86,7 +85,7 @@ function toStoreError(error: unknown, { location, kind, written }: SqliteOperati
   }
   const isAmbiguous = mayBeDone(kind, code);
   const doubt = isAmbiguous ? '; the write may have been done' : '';
-  const message = `The session database ${location} ${ADVICE[code] ?? 'returned an error'}${doubt} (${detail}).`;
+  const message = `The database ${location} ${ADVICE[code] ?? 'returned an error'}${doubt} (${detail}).`;
   return unavailable(message, error, isAmbiguous);
 }
 

@@ -1,13 +1,12 @@
-import { mustBe, optionsCheck, storeOptionChecks } from '@holdfast/core/store';
+import { optionsCheck, storeOptionChecks } from '@holdfast/core/store';
 import { BackedSessionStore } from '@holdfast/core/store';
 import type { StoreOptions } from '@holdfast/core/store';
+import { databaseCheck, DEFAULT_BUSY_TIMEOUT_SECONDS, FILE_CHECKS } from './database-options.ts';
 import { fileIdentityCheck, openDatabase, prepareDatabase } from './open-database.ts';
+import { SESSION_LAYOUT } from './schema.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import type { SqliteDatabase } from './sqlite-database.ts';
-
-const DEFAULT_BUSY_TIMEOUT_SECONDS = 5;
-const MAX_BUSY_TIMEOUT_SECONDS = 2_000_000;
 
 /** The options of a store that uses an open database. */
 export interface SqliteSessionStoreOptions extends StoreOptions {
@@ -38,12 +37,7 @@ const checkOptions = optionsCheck<SqliteSessionStoreOptions>(
   'SqliteSessionStore',
   {
     ...storeOptionChecks,
-    database: mustBe.required(
-      mustBe.objectWith('an open DatabaseSync, or use SqliteSessionStore.open({ path })', [
-        'exec',
-        'prepare',
-      ]),
-    ),
+    database: databaseCheck('SqliteSessionStore'),
   },
   { path: OPEN, file: OPEN, filename: OPEN, db: 'use "database"', ttl: EXPIRY },
 );
@@ -52,12 +46,7 @@ const checkOpenOptions = optionsCheck<OpenSqliteOptions>(
   'SqliteSessionStore.open',
   {
     ...storeOptionChecks,
-    path: mustBe.required({
-      expected: 'the path of a file, or ":memory:"',
-      accepts: (value) => typeof value === 'string' && value !== '',
-      type: 'string',
-    }),
-    busyTimeoutSeconds: mustBe.number(0, MAX_BUSY_TIMEOUT_SECONDS),
+    ...FILE_CHECKS,
   },
   {
     file: 'use "path"',
@@ -87,7 +76,7 @@ export class SqliteSessionStore extends BackedSessionStore {
    */
   constructor(init: SqliteSessionStoreOptions) {
     const { database, ...options } = checkOptions(init);
-    const connection = new SqliteConnection(database, prepareDatabase(database));
+    const connection = new SqliteConnection(database, prepareDatabase(database, SESSION_LAYOUT));
     super(new SqliteBackend(connection), options);
     this.connection = connection;
   }
@@ -100,7 +89,7 @@ export class SqliteSessionStore extends BackedSessionStore {
    */
   static async open(options: OpenSqliteOptions): Promise<SqliteSessionStore> {
     const { path, busyTimeoutSeconds = DEFAULT_BUSY_TIMEOUT_SECONDS, ...rest } = checkOpenOptions(options);
-    const database = openDatabase(path, busyTimeoutSeconds);
+    const database = openDatabase(path, busyTimeoutSeconds, SESSION_LAYOUT);
     try {
       const store = new SqliteSessionStore({ ...rest, database });
       store.connection.closeDatabase = () => database.close();

@@ -18,7 +18,7 @@ import type { ModelPrices } from '../loop/stopping/model-prices.ts';
 import { pricedUsage, PRICES } from '../loop/stopping/model-prices.ts';
 import { nextAction } from '../loop/stepper.ts';
 import { SUMMARY_INSTRUCTIONS, summaryIn, textToSummarize } from './summary-text.ts';
-import { charactersOf, estimateTokens } from './token-estimate.ts';
+import { charactersOf, estimateTokens } from '../loop/inference/token-estimate.ts';
 
 /** The options of `summarize`. */
 export interface SummarizeOptions {
@@ -222,7 +222,7 @@ async function withSummaryOf(
   context: HookContext,
 ): Promise<AgentState> {
   const { driver, llmConfig, prices, onError } = options;
-  const { clock, signal } = context;
+  const { clock, signal, runContext } = context;
   let state = before;
   try {
     for (const part of parts) {
@@ -230,7 +230,9 @@ async function withSummaryOf(
       const { summary: former } = splitAtSummary(state);
       const question = userMessage(textToSummarize(former, part), { clock });
       const request = summaryRequest(question, options);
-      const response = InferenceResponse.of(await driver.infer(request, { signal, onDelta: undefined }));
+      const run = { state, runContext };
+      const given = await driver.infer(request, { signal, onDelta: undefined, run });
+      const response = InferenceResponse.of(given);
       const modelId = driver.modelId?.(llmConfig) ?? llmConfig?.model;
       const usage = prices ? pricedUsage(response, prices, modelId) : response.usage;
       state = state.withOtherUsage(usage, clock.now());

@@ -23,6 +23,7 @@ import {
 } from '@holdfast/core';
 import type { AgentDefinition, AgentLoopOptions, Hook, SessionRuntimeOptions, Tool } from '@holdfast/core';
 import { AgentId, IsolatedProcess } from '@holdfast/core/engine';
+import { MemorySpendingLedger, withSpendingLimit } from '@holdfast/core/spending';
 import { BackedSessionStore } from '@holdfast/core/store';
 import { manualClock, scriptedDriver } from '@holdfast/core/testing';
 import type { ScriptedAnswer } from '@holdfast/core/testing';
@@ -298,6 +299,15 @@ export const ERROR_EXAMPLES: Readonly<Record<string, () => Promise<Example>>> = 
   SESSION_TOO_LARGE: () =>
     thrownBy(() => {
       throw new SessionTooLargeError('trip-1', 41_943_040, 31_457_280);
+    }),
+  SPENDING_UNBOUNDED: () =>
+    thrownBy(() => {
+      const limits = { owner: 'acme', limits: { day: 5 }, prices: {} };
+      const driver = withSpendingLimit(scriptedDriver(), { ledger: new MemorySpendingLedger(), ...limits });
+      const request = { messages: question.messages, tools: [], toolChoice: 'auto' } as const;
+      const llmConfig = { model: 'gpt-5' };
+      const full = { ...request, systemPrompt: undefined, responseFormat: undefined, llmConfig };
+      return driver.infer(full, { signal: new AbortController().signal, onDelta: undefined });
     }),
   STATE_FORMAT: () => thrownBy(() => AgentState.fromJSON({ ...question.toJSON(), createdAt: 'yesterday' })),
   STATE_VERSION: () => thrownBy(() => AgentState.fromJSON({ ...question.toJSON(), version: 99 })),

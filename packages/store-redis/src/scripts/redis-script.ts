@@ -20,8 +20,16 @@ export const READ_INDEX = script('read-index', { isWrite: false });
 export const DROP_INDEX_ENTRY = script('drop-index-entry', { isWrite: true });
 export const COMPARE_AND_SET = script('compare-and-set', { isWrite: true });
 export const WORKERS = script('workers', { isWrite: true });
+export const SPEND = script('spend', { isWrite: true });
 
-export const SCRIPTS = [PREPARE_PREFIX, READ_INDEX, DROP_INDEX_ENTRY, COMPARE_AND_SET, WORKERS] as const;
+export const SCRIPTS = [
+  PREPARE_PREFIX,
+  READ_INDEX,
+  DROP_INDEX_ENTRY,
+  COMPARE_AND_SET,
+  WORKERS,
+  SPEND,
+] as const;
 
 /** The replies of `COMPARE_AND_SET`. `torn`: a list is shorter than the plan expects. */
 export const RESULT = { done: 1, outdated: 0, duplicate: 2, torn: -1 } as const;

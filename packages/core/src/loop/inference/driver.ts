@@ -1,6 +1,7 @@
 import type { ArgumentCheck } from '../../arguments.ts';
 import { describeValue, invalidArgument } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
+import type { AgentState } from '../../state/agent-state.ts';
 import type { InferenceResponse, InferenceResponseInit } from '../../state/inference/inference-response.ts';
 import type { LlmConfig, ResponseFormat } from '../../state/llm-config.ts';
 import type { Messages } from '../../state/messages/messages.ts';
@@ -50,11 +51,20 @@ export type InferenceDelta =
       readonly text: string;
     };
 
+/** The facts about a run that its calls of models carry, for drivers that wrap others. */
+export interface InferenceRun {
+  readonly state: AgentState;
+  /** The value that the caller passed to the run; `undefined` when the caller passed none. Do not store or log it. */
+  readonly runContext: unknown;
+}
+
 export interface InferenceOptions {
   /** Aborts the call. */
   readonly signal: AbortSignal;
   /** Receives each piece of the response as it arrives; `undefined` when the run has no listeners. */
   readonly onDelta: ((delta: InferenceDelta) => void) | undefined;
+  /** The run that calls the model. Absent when no run does, as in a test of a driver. */
+  readonly run?: InferenceRun | undefined;
 }
 
 /**

@@ -1,12 +1,13 @@
 import { HoldfastError } from '../../errors.ts';
 import type { LlmConfig } from '../../state/llm-config.ts';
-import { Usage } from '../../state/inference/usage.ts';
+import { isAgentStop } from '../../state/execution/continuation.ts';
+import type { Usage } from '../../state/inference/usage.ts';
 import { DriverError } from './driver-error.ts';
+import { billedUsage, partialResponseOf } from './failed-call.ts';
 import { failureOf, failureToRepeat } from './retry-policy.ts';
 import { pricedUsage } from '../stopping/model-prices.ts';
 import type { StepId } from '../../state/values/ids.ts';
-import { InferenceResponse, isUnfinished, reportedUsage } from '../../state/inference/inference-response.ts';
-import type { InferenceResponseInit } from '../../state/inference/inference-response.ts';
+import { InferenceResponse, isUnfinished } from '../../state/inference/inference-response.ts';
 import type { InferenceDelta, InferenceRequest } from './driver.ts';
 import { withinGrace } from '../stopping/grace.ts';
 import { repairedMessages } from '../compile/repair-messages.ts';
@@ -36,7 +37,11 @@ export async function infer(run: RunState): Promise<void> {
   const onDelta = run.listeners.length === 0 ? undefined : reporterOf(run, stepId, call);
   let response: InferenceResponse | undefined;
   try {
-    const given = loop.driver.infer(request, { signal, onDelta });
+    const given = loop.driver.infer(request, {
+      signal,
+      onDelta,
+      run: { state: run.state, runContext: run.runContext },
+    });
     response = InferenceResponse.of(await withinGrace(given, { signal, clock: loop.clock }));
     requireFinished(response);
     const kind = run.checkAbort();
@@ -154,8 +159,8 @@ interface BrokenCall {
 function recordFailure(run: RunState, failed: BrokenCall, { llmConfig }: InferenceRequest): boolean {
   const { state, loop } = run;
   const step = state.currentStep;
-  if (step === undefined) return false;
   const { thrown } = failed;
+  if (step === undefined || isAgentStop(thrown)) return false;
   const at = run.now();
   const call = { step, thrown, usage: failedUsage(run, failed, llmConfig), at };
   const fallback = loop.fallback?.after(thrown, state, at);
@@ -170,11 +175,9 @@ function failedUsage(
   { thrown, partial }: BrokenCall,
   llmConfig: LlmConfig | undefined,
 ): Usage {
-  const { usage: given } = (typeof thrown === 'object' && thrown ? thrown : {}) as Pick<DriverError, 'usage'>;
-  const isReported = typeof given === 'object' && given !== null;
-  const usage = isReported ? reportedUsage(given) : (partial?.usage ?? Usage.none);
-  const response = { usage, modelId: partial?.modelId };
-  return loop.cost ? pricedUsage(response, loop.cost.prices, loop.cost.modelIdOf?.(llmConfig)) : usage;
+  const response = { usage: billedUsage(thrown, partial), modelId: partial?.modelId };
+  const { cost } = loop;
+  return cost ? pricedUsage(response, cost.prices, cost.modelIdOf?.(llmConfig)) : response.usage;
 }
 
 function recordResponse(run: RunState, response: InferenceResponse): void {
@@ -190,14 +193,4 @@ function reporterOf(
   return (delta) => {
     if (call.isOpen && !run.isAbandoned()) run.emit({ type: 'inference-delta', stepId, delta });
   };
-}
-
-/** The partial response that an error carries, if there is one. */
-function partialResponseOf(error: unknown): InferenceResponse | undefined {
-  if (typeof error !== 'object' || error === null || !('partialResponse' in error)) return undefined;
-  try {
-    return InferenceResponse.of(error.partialResponse as InferenceResponseInit);
-  } catch {
-    return undefined;
-  }
 }

@@ -91,7 +91,7 @@ export function isForceStop(signal: StopSignal): boolean {
 }
 
 /**
- * A tool or a hook throws it to end the execution. The work done so far stays, and the execution ends with the reason
+ * A tool, a hook or a driver throws it to end the execution. The work done so far stays, and the execution ends with the reason
  * of the signal. A text alone means the reason `stopRequested`.
  */
 export class AgentStop extends HoldfastError {

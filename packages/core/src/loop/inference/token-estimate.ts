@@ -1,7 +1,7 @@
-import type { AgentState } from '../state/agent-state.ts';
-import type { Message, MessagePart, Messages } from '../state/messages/messages.ts';
+import type { AgentState } from '../../state/agent-state.ts';
+import type { Message, MessagePart, Messages } from '../../state/messages/messages.ts';
 
-const CHARACTERS_PER_TOKEN = 4;
+export const CHARACTERS_PER_TOKEN = 4;
 /** The size of a file: 1,000 tokens, whatever the length of its base64. */
 const FILE_CHARACTERS = 4_000;
 

@@ -1,0 +1,58 @@
+import { charactersOf, CHARACTERS_PER_TOKEN, estimateTokens } from '../loop/inference/token-estimate.ts';
+import type { InferenceRequest } from '../loop/inference/driver.ts';
+import { HoldfastError } from '../errors.ts';
+import type { ModelPrices } from '../loop/stopping/model-prices.ts';
+import { pricedUsage } from '../loop/stopping/model-prices.ts';
+import type { AgentState } from '../state/agent-state.ts';
+import { Usage } from '../state/inference/usage.ts';
+
+/** The facts of a call that determine what it can cost. */
+export interface PricedCall {
+  readonly request: InferenceRequest;
+  /** The id of the model that the call goes to; `undefined` when it is unknown. */
+  readonly modelId: string | undefined;
+  /** The state of the run that calls; `undefined` outside of a run. */
+  readonly state: AgentState | undefined;
+}
+
+/**
+ * The most that a call can cost in US dollars: its estimated input, and as much output as its settings allow.
+ * @throws HoldfastError `SPENDING_UNBOUNDED` when the model has no price, or the settings have no `maxOutputTokens`.
+ */
+export function estimatedCost(call: PricedCall, prices: ModelPrices): number {
+  const { request, modelId } = call;
+  const outputTokens = request.llmConfig?.maxOutputTokens;
+  if (outputTokens === undefined)
+    throw unbounded(modelId, 'the settings of the model have no maxOutputTokens. Set maxOutputTokens');
+  const inputTokens = Math.ceil(estimateInput(call));
+  const [plain, cached] = [0, inputTokens].map((cacheWriteTokens) => {
+    const usage = Usage.of({ inputTokens, outputTokens, cacheWriteTokens });
+    return knownCost({ usage, modelId: undefined }, prices, modelId);
+  });
+  if (plain === undefined || cached === undefined)
+    throw unbounded(modelId, 'the prices do not include this model. Add its price');
+  return Math.max(plain, cached);
+}
+
+/** The cost in US dollars of a response or a failed call; `undefined` when its tokens or its price are unknown. */
+export function knownCost(
+  called: Parameters<typeof pricedUsage>[0],
+  prices: ModelPrices | undefined,
+  modelId: string | undefined,
+): number | undefined {
+  return prices ? pricedUsage(called, prices, modelId).cost : called.usage.cost;
+}
+
+/** Estimates the tokens of messages, system prompt and tools. */
+function estimateInput({ request, state }: PricedCall): number {
+  const { messages, systemPrompt = '', tools } = request;
+  const others = (systemPrompt.length + JSON.stringify(tools).length) / CHARACTERS_PER_TOKEN;
+  const shown = state ? estimateTokens(state, messages) : charactersOf(messages) / CHARACTERS_PER_TOKEN;
+  return shown + others;
+}
+
+function unbounded(modelId: string | undefined, why: string): HoldfastError {
+  const which = modelId === undefined ? 'the driver’s default model' : `model ${JSON.stringify(modelId)}`;
+  const message = `The upper bound of a call of ${which} cannot be computed: ${why}, or pass upperBound to withSpendingLimit.`;
+  return new HoldfastError('SPENDING_UNBOUNDED', message, { data: { modelId } });
+}

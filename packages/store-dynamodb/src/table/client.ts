@@ -1,0 +1,25 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import { mustBe } from '@holdfast/core/store';
+import type { OptionChecks } from '@holdfast/core/store';
+
+/** The options of a client. The client reads them from the environment when they are omitted. */
+type ClientOptions = Pick<DynamoDBClientConfig, 'credentials' | 'endpoint' | 'region'>;
+
+export const CLIENT_CHECKS: OptionChecks<ClientOptions> = {
+  credentials: mustBe.secret(mustBe.anything),
+  endpoint: mustBe.anything,
+  region: mustBe.anything,
+};
+
+const CONNECTION_MILLISECONDS = 3_000;
+const REQUEST_MILLISECONDS = 15_000;
+
+/** Creates a client with time limits. @param options `ClientOptions`, each of which may be `undefined` */
+export function newClient(options: object): DynamoDBClient {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return new DynamoDBClient({
+    ...Object.fromEntries(given),
+    requestHandler: { connectionTimeout: CONNECTION_MILLISECONDS, requestTimeout: REQUEST_MILLISECONDS },
+  });
+}
