@@ -4,7 +4,6 @@ export type { AgentSessionInit, SessionRevision } from './session/session.ts';
 export { SessionSuspectError, StoreThrottledError } from './session/session-errors.ts';
 export type { SessionConflictKind } from './session/session-errors.ts';
 export type {
-  AnnouncedWorker,
   ClaimedSession,
   ClaimOptions,
   CreateOptions,
@@ -12,27 +11,32 @@ export type {
   DuePage,
   DueQuery,
   DueSession,
-  ExecutionPage,
-  ExecutionQuery,
   InboxItem,
   InboxItemRef,
   InboxPage,
-  KeptRevision,
   LoadOptions,
   OwnerOptions,
   RenewedClaim,
   RenewOptions,
-  RevisionPage,
-  RevisionQuery,
   SaveOptions,
-  SeenWorker,
   SessionClaim,
-  SessionInspection,
-  SessionSizes,
   StoreCapabilities,
   UnreadableItem,
   SessionPage,
 } from './session/session-store.ts';
+export type {
+  AnnouncedWorker,
+  SeenWorker,
+  SessionInspection,
+  SessionSizes,
+} from './session/session-inspection.ts';
+export type {
+  ExecutionPage,
+  ExecutionQuery,
+  KeptRevision,
+  RevisionPage,
+  RevisionQuery,
+} from './session/session-pages.ts';
 export { BackedSessionStore } from './session/store/backed-session-store.ts';
 export { storeOptionChecks } from './session/store/store-options.ts';
 export type { StoreOptions } from './session/store/store-options.ts';
@@ -45,20 +49,20 @@ export type {
   StoredItem,
   StoredSession,
 } from './session/store/session-backend.ts';
-export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/inbox-cursor.ts';
-export type { InboxCursor } from './session/store/inbox-cursor.ts';
+export { isItemWaiting, waitingItemCount, waitingPositions } from './session/store/record/inbox-cursor.ts';
+export type { InboxCursor } from './session/store/record/inbox-cursor.ts';
 export {
   isExpired,
   listedSession,
   recordDueAt,
   recordName,
   waitingForOf,
-} from './session/store/session-record.ts';
-export type { SessionRecord } from './session/store/session-record.ts';
+} from './session/store/record/session-record.ts';
+export type { SessionRecord } from './session/store/record/session-record.ts';
 export type { ExecutionSummary } from './session/execution-summary.ts';
 export type { SessionTotals } from './session/session-totals.ts';
 export type { SessionLabels } from './session/session-facts.ts';
-export { readSessionRecord } from './session/store/read-session-record.ts';
+export { readSessionRecord } from './session/store/record/read-session-record.ts';
 export {
   compareDueSessions,
   compareListedSessions,
@@ -71,9 +75,14 @@ export type {
   ResolvedDueQuery,
   ResolvedSessionQuery,
 } from './session/store/session-query.ts';
-export { contentParts, planSave, restoreSession } from './session/store/save-plan.ts';
-export { applySavePlan } from './session/store/session-content.ts';
-export type { ContentParts, ListChange, SavePlan, SessionContent } from './session/store/session-content.ts';
+export { contentParts, planSave, restoreSession } from './session/store/content/save-plan.ts';
+export { applySavePlan } from './session/store/content/session-content.ts';
+export type {
+  ContentParts,
+  ListChange,
+  SavePlan,
+  SessionContent,
+} from './session/store/content/session-content.ts';
 export type { StateFormatErrorOptions } from './errors.ts';
 export { checkArgument, mustBe, optionsCheck } from './arguments.ts';
 export type { ArgumentCheck, OptionChecks, OptionsCheck } from './arguments.ts';

@@ -3,7 +3,8 @@ import type { StateFormatError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import type { ExecutionStatus } from '../state/execution/status.ts';
 import type { Waiting } from '../state/execution/waiting.ts';
-import type { ExecutionSummary } from './execution-summary.ts';
+import type { AnnouncedWorker, SeenWorker, SessionInspection } from './session-inspection.ts';
+import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from './session-pages.ts';
 import type { AgentSession, SessionRevision } from './session.ts';
 import type { ListedSession, SessionStatus } from './session-info.ts';
 import type { FailedWork, WorkFailure } from './work-failure.ts';
@@ -195,92 +196,6 @@ export interface SessionPage {
   readonly sessions: readonly ListedSession[];
   /** The cursor to pass for the next page; `undefined` on the last page. */
   readonly cursor: string | undefined;
-}
-
-/** Selects a page. */
-export interface PageQuery {
-  /** The largest number of rows in the page: 1 to 100. Default: 50. */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the previous page. Default: the first page. */
-  readonly cursor?: string | undefined;
-}
-
-/** Selects the executions of a session. */
-export interface ExecutionQuery extends LoadOptions, PageQuery {}
-
-/** A page of the executions of a session. */
-export interface ExecutionPage {
-  readonly executions: readonly ExecutionSummary[];
-  /** The cursor to pass for the next page; `undefined` on the last page. */
-  readonly cursor: string | undefined;
-}
-
-/** Selects the revisions of a session. */
-export interface RevisionQuery extends OwnerOptions, PageQuery {}
-
-/** A saved state of a session that can be loaded again. */
-export interface KeptRevision {
-  readonly version: number;
-  readonly savedAt: Instant;
-  /** Where in the run the session was saved; absent for a save outside of a run. */
-  readonly checkpoint?: string;
-  /** The worker whose claim the save was under; absent for a save without a claim. */
-  readonly workerId?: string;
-  readonly executionStatus?: ExecutionStatus;
-  /** The length of what the save wrote, in UTF-16 code units of JSON; absent when the store keeps no revisions. */
-  readonly writtenLength?: number;
-}
-
-/** A page of the revisions of a session. */
-export interface RevisionPage {
-  readonly revisions: readonly KeptRevision[];
-  /** The cursor to pass for the next page; `undefined` on the last page. */
-  readonly cursor: string | undefined;
-}
-
-/** The facts about a session that a store holds beside its content. */
-export interface SessionInspection {
-  /** The session as lists show it. */
-  readonly info: ListedSession;
-  readonly incarnation: string;
-  /** The claim, also one that has expired and was not released; `undefined` without one. */
-  readonly claim: SessionClaim | undefined;
-  /** The number of the attempt, as in `ClaimedSession.attempt`; 0 after a release. */
-  readonly attempt: number;
-  /** When a worker must look at the session; `undefined` when none must. */
-  readonly dueAt: Instant | undefined;
-  readonly expiresAt: Instant | undefined;
-  /** The number of items that wait in the inbox. */
-  readonly waitingItems: number;
-  /** The oldest waiting items, at most 100. */
-  readonly inbox: InboxPage;
-  readonly sizes: SessionSizes;
-}
-
-/** The sizes of a session's parts, in bytes of JSON. */
-export interface SessionSizes {
-  readonly totalBytes: number;
-  /** The state of the unfinished step, and the facts that change with every save. */
-  readonly headBytes: number;
-  /** The definition, the system prompt, metadata and settings. */
-  readonly valueBytes: number;
-  /** The lists: the messages of each section, the closed steps. */
-  readonly lists: readonly { readonly name: string; readonly length: number; readonly bytes: number }[];
-}
-
-/** A worker that announces itself. */
-export interface AnnouncedWorker {
-  /** Any text of 1 to 1,000 characters. */
-  readonly workerName: string;
-  /** When the worker started. */
-  readonly since: Instant;
-  /** The sessions that it works on now, at most 1,000. */
-  readonly sessionIds: readonly string[];
-}
-
-/** A worker that has announced itself, and when it did so last. */
-export interface SeenWorker extends AnnouncedWorker {
-  readonly seenAt: Instant;
 }
 
 /** Selects due sessions. */

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '../../clock.ts';
 import { callAfter } from '../../clock.ts';
 import { isUnreachable } from '../session-errors.ts';
-import { INBOX_PAGE } from '../store/inbox-items.ts';
+import { INBOX_PAGE } from '../store/record/inbox-items.ts';
 import type { AgentSession } from '../session.ts';
 import type { ClaimedSession, InboxPage, SessionClaim, SessionStore } from '../session-store.ts';
 

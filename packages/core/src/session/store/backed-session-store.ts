@@ -4,20 +4,26 @@ import { newId, systemClock } from '../../clock.ts';
 import { hasErrorCode, invalidArgument } from '../../errors.ts';
 import { toJsonValue } from '../../json.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { writeRecord, retryWhileOutdated } from './write-record.ts';
-import { waitingItemCount } from './inbox-cursor.ts';
-import { itemJson } from './inbox-items.ts';
+import { writeRecord, retryWhileOutdated } from './record/write-record.ts';
+import { waitingItemCount } from './record/inbox-cursor.ts';
+import { itemJson } from './record/inbox-items.ts';
 import { OpenBackend } from './open-backend.ts';
-import type { PlannedSave } from './planned-save.ts';
-import { isBase, plannedSave } from './planned-save.ts';
-import { planSave } from './save-plan.ts';
+import type { PlannedSave } from './content/planned-save.ts';
+import { isBase, plannedSave } from './content/planned-save.ts';
+import { planSave } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { SessionBackend } from './session-backend.ts';
 import { resolveDueQuery, resolveSessionQuery, dueCursor, sessionCursor } from './session-query.ts';
 import { SessionConflictError } from '../session-errors.ts';
 import type { FailedWork, WorkFailure } from '../work-failure.ts';
-import type { SessionRecord } from './session-record.ts';
-import { claimedRecord, claimOf, releasedRecord, renewedRecord, withItemsRead } from './claim-record.ts';
+import type { SessionRecord } from './record/session-record.ts';
+import {
+  claimedRecord,
+  claimOf,
+  releasedRecord,
+  renewedRecord,
+  withItemsRead,
+} from './record/claim-record.ts';
 import {
   createdRecord,
   enqueuedRecord,
@@ -29,13 +35,13 @@ import {
   takenRecord,
   waitingItemRefs,
   withoutItem,
-} from './session-record.ts';
+} from './record/session-record.ts';
 import { BackendReader } from './backend-reader.ts';
 import type { StoreOptions } from './store-options.ts';
 import { checkStoreOptions, MAX_INBOX_ITEMS } from './store-options.ts';
 import { inspectSession } from './inspect-session.ts';
 import { endedExecutionChange, SessionHistory } from './session-history.ts';
-import { revisionChange } from './kept-revisions.ts';
+import { revisionChange } from './content/kept-revisions.ts';
 import {
   checkClaim,
   checkClaimOptions,
@@ -59,7 +65,6 @@ import {
   requireSameIds,
 } from './store-arguments.ts';
 import type {
-  AnnouncedWorker,
   ClaimedSession,
   ClaimOptions,
   CreateOptions,
@@ -67,25 +72,21 @@ import type {
   DuePage,
   DueSession,
   DueQuery,
-  ExecutionPage,
-  ExecutionQuery,
   InboxItem,
   LoadOptions,
   OwnerOptions,
   RenewedClaim,
   RenewOptions,
-  RevisionPage,
-  RevisionQuery,
   SaveOptions,
-  SeenWorker,
   SessionClaim,
   SessionExpiry,
-  SessionInspection,
   SessionPage,
   SessionQuery,
   SessionStore,
   StoreCapabilities,
 } from '../session-store.ts';
+import type { AnnouncedWorker, SeenWorker, SessionInspection } from '../session-inspection.ts';
+import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 
 /** The largest number of workers in a list, and of sessions of one worker. */
 const MAX_ANNOUNCED = 1_000;

@@ -1,14 +1,14 @@
 import { hasErrorCode, StateFormatError } from '../../errors.ts';
 import { SessionId } from '../../state/values/ids.ts';
-import { waitingPositions } from './inbox-cursor.ts';
-import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './inbox-items.ts';
+import { waitingPositions } from './record/inbox-cursor.ts';
+import { INBOX_PAGE, isReadable, isUnreadable, readItem } from './record/inbox-items.ts';
 import type { OpenBackend } from './open-backend.ts';
-import { restoreSession } from './save-plan.ts';
+import { restoreSession } from './content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 import type { StoredSession } from './session-backend.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import type { SessionRecord } from './session-record.ts';
-import { hasSameContent, isExpired } from './session-record.ts';
+import type { SessionRecord } from './record/session-record.ts';
+import { hasSameContent, isExpired } from './record/session-record.ts';
 import type { InboxItemRef, InboxPage, LoadOptions } from '../session-store.ts';
 import { checkLoadOptions, checkSessionId } from './store-arguments.ts';
 

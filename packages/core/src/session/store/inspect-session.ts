@@ -1,9 +1,9 @@
-import type { SessionInspection, SessionSizes } from '../session-store.ts';
+import type { SessionInspection, SessionSizes } from '../session-inspection.ts';
 import type { BackendReader } from './backend-reader.ts';
-import { leaseClaimOf } from './claim-record.ts';
-import { waitingItemCount } from './inbox-cursor.ts';
-import type { SessionContent } from './session-content.ts';
-import { listedSession, recordDueAt } from './session-record.ts';
+import { leaseClaimOf } from './record/claim-record.ts';
+import { waitingItemCount } from './record/inbox-cursor.ts';
+import type { SessionContent } from './content/session-content.ts';
+import { listedSession, recordDueAt } from './record/session-record.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 
 /** Reads what the store holds about a session, and changes nothing. @throws SessionNotFoundError */

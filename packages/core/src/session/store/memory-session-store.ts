@@ -1,7 +1,7 @@
 import type { Instant } from '../../clock.ts';
 import { BackedSessionStore } from './backed-session-store.ts';
 import type { StoreOptions } from './store-options.ts';
-import { applySavePlan } from './session-content.ts';
+import { applySavePlan } from './content/session-content.ts';
 import type {
   ArchiveChange,
   ItemRange,
@@ -18,10 +18,11 @@ import {
   matchesSessionQuery,
 } from './session-query.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
-import type { SessionRecord } from './session-record.ts';
-import { recordDueAt, isExpired, listedSession, recordName } from './session-record.ts';
+import type { SessionRecord } from './record/session-record.ts';
+import { recordDueAt, isExpired, listedSession, recordName } from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, SeenWorker, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, StoreCapabilities } from '../session-store.ts';
+import type { SeenWorker } from '../session-inspection.ts';
 
 /** Holds sessions in memory, for as long as the process lives. */
 export class MemorySessionStore extends BackedSessionStore {

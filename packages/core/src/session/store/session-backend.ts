@@ -1,9 +1,10 @@
 import type { Instant } from '../../clock.ts';
-import type { SessionContent, SavePlan } from './session-content.ts';
+import type { SessionContent, SavePlan } from './content/session-content.ts';
 import type { ResolvedDueQuery, ResolvedSessionQuery } from './session-query.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './record/session-record.ts';
 import type { ListedSession } from '../session-info.ts';
-import type { DueSession, InboxItemRef, SeenWorker, StoreCapabilities } from '../session-store.ts';
+import type { DueSession, InboxItemRef, StoreCapabilities } from '../session-store.ts';
+import type { SeenWorker } from '../session-inspection.ts';
 
 /** A session without its inbox, as of one instant. */
 export interface StoredSession {

@@ -4,20 +4,15 @@ import type { ExecutionSummary } from '../execution-summary.ts';
 import { executionSummary, readExecutionSummary } from '../execution-summary.ts';
 import type { AgentSession } from '../session.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
-import type {
-  ExecutionPage,
-  ExecutionQuery,
-  OwnerOptions,
-  RevisionPage,
-  RevisionQuery,
-} from '../session-store.ts';
+import type { OwnerOptions } from '../session-store.ts';
+import type { ExecutionPage, ExecutionQuery, RevisionPage, RevisionQuery } from '../session-pages.ts';
 import type { BackendReader } from './backend-reader.ts';
-import { lastRevision, readRevision, REVISIONS, shownRevision } from './kept-revisions.ts';
+import { lastRevision, readRevision, REVISIONS, shownRevision } from './content/kept-revisions.ts';
 import type { OpenBackend } from './open-backend.ts';
-import { restoreSession } from './save-plan.ts';
+import { restoreSession } from './content/save-plan.ts';
 import type { ArchiveChange } from './session-backend.ts';
-import { applySavePlan } from './session-content.ts';
-import type { SessionRecord } from './session-record.ts';
+import { applySavePlan } from './content/session-content.ts';
+import type { SessionRecord } from './record/session-record.ts';
 
 /** The archive with one entry for each ended execution, at the position of its index in the session. */
 const EXECUTIONS = 'executions';

@@ -4,22 +4,21 @@ import { describeValue, invalidArgument } from '../../errors.ts';
 import { AgentSession } from '../session.ts';
 import { OWNER } from '../session-facts.ts';
 import type {
-  AnnouncedWorker,
   ClaimOptions,
   CreateOptions,
   DeleteOptions,
   DueSession,
-  ExecutionQuery,
   InboxItem,
   InboxItemRef,
   LoadOptions,
   OwnerOptions,
   RenewOptions,
-  RevisionQuery,
   SaveOptions,
   SessionClaim,
   SessionExpiry,
 } from '../session-store.ts';
+import type { AnnouncedWorker } from '../session-inspection.ts';
+import type { ExecutionQuery, RevisionQuery } from '../session-pages.ts';
 import type { FailedWork } from '../work-failure.ts';
 
 /** The worker id of a claim, or the id of an inbox item. */

@@ -1,4 +1,4 @@
-import { knownSize } from '../store/save-plan.ts';
+import { knownSize } from '../store/content/save-plan.ts';
 import type { AgentSession } from '../session.ts';
 
 interface CachedSession {

@@ -20,15 +20,8 @@ import type { SessionInfo } from '../session-info.ts';
 import type { SessionBusyError } from '../session-errors.ts';
 import { SessionNotFoundError } from '../session-errors.ts';
 import { callHookAfterWrite, callSessionHook, requireSession } from './session-events.ts';
-import type {
-  CreateOptions,
-  ExecutionPage,
-  PageQuery,
-  RevisionPage,
-  SessionPage,
-  SessionQuery,
-  SessionStore,
-} from '../session-store.ts';
+import type { CreateOptions, SessionPage, SessionQuery, SessionStore } from '../session-store.ts';
+import type { ExecutionPage, PageQuery, RevisionPage } from '../session-pages.ts';
 import { announceWorker } from './announce.ts';
 import type { AnnounceOptions } from './announce.ts';
 import { ownedParts } from './owned-store.ts';
@@ -43,7 +36,7 @@ import type { SessionTask } from './session-work.ts';
 import { COUNT } from '../store/store-arguments.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
 import type { WorkParts } from './runtime-options.ts';
-import { newWriteToken } from '../store/write-token.ts';
+import { newWriteToken } from '../store/record/write-token.ts';
 
 const ACTION = { ...mustBe.function, expected: 'a function, such as sendMessage("Hello")' };
 

@@ -2,7 +2,7 @@ import { hasErrorCode } from '../../errors.ts';
 import type { AgentLoop } from '../../loop/agent-loop.ts';
 import type { Tool, ToolEffect } from '../../loop/tools/tool.ts';
 import type { AgentSession } from '../session.ts';
-import type { SessionInspection } from '../session-store.ts';
+import type { SessionInspection } from '../session-inspection.ts';
 import { loopFrom } from './agent-catalog.ts';
 import type { WorkParts } from './runtime-options.ts';
 

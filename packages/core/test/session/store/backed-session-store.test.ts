@@ -3,7 +3,7 @@ import { BackedSessionStore } from '@holdfast/core/store';
 import type { SessionBackend } from '@holdfast/core/store';
 import { expect, test } from 'vitest';
 import { MemoryBackend } from '../../../src/session/store/memory-session-store.ts';
-import { knownSize } from '../../../src/session/store/save-plan.ts';
+import { knownSize } from '../../../src/session/store/content/save-plan.ts';
 import { START } from '../../support/arbitraries.ts';
 
 const LEASE = { workerId: 'Ada', leaseSeconds: 60 };

@@ -3,7 +3,7 @@ import { AgentSession, AgentState } from '@holdfast/core';
 import { planSave } from '@holdfast/core/store';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { knownSize } from '../../../src/session/store/save-plan.ts';
+import { knownSize } from '../../../src/session/store/content/save-plan.ts';
 import { SessionCache } from '../../../src/session/work/session-cache.ts';
 import { cases } from '../../../../../vitest.properties.ts';
 import { START } from '../../support/arbitraries.ts';

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { newWriteToken } from '../../../src/session/store/write-token.ts';
+import { newWriteToken } from '../../../../src/session/store/record/write-token.ts';
 
 const MANY = 100_000;
 

@@ -1,15 +1,15 @@
-import type { Instant } from '../../clock.ts';
-import { HoldfastError } from '../../errors.ts';
-import { isTerminal } from '../../state/execution/status.ts';
-import { momentsOfWaiting } from '../../state/execution/waiting.ts';
-import type { FailedWork, WorkFailure } from '../work-failure.ts';
-import { isDeadLetter, nextFailure } from '../work-failure.ts';
-import type { AgentSession, SessionRevision } from '../session.ts';
+import type { Instant } from '../../../clock.ts';
+import { HoldfastError } from '../../../errors.ts';
+import { isTerminal } from '../../../state/execution/status.ts';
+import { momentsOfWaiting } from '../../../state/execution/waiting.ts';
+import type { FailedWork, WorkFailure } from '../../work-failure.ts';
+import { isDeadLetter, nextFailure } from '../../work-failure.ts';
+import type { AgentSession, SessionRevision } from '../../session.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isItemWaiting, waitingItemCount, withItem, withoutItems } from './inbox-cursor.ts';
-import type { ListedSession, SessionInfo } from '../session-info.ts';
-import { InboxFullError, SessionBusyError, SessionConflictError } from '../session-errors.ts';
-import type { InboxItemRef, SaveOptions, SessionExpiry } from '../session-store.ts';
+import type { ListedSession, SessionInfo } from '../../session-info.ts';
+import { InboxFullError, SessionBusyError, SessionConflictError } from '../../session-errors.ts';
+import type { InboxItemRef, SaveOptions, SessionExpiry } from '../../session-store.ts';
 import { newWriteToken } from './write-token.ts';
 
 /**

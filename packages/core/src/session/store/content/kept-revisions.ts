@@ -1,14 +1,15 @@
-import type { Read } from '../../document.ts';
-import { DocumentReader, readCount, readString, shapeReader, readJson } from '../../document.ts';
-import type { JsonValue } from '../../json.ts';
-import type { AgentSession } from '../session.ts';
-import type { SessionInfo } from '../session-info.ts';
-import { readSessionInfo } from '../session-info.ts';
-import type { KeptRevision, SaveOptions } from '../session-store.ts';
+import type { Read } from '../../../document.ts';
+import { DocumentReader, readCount, readString, shapeReader, readJson } from '../../../document.ts';
+import type { JsonValue } from '../../../json.ts';
+import type { AgentSession } from '../../session.ts';
+import type { SessionInfo } from '../../session-info.ts';
+import { readSessionInfo } from '../../session-info.ts';
+import type { SaveOptions } from '../../session-store.ts';
+import type { KeptRevision } from '../../session-pages.ts';
 import { planUndo } from './save-plan.ts';
-import type { ArchiveChange } from './session-backend.ts';
+import type { ArchiveChange } from '../session-backend.ts';
 import type { SavePlan } from './session-content.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionRecord } from '../record/session-record.ts';
 
 /** The archive with one entry for each kept revision, at the position of its version. */
 export const REVISIONS = 'revisions';

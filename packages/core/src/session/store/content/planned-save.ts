@@ -1,4 +1,4 @@
-import type { AgentSession } from '../session.ts';
+import type { AgentSession } from '../../session.ts';
 import { planSave } from './save-plan.ts';
 import type { SavePlan } from './session-content.ts';
 import { fingerprint } from './session-content.ts';

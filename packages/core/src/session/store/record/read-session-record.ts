@@ -1,4 +1,4 @@
-import type { Read } from '../../document.ts';
+import type { Read } from '../../../document.ts';
 import {
   DocumentReader,
   readAmount,
@@ -8,13 +8,13 @@ import {
   readInstant,
   readString,
   shapeReader,
-} from '../../document.ts';
+} from '../../../document.ts';
 import type { InboxCursor } from './inbox-cursor.ts';
 import { isValidCursor } from './inbox-cursor.ts';
-import { readSessionInfo } from '../session-info.ts';
-import { readWorkFailure } from '../work-failure.ts';
+import { readSessionInfo } from '../../session-info.ts';
+import { readWorkFailure } from '../../work-failure.ts';
 import type { SessionRecord } from './session-record.ts';
-import type { SessionExpiry } from '../session-store.ts';
+import type { SessionExpiry } from '../../session-store.ts';
 
 /** Reads a record from the JSON that a store saved. @throws StateFormatError for an invalid record. */
 export function readSessionRecord(json: unknown): SessionRecord {

@@ -1,8 +1,8 @@
-import type { Instant } from '../../clock.ts';
-import type { OpenBackend } from './open-backend.ts';
-import type { RecordChange } from './session-backend.ts';
-import { StoreThrottledError } from '../session-errors.ts';
-import type { BackendReader } from './backend-reader.ts';
+import type { Instant } from '../../../clock.ts';
+import type { OpenBackend } from '../open-backend.ts';
+import type { RecordChange } from '../session-backend.ts';
+import { StoreThrottledError } from '../../session-errors.ts';
+import type { BackendReader } from '../backend-reader.ts';
 import type { SessionRecord } from './session-record.ts';
 import { isExpired } from './session-record.ts';
 

@@ -8,9 +8,9 @@ import {
   waitingPositions,
   withItem,
   withoutItems,
-} from '../../../src/session/store/inbox-cursor.ts';
-import type { InboxCursor } from '../../../src/session/store/inbox-cursor.ts';
-import { cases } from '../../../../../vitest.properties.ts';
+} from '../../../../src/session/store/record/inbox-cursor.ts';
+import type { InboxCursor } from '../../../../src/session/store/record/inbox-cursor.ts';
+import { cases } from '../../../../../../vitest.properties.ts';
 
 /** One item comes in, or these are used. */
 type Move = 'in' | readonly number[];

@@ -1,4 +1,4 @@
-import type { Instant } from '../../clock.ts';
+import type { Instant } from '../../../clock.ts';
 
 /**
  * Records which items of an inbox wait. Each item gets the next position, from 0. A session never uses a position

@@ -1,21 +1,21 @@
-import { compact, isJsonObject } from '../../json.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
-import { List } from '../../state/values/list.ts';
-import { MessageRefWriter } from '../../state/documents/message-refs.ts';
-import { writeAgentStateWith } from '../../state/documents/agent-state-document.ts';
+import { compact, isJsonObject } from '../../../json.ts';
+import type { JsonObject, JsonValue } from '../../../json.ts';
+import { List } from '../../../state/values/list.ts';
+import { MessageRefWriter } from '../../../state/documents/message-refs.ts';
+import { writeAgentStateWith } from '../../../state/documents/agent-state-document.ts';
 import {
   versionOf,
   versionOfFinished,
   writeExecutionWith,
   writeFinishedSteps,
-} from '../../state/documents/execution-document.ts';
-import type { MessageStore } from '../../state/messages/message-store.ts';
-import type { Message, Messages } from '../../state/messages/messages.ts';
-import { Metadata } from '../../state/metadata.ts';
-import { AgentSession, writeSession } from '../session.ts';
+} from '../../../state/documents/execution-document.ts';
+import type { MessageStore } from '../../../state/messages/message-store.ts';
+import type { Message, Messages } from '../../../state/messages/messages.ts';
+import { Metadata } from '../../../state/metadata.ts';
+import { AgentSession, writeSession } from '../../session.ts';
 import type { ContentParts, SessionContent, SavePlan, ListChange } from './session-content.ts';
 import { unreadablePart } from './session-content.ts';
-import type { SessionInfo } from '../session-info.ts';
+import type { SessionInfo } from '../../session-info.ts';
 
 /** The saved parts of a session, for the next save. */
 interface Written {

@@ -1,4 +1,4 @@
-import { describeValue, StateFormatError } from '../../errors.ts';
+import { describeValue, StateFormatError } from '../../../errors.ts';
 
 /** A session as a store saves it, in parts that change at different rates. Every text is JSON. */
 export interface SessionContent {

@@ -1,6 +1,6 @@
-import type { Instant } from '../../clock.ts';
-import { SessionConflictError, SessionSuspectError } from '../session-errors.ts';
-import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../session-store.ts';
+import type { Instant } from '../../../clock.ts';
+import { SessionConflictError, SessionSuspectError } from '../../session-errors.ts';
+import type { ClaimOptions, InboxPage, RenewOptions, SessionClaim } from '../../session-store.ts';
 import type { ClaimedRecord, SessionRecord } from './session-record.ts';
 import { laterBy, nextRecord, refuseClaimed, withActivity } from './session-record.ts';
 
